@@ -1,0 +1,14 @@
+"""Trees of topics from a pile of documents, by nonnegative matrix factorization with two topics at a time."""
+__version__ = "0.1.0"
+
+_home = dict(Rank2NMF="rank2", HierNMF2="hier", FlatNMF2="flat", Tree="tree",
+             Corpus="data", load="data", read="data", text_pipeline="weighting")
+__all__ = list(_home)
+
+def __getattr__(name):
+    "Import what is asked for, when it is asked for: `import nmf2` alone stays cheap"
+    if name not in _home: raise AttributeError(f"module 'nmf2' has no attribute {name!r}")
+    from importlib import import_module
+    return getattr(import_module(f"nmf2.{_home[name]}"), name)
+
+def __dir__(): return sorted([*globals(), *__all__])

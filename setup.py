@@ -1,0 +1,29 @@
+"Package metadata, all of it read from settings.ini"
+from configparser import ConfigParser
+from pathlib import Path
+
+from setuptools import setup
+
+here = Path(__file__).parent
+config = ConfigParser(delimiters=["="])
+config.read(here/"settings.ini", encoding="utf-8")
+s = config["DEFAULT"]
+suffix = "_requirements"
+
+setup(
+    name=s["lib_name"],
+    version=s["version"],
+    description=s["description"],
+    long_description=(here/"README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    author=s["author"],
+    author_email=s["author_email"],
+    license="Apache-2.0",
+    keywords=s["keywords"],
+    url=s["git_url"],
+    packages=["nmf2"],
+    python_requires=">=" + s["min_python"],
+    install_requires=s["requirements"].split(),
+    extras_require={k[:-len(suffix)]: s[k].split() for k in s if k.endswith(suffix)},
+    entry_points={"console_scripts": s["console_scripts"].split()},
+)
