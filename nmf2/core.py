@@ -5,23 +5,23 @@
 # %% auto #0
 __all__ = ['NUMBA_CACHE', 'check_matrix', 'check_number', 'seed_of', 'stream', 'progress_bar']
 
-# %% ../nbs/00_core.ipynb #6493eb97
+# %% ../nbs/00_core.ipynb #c0be6957
 import os
 import sys
 
 import numpy as np
 import scipy.sparse as sp
 
-# %% ../nbs/00_core.ipynb #007aa1c9
-def _tidy(X, given):
-    "A canonical CSR matrix without explicit zeros; `given` is what the caller holds and must keep as it is"
+# %% ../nbs/00_core.ipynb #9cd5c9ce
+def _tidy(X):
+    "`X` as canonical CSR without explicit zeros, copied if anything has to change"
     if X.has_canonical_format and np.count_nonzero(X.data) == X.nnz: return X
-    X = X.copy() if X is given or np.shares_memory(X.data, given.data) else X
+    X = X.copy()
     X.sum_duplicates()
     X.eliminate_zeros()
     return X
 
-# %% ../nbs/00_core.ipynb #a9992ab3
+# %% ../nbs/00_core.ipynb #b3bd7ef7
 def _check_values(values, who):
     "Stop at values that no weight of a term can have"
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
@@ -31,7 +31,7 @@ def _check_values(values, who):
         raise ValueError(f"Negative values in data passed to {who}: X must be nonnegative, such as term counts or "
                          "tf-idf weights. Don't centre it, and drop the features that are below zero.")
 
-# %% ../nbs/00_core.ipynb #1effac50
+# %% ../nbs/00_core.ipynb #12f6de99
 def check_matrix(
     est,               # the estimator that asks; learns the number of terms when `reset`
     X,                 # document-term matrix, dense or any SciPy sparse format, (n_docs, n_terms)
@@ -40,16 +40,15 @@ def check_matrix(
 ):                     # float32 or float64, array or canonical CSR, (n_docs, n_terms)
     "The matrix to work on: checked, in a form the kernels take, and never the caller's own to change."
     from sklearn.utils.validation import validate_data
-    given = X
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], str):
         raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
     X = validate_data(est, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32],
                       order="C", ensure_min_samples=min_docs, ensure_all_finite=False)
-    if sp.issparse(X): X = _tidy(X, given)
+    if sp.issparse(X): X = _tidy(X)
     _check_values(X.data if sp.issparse(X) else X, type(est).__name__)
     return X
 
-# %% ../nbs/00_core.ipynb #7aacce86
+# %% ../nbs/00_core.ipynb #f6678d72
 def check_number(
     name:str,          # the argument, as the caller knows it
     value,             # what was given
@@ -65,7 +64,7 @@ def check_number(
                          f"got {value!r}")
     return int(value) if whole else float(value)
 
-# %% ../nbs/00_core.ipynb #16d706c1
+# %% ../nbs/00_core.ipynb #4f25a374
 def seed_of(
     random_state=None,   # None, a whole number, a `RandomState` or a `Generator`
 )->int:                  # a seed that is fixed from here on
@@ -75,7 +74,7 @@ def seed_of(
     from sklearn.utils import check_random_state
     return int(check_random_state(random_state).randint(2**31 - 1))
 
-# %% ../nbs/00_core.ipynb #f29d9fa9
+# %% ../nbs/00_core.ipynb #b7edea8e
 def stream(
     seed:int,        # from `seed_of`
     node:str='',     # the node's id, a path of 0s and 1s
@@ -84,7 +83,7 @@ def stream(
     "The random stream of one node, the same whatever was drawn elsewhere."
     return np.random.default_rng([seed, int("1" + node, 2), *draw])
 
-# %% ../nbs/00_core.ipynb #e868d805
+# %% ../nbs/00_core.ipynb #5db35c20
 def progress_bar(
     total:int,          # how many steps there are
     desc:str,           # what is being done
@@ -96,5 +95,5 @@ def progress_bar(
     return tqdm(total=total, desc=desc, unit=unit, disable=not shown, file=sys.stderr, leave=True,
                 bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
 
-# %% ../nbs/00_core.ipynb #5c55837b
+# %% ../nbs/00_core.ipynb #aae41078
 NUMBA_CACHE = os.environ.get("NMF2_NUMBA_CACHE", "1") != "0"   # pass as `cache=` to every `njit`
