@@ -1,0 +1,151 @@
+"The repository itself: what a reader relies on without looking"
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted(p for p in (ROOT/"nbs").rglob("*.ipynb") if not any(part[0] in "._" for part in p.relative_to(ROOT).parts))
+MODULES = sorted(p for p in (ROOT/"nmf2").glob("*.py") if not p.name.startswith("_"))
+LEFT_BEHIND = {".git", ".venv", "build", "dist", "_docs", "_proc", ".quarto", "nmf2-results",
+               "__pycache__", ".ipynb_checkpoints", ".pytest_cache", "nmf2.egg-info"}
+
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+each_module = pytest.mark.parametrize("path", MODULES, ids=lambda p: p.stem)
+
+def cells(path, kind=None):
+    "The cells of a notebook, as (kind, source, outputs)"
+    for c in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if kind in (None, c["cell_type"]): yield c["cell_type"], "".join(c["source"]), c.get("outputs", [])
+
+def exports_to(path):
+    "The module a notebook is exported to, or None"
+    found = [re.match(r"#\|\s*default_exp\s+(\S+)", s) for _, s, _ in cells(path, "code")]
+    return next((m.group(1) for m in found if m), None)
+
+NUMBER = {exports_to(p): p.stem.split("_")[0] for p in NOTEBOOKS if exports_to(p)}   # module: where it stands in the book
+
+# ---- the notebooks
+
+@each_notebook
+def test_notebook_opens_with_a_title_and_a_summary(path):
+    first = next(s for _, s, _ in cells(path, "markdown"))
+    assert re.match(r"# \S.*\n\n> \S", first), "the first prose is '# title', an empty line, '> summary'"
+    if name := exports_to(path):
+        assert first.startswith(f"# {name}\n")
+        assert [*cells(path)][0][1] == f"#| default_exp {name}"
+        assert path.stem == f"{NUMBER[name]}_{name}"
+
+@each_notebook
+def test_notebook_has_one_title_and_two_kinds_of_headings(path):
+    marks = [h for _, s, _ in cells(path, "markdown")
+             for h in re.findall(r"^(#+) ", re.sub(r"^```.*?^```", "", s, flags=re.M | re.S), re.M)]
+    assert marks[0] == "#" and set(marks[1:]) <= {"##", "####"}
+
+@each_notebook
+def test_notebook_was_saved_light_and_without_errors(path):
+    assert not [o for _, _, outs in cells(path) for o in outs if o["output_type"] == "error"]
+    assert path.stat().st_size < 1_500_000
+    assert all(c.get("execution_count") is None for c in json.loads(path.read_text(encoding="utf-8"))["cells"])
+
+@each_notebook
+def test_imports_share_no_cell_with_other_code(path):
+    for _, source, _ in cells(path, "code"):
+        if not source.startswith(("#| export", "#|export")): continue
+        kinds = {isinstance(n, (ast.Import, ast.ImportFrom)) for n in ast.parse(source).body}
+        assert len(kinds) < 2, source
+
+def test_every_notebook_is_on_the_site():
+    listed = re.findall(r"[\w/]+\.ipynb", (ROOT/"_quarto.yml").read_text().split("sidebar:")[1])
+    assert sorted(listed) == sorted(p.relative_to(ROOT/"nbs").as_posix() for p in NOTEBOOKS)
+
+def test_every_module_has_its_notebook():
+    assert sorted(p.stem for p in MODULES) == sorted(NUMBER)
+
+# ---- the package
+
+def imports(tree):
+    "What a piece of code imports, as dotted names"
+    for n in ast.walk(tree):
+        if isinstance(n, ast.Import): yield from (a.name for a in n.names)
+        elif isinstance(n, ast.ImportFrom) and n.level == 0: yield n.module
+        elif isinstance(n, ast.ImportFrom): yield ".".join(["nmf2", n.module or n.names[0].name])
+
+@each_module
+def test_imports_flow_one_way(path):
+    on_call = {"plots", "widgets"}            # a tree can draw itself: it imports these when asked to
+    names = {m.split(".")[1] for m in imports(ast.parse(path.read_text(encoding="utf-8"))) if m.startswith("nmf2.")}
+    assert {m for m in names - on_call if NUMBER[m] >= NUMBER[path.stem]} == set()
+
+@each_module
+def test_library_does_without_nbdev(path):
+    tops = {m.split(".")[0] for m in imports(ast.parse(path.read_text(encoding="utf-8")))}
+    assert not tops & {"nbdev", "fastcore", "execnb", "ghapi"}
+
+@each_notebook
+def test_notebooks_do_without_nbdev(path):
+    code = "\n".join(s for _, s, _ in cells(path, "code"))
+    assert not re.search(r"^\s*(import|from) (nbdev|fastcore|execnb|ghapi)\b", code, re.M)
+
+def undocumented(fn, lines):
+    "The parameters of a function that have no comment on their line"
+    a = fn.args
+    named = [*a.posonlyargs, *a.args, *filter(None, [a.vararg]), *a.kwonlyargs, *filter(None, [a.kwarg])]
+    return [p.arg for p in named if p.arg not in ("self", "cls") and not re.search(r"#\s*\S", lines[p.lineno - 1])]
+
+@each_module
+def test_exported_names_are_explained(path):
+    text = path.read_text(encoding="utf-8")
+    tree, lines = ast.parse(text), text.splitlines()
+    public = next(ast.literal_eval(n.value) for n in tree.body
+                  if isinstance(n, ast.Assign) and n.targets[0].id == "__all__")
+    for n in tree.body:
+        if getattr(n, "name", None) not in public: continue
+        assert ast.get_docstring(n), f"{n.name} has no docstring"
+        if isinstance(n, ast.ClassDef): n = next((m for m in n.body if getattr(m, "name", "") == "__init__"), None)
+        assert n is None or not undocumented(n, lines), f"{n.name}, line {n.lineno}: {undocumented(n, lines)} not explained"
+
+def test_importing_the_package_is_cheap():
+    code = "import sys, nmf2; print(sorted({'sklearn', 'matplotlib', 'scipy', 'numba', 'ipywidgets'} & set(sys.modules)))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert out.stdout.strip() == "[]"
+
+def test_the_names_promised_are_there():
+    import nmf2
+    for name in nmf2.__all__: assert getattr(nmf2, name).__name__ == name
+    assert re.search(rf"^version = {re.escape(nmf2.__version__)}$", (ROOT/"settings.ini").read_text(), re.M)
+
+# ---- the rest
+
+def test_readme_is_current():
+    out = subprocess.run([sys.executable, ROOT/".ci"/"readme.py", "--check"], capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
+
+def test_readme_has_two_commands_and_no_broken_link():
+    for which in ("install", "test"):
+        out = subprocess.run([sys.executable, ROOT/".ci"/"readme.py", "--command", which], capture_output=True, text=True)
+        assert out.returncode == 0 and out.stdout.count("\n") == 1, out.stderr
+    for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        for to in re.findall(r"\]\(([^)#:]+)\)", (ROOT/page).read_text(encoding="utf-8")): assert (ROOT/to).exists(), to
+
+def test_notebook_links_lead_somewhere():
+    for path in NOTEBOOKS:
+        for to in re.findall(r"\]\(([^)\s#:]+)\)", "\n".join(s for _, s, _ in cells(path, "markdown"))):
+            assert (path.parent/to).exists(), f"{path.name}: {to}"
+
+def test_changelog_has_this_version():
+    import nmf2
+    assert re.search(rf"^## \[?{re.escape(nmf2.__version__)}\]?", (ROOT/"CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+
+def test_files_speak_of_the_project_and_not_of_a_machine():
+    places = re.compile(r"(?<![\w.<])/(work|tmp|home|root|Users)/\w|\bpypi\.org|\bfiles\.pythonhosted\b|(?<!\w)[A-Z]:\\Users\\")
+    for path in ROOT.rglob("*"):
+        if LEFT_BEHIND & set(path.relative_to(ROOT).parts) or not path.is_file(): continue
+        try: text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError: continue
+        found = places.search(text)
+        assert not found, f"{path.relative_to(ROOT)}: {text[max(0, found.start() - 30):found.end() + 30]!r}"
