@@ -7,7 +7,7 @@ __all__ = ['FIELDS', 'ORIENTATIONS', 'NAMES', 'READERS', 'ENDINGS', 'read_folder
            'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab',
            'read_npz', 'guess_format']
 
-# %% ../nbs/00_formats.ipynb #5cef5f28
+# %% ../nbs/00_formats.ipynb #266a1b9a
 import bz2
 import csv
 import gzip
@@ -26,12 +26,12 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-# %% ../nbs/00_formats.ipynb #7ab006d0
+# %% ../nbs/00_formats.ipynb #5bf23c74
 def _fault(path, line, what):
     "The error every reader raises; `line` is None where a file has no lines"
     return ValueError(f"{path}, line {line}: {what}" if line else f"{path}: {what}")
 
-# %% ../nbs/00_formats.ipynb #b9672b0a
+# %% ../nbs/00_formats.ipynb #7a15dd5f
 def _open(path):
     "The contents as a binary stream, unpacked on the way if the file is compressed"
     with open(path, "rb") as f: start = f.read(6)
@@ -40,7 +40,7 @@ def _open(path):
     if start[:3] == b"BZh": return bz2.open(path)
     return open(path, "rb")
 
-# %% ../nbs/00_formats.ipynb #af48e955
+# %% ../nbs/00_formats.ipynb #cc8421df
 def _lines(path):
     "Number and bytes of each line"
     n = 0
@@ -51,7 +51,7 @@ def _lines(path):
         if getattr(e, "errno", None): raise              # no such file, not allowed to read it, ...
         raise _fault(path, n + 1, f"the compressed file is damaged or cut short ({e}). Fetch or pack it again.") from None
 
-# %% ../nbs/00_formats.ipynb #15f0a929
+# %% ../nbs/00_formats.ipynb #aab0774b
 def _decode(data, encoding=None):
     "Text of some bytes, and whether the encoding had to be guessed"
     if encoding: return data.decode(encoding), False
@@ -59,7 +59,7 @@ def _decode(data, encoding=None):
     try: return data.decode("utf-8-sig"), False
     except UnicodeDecodeError: return data.decode("latin-1"), True
 
-# %% ../nbs/00_formats.ipynb #7ad1c3be
+# %% ../nbs/00_formats.ipynb #c2aef7bb
 def _read_text(path, encoding=None):
     "The whole file as text"
     data = b"".join(line for _, line in _lines(path))
@@ -68,20 +68,20 @@ def _read_text(path, encoding=None):
     if guessed: warnings.warn(f"{path} is not UTF-8 and was read as Latin-1; pass encoding=... if that is wrong", stacklevel=3)
     return text
 
-# %% ../nbs/00_formats.ipynb #fc1de14f
+# %% ../nbs/00_formats.ipynb #fab60586
 def _files(folder, pattern="*"):
     "Files below a folder in a fixed order, hidden ones left out"
     found = [p for p in Path(folder).rglob(pattern) if p.is_file()]
     visible = [p for p in found if not any(part.startswith((".", "__MACOSX")) for part in p.relative_to(folder).parts)]
     return sorted(visible, key=lambda p: p.relative_to(folder).as_posix())
 
-# %% ../nbs/00_formats.ipynb #fcb187e5
+# %% ../nbs/00_formats.ipynb #7d4bebed
 def _path_labels(name):
     "'a/b/c.txt' -> ['a', 'a/b']"
     parts = name.split("/")[:-1]
     return ["/".join(parts[:i + 1]) for i in range(len(parts))]
 
-# %% ../nbs/00_formats.ipynb #54ba0b55
+# %% ../nbs/00_formats.ipynb #e25258dd
 def read_folder(
     path,                    # the folder
     pattern:str="*",         # which files in it and below, such as '*.txt'
@@ -107,7 +107,7 @@ def read_folder(
     if any("/" in name for name in names): found["labels"] = [_path_labels(name) for name in names]
     return found
 
-# %% ../nbs/00_formats.ipynb #7ad74a91
+# %% ../nbs/00_formats.ipynb #6b4ad396
 def read_lines(
     path,                    # the file, plain or compressed
     encoding:str|None=None,  # of the file; by default UTF-8, and Latin-1 where that fails
@@ -118,15 +118,15 @@ def read_lines(
     if not lines: raise _fault(path, None, "the file is empty")
     return {"texts": [line for _, line in lines], "ids": [n for n, _ in lines]}
 
-# %% ../nbs/00_formats.ipynb #8aa9884b
+# %% ../nbs/00_formats.ipynb #cb73f70a
 FIELDS = {"text": ("text", "texts", "body", "content", "abstract", "document", "message", "article", "review", "description"),
           "label": ("labels", "label", "category", "class", "target", "topic", "group"),
           "id": ("id", "_id", "doc_id", "docid", "uid")}
 
-# %% ../nbs/00_formats.ipynb #fa6a68af
+# %% ../nbs/00_formats.ipynb #a3eae1e5
 def _field(path, what, asked, present):
     "Names of the fields that hold `what`: those asked for, or a usual name, or none"
-    asked = [] if asked is None else [asked] if isinstance(asked, str) else list(asked)
+    asked = [] if asked is None else [str(name) for name in (asked if isinstance(asked, (list, tuple)) else [asked])]
     listing = ", ".join(map(repr, present)) or "none at all"
     for name in asked:
         if name and name not in present:
@@ -139,14 +139,14 @@ def _field(path, what, asked, present):
         raise _fault(path, None, f"which field holds the text? Say it with text_field=...; there are: {listing}")
     return usual[:1]
 
-# %% ../nbs/00_formats.ipynb #abc7b891
+# %% ../nbs/00_formats.ipynb #17e9606e
 def _levels(value):
     "One field's value as a list of labels"
     if value is None or value == "": return []
     if isinstance(value, (list, tuple)): return [str(v) for v in value]
     return [str(value)]
 
-# %% ../nbs/00_formats.ipynb #bd5f844c
+# %% ../nbs/00_formats.ipynb #5d1c55d9
 def _identifiers(path, records, field):
     "The field that names the documents"
     ids = {}
@@ -158,7 +158,7 @@ def _identifiers(path, records, field):
         ids[str(name)] = line
     return list(ids)
 
-# %% ../nbs/00_formats.ipynb #53412331
+# %% ../nbs/00_formats.ipynb #9d2bccf4
 def _from_records(path, records, text_field, label_field, id_field):
     "Texts, ids and labels out of (line number, dict) pairs"
     if not records: raise _fault(path, None, "no documents in this file")
@@ -173,7 +173,7 @@ def _from_records(path, records, text_field, label_field, id_field):
     if label: found["labels"] = [[v for name in label for v in _levels(record.get(name))] for _, record in records]
     return found
 
-# %% ../nbs/00_formats.ipynb #f070eaf7
+# %% ../nbs/00_formats.ipynb #74ce56f4
 def _json(line, n):
     "One line of a file, its number told to the error if there is one"
     try: return json.loads(line)
@@ -181,7 +181,7 @@ def _json(line, n):
         e.lineno = n
         raise
 
-# %% ../nbs/00_formats.ipynb #72b59a5c
+# %% ../nbs/00_formats.ipynb #1e2657d4
 def read_jsonl(
     path,                         # the file, plain or compressed
     text_field:str|None=None,     # field with the text; by default a usual name is looked for
@@ -199,7 +199,7 @@ def read_jsonl(
         if not isinstance(record, dict): raise _fault(path, n, f"each document should be an object {{...}}, not {str(record)[:40]!r}")
     return _from_records(path, records, text_field, label_field, id_field)
 
-# %% ../nbs/00_formats.ipynb #40950e7e
+# %% ../nbs/00_formats.ipynb #7651b2c7
 def _rows(path, text, delimiter, quote):
     "(line number, fields) of each row that is not empty"
     quoting = dict(quotechar=quote) if quote else dict(quoting=csv.QUOTE_NONE)
@@ -214,7 +214,7 @@ def _rows(path, text, delimiter, quote):
         raise _fault(path, line, f"this row can't be read ({e}). If quotation marks mean nothing here, pass quote=''") from None
     finally: csv.field_size_limit(limit)
 
-# %% ../nbs/00_formats.ipynb #89e06a98
+# %% ../nbs/00_formats.ipynb #7e91ea88
 def read_csv(
     path,                         # the file, plain or compressed
     text_field:str|None=None,     # column with the text; by default a usual name is looked for
@@ -229,6 +229,7 @@ def read_csv(
     text = _read_text(path, encoding)
     first = text.lstrip("\n").split("\n", 1)[0]
     delimiter = delimiter or max("\t,;|", key=first.count)
+    if not isinstance(delimiter, str) or len(delimiter) != 1: raise ValueError(f"delimiter must be one character, got {delimiter!r}")
     rows = list(_rows(path, text, delimiter, quote))
     if not rows: raise _fault(path, None, "the file is empty")
     names = [name.strip() for name in rows.pop(0)[1]] if header else [str(i) for i in range(len(rows[0][1]))]
@@ -238,13 +239,13 @@ def read_csv(
             raise _fault(path, line, f"{len(row)} columns where the first line has {len(names)} (separated by {delimiter!r})")
     return _from_records(path, [(line, dict(zip(names, row))) for line, row in rows], text_field, label_field, id_field)
 
-# %% ../nbs/00_formats.ipynb #fb13d1b6
+# %% ../nbs/00_formats.ipynb #814b1330
 def _tag(name, story):
     "What stands between <name> and </name>, or None"
     found = re.search(rf"<{name}[^>]*>(.*?)</{name}>", story, re.S)
     return found and found[1]
 
-# %% ../nbs/00_formats.ipynb #d4416485
+# %% ../nbs/00_formats.ipynb #fe2419d8
 def _story(piece):
     "Id, text and topics of one story, from after its '<REUTERS' to its '</REUTERS>'"
     body = _tag("BODY", piece)
@@ -253,7 +254,7 @@ def _story(piece):
     newid = re.search(r'NEWID="(\d+)"', piece)
     return newid and newid[1], text, re.findall(r"<D>(.*?)</D>", _tag("TOPICS", piece) or "")
 
-# %% ../nbs/00_formats.ipynb #f920ea41
+# %% ../nbs/00_formats.ipynb #648bfb5a
 def _sgml_files(path):
     "Name and text of each .sgm file: the path itself, those in a folder, or those in an archive"
     path = Path(path)
@@ -268,7 +269,7 @@ def _sgml_files(path):
             raise _fault(path, None, f"the archive is damaged or cut short ({e}). Fetch it again.") from None
     else: yield path, b"".join(line for _, line in _lines(path)).decode("latin-1")
 
-# %% ../nbs/00_formats.ipynb #90051d8e
+# %% ../nbs/00_formats.ipynb #7b593350
 def read_reuters(
     path,                     # one .sgm file, a folder of them, or a .tar, .tar.gz or .tar.xz of them
     single_topic:bool=False,  # keep only the stories with exactly one topic
@@ -292,7 +293,7 @@ def read_reuters(
     if not ids: raise _fault(path, None, "no Reuters stories here (.sgm files, <REUTERS ...>). Unpack archives of other kinds first.")
     return {"texts": texts, "ids": ids, "labels": labels}
 
-# %% ../nbs/00_formats.ipynb #fa408c29
+# %% ../nbs/00_formats.ipynb #32351df8
 def _matrix(path, rows, cols, values, shape, line_of, base=1):
     "Entries as a CSR matrix, after a look at every one of them"
     for what, index, size in [("row", rows, shape[0]), ("column", cols, shape[1])]:
@@ -308,7 +309,7 @@ def _matrix(path, rows, cols, values, shape, line_of, base=1):
     X.eliminate_zeros()
     return X
 
-# %% ../nbs/00_formats.ipynb #0a9c5fe7
+# %% ../nbs/00_formats.ipynb #01e2334b
 def _numbers(path, n, line):
     "The numbers on a line"
     try: return np.array(line.split(), dtype=np.float64)
@@ -320,7 +321,7 @@ def _is_number(word):
     try: float(word); return True
     except ValueError: return False
 
-# %% ../nbs/00_formats.ipynb #9343bdcc
+# %% ../nbs/00_formats.ipynb #69a3d0b2
 def _header(path, n, line, counts, what):
     "The whole numbers on a header line, `counts` saying how many there may be"
     numbers = _numbers(path, n, line)
@@ -328,7 +329,7 @@ def _header(path, n, line, counts, what):
         raise _fault(path, n, f"this line should hold {what}, and is {line.decode('latin-1').strip()[:40]!r}")
     return [int(x) for x in numbers]
 
-# %% ../nbs/00_formats.ipynb #fe5f90a8
+# %% ../nbs/00_formats.ipynb #a92728be
 def _word_list(path, expected=None, what=""):
     "One entry a line, as many as expected"
     words = [word.strip() for word in _read_text(path).split("\n")]
@@ -337,7 +338,7 @@ def _word_list(path, expected=None, what=""):
         raise _fault(path, None, f"{len(words)} lines, but the matrix has {expected} {what}. Do the two files belong together?")
     return words
 
-# %% ../nbs/00_formats.ipynb #88603976
+# %% ../nbs/00_formats.ipynb #415f140b
 def _beside(path, *names):
     "The first of these files that exists next to `path`, plain or compressed"
     for name in names:
@@ -345,7 +346,7 @@ def _beside(path, *names):
             file = Path(path).parent/(name + end)
             if name != Path(path).name and file.is_file(): return file
 
-# %% ../nbs/00_formats.ipynb #f6fa314d
+# %% ../nbs/00_formats.ipynb #0c177c97
 def _paired_rows(path, rows, lines, n_terms, base):
     "Rows of alternating term numbers and values as a matrix; `lines` are their line numbers"
     lengths = np.array([len(row)//2 for row in rows])
@@ -355,7 +356,7 @@ def _paired_rows(path, rows, lines, n_terms, base):
     if n_terms is None: n_terms = int(cols.max(initial=base - 1)) - base + 1
     return _matrix(path, docs + base, cols, values, (len(rows), n_terms), lambda i: lines[docs[i]], base)
 
-# %% ../nbs/00_formats.ipynb #2f2a8be3
+# %% ../nbs/00_formats.ipynb #acc07730
 def _cluto_names(path, n_docs, n_terms):
     "What the .clabel, .rlabel and .rclass files beside a CLUTO matrix hold"
     name, found = re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name), {}
@@ -366,7 +367,7 @@ def _cluto_names(path, n_docs, n_terms):
     if "labels" in found: found["labels"] = [_levels(label) for label in found["labels"]]
     return found
 
-# %% ../nbs/00_formats.ipynb #002b0420
+# %% ../nbs/00_formats.ipynb #b2749aa1
 def read_cluto(
     path,      # the .mat file, plain or compressed
 )->dict:       # X, and vocab, ids and labels if there are .clabel, .rlabel and .rclass files beside it
@@ -392,7 +393,7 @@ def read_cluto(
     if nnz and entries != nnz[0]: raise _fault(path, 1, f"{nnz[0]} entries announced, {entries} found. Is the file cut short?")
     return {"X": X, **_cluto_names(path, n_docs, n_terms)}
 
-# %% ../nbs/00_formats.ipynb #d0ba194d
+# %% ../nbs/00_formats.ipynb #495b44a0
 def _entries(path, skip, n_cols, nnz):
     "The `nnz` lines of `n_cols` numbers each that follow line `skip`"
     def body(): return ((n, line) for n, line in _lines(path) if n > skip and line.strip())
@@ -410,7 +411,7 @@ def _entries(path, skip, n_cols, nnz):
         raise _fault(path, skip, f"{nnz} entries announced, {len(table)} found. Is the file cut short?")
     return table.reshape(-1, n_cols), lambda i: next(n for k, (n, _) in enumerate(body()) if k == i)
 
-# %% ../nbs/00_formats.ipynb #835fa221
+# %% ../nbs/00_formats.ipynb #9b6a85f0
 def read_docword(
     path,            # the docword file, plain or compressed
     vocab=None,      # file with one word a line; by default looked for beside it
@@ -426,7 +427,7 @@ def read_docword(
     if vocab: found["vocab"] = _word_list(vocab, n_terms, "words")
     return found
 
-# %% ../nbs/00_formats.ipynb #516b11c0
+# %% ../nbs/00_formats.ipynb #7d6aafab
 ORIENTATIONS = ("terms x documents", "documents x terms")
 
 def _orient(path, X, n_terms=None, n_docs=None, orient=None):
@@ -438,12 +439,12 @@ def _orient(path, X, n_terms=None, n_docs=None, orient=None):
     sizes = " and ".join(f"{n} {what}" for n, what in [(n_terms, "terms"), (n_docs, "documents")] if n is not None)
     if not fits: raise _fault(path, None, f"the matrix is {X.shape[0]} x {X.shape[1]}, which doesn't go with {sizes}"
                                           + (f" as {orient}" if orient else ""))
-    if len(fits) == 2 and X.shape[0] != X.shape[1] or len(fits) == 2 and not sizes:
+    if len(fits) == 2:
         raise _fault(path, None, f"is the matrix ({X.shape[0]} x {X.shape[1]}) terms x documents or documents x terms? "
                                  f"Say it with orient={ORIENTATIONS[0]!r} or {ORIENTATIONS[1]!r}")
     return X.T.tocsr() if fits[0] == ORIENTATIONS[0] else X.tocsr()
 
-# %% ../nbs/00_formats.ipynb #a01be356
+# %% ../nbs/00_formats.ipynb #f056da68
 def _coordinates(path):
     "The matrix in a Matrix Market file, as it stands there"
     lines = _lines(path)
@@ -465,7 +466,7 @@ def _coordinates(path):
     values = np.ones(nnz) if field == "pattern" else table[:, 2]
     return _matrix(path, table[:, 0], table[:, 1], values, (n_rows, n_cols), line_of)
 
-# %% ../nbs/00_formats.ipynb #eab08cff
+# %% ../nbs/00_formats.ipynb #ce0735a6
 def read_matrix_market(
     path,                   # the .mtx file, plain or compressed
     dictionary=None,        # file with one term a line; by default looked for beside it
@@ -482,7 +483,7 @@ def read_matrix_market(
     X = _orient(path, _coordinates(path), len(found["vocab"]) if terms else None, len(found["ids"]) if docs else None, orient)
     return {"X": X, **found}
 
-# %% ../nbs/00_formats.ipynb #123432c2
+# %% ../nbs/00_formats.ipynb #efb68b5e
 def read_svmlight(
     path,                        # the file, plain or compressed
     n_terms:int|None=None,       # number of terms; by default the largest that occurs
@@ -507,7 +508,7 @@ def read_svmlight(
     X = _paired_rows(path, rows, numbers, len(words) if words else n_terms, base)
     return {"X": X, "labels": labels, **({"vocab": words} if words else {})}
 
-# %% ../nbs/00_formats.ipynb #33a1d868
+# %% ../nbs/00_formats.ipynb #2dd6ea9a
 NAMES = {"matrix": ("fea", "X", "A", "dtm", "counts", "data", "tdm", "M"),
          "labels": ("gnd", "labels", "label", "y", "Y", "classid", "target"),
          "vocab": ("vocab", "terms", "ms", "words", "vocabulary", "dictionary", "feature_names"),
@@ -520,7 +521,7 @@ def _named(path, arrays, what, asked):
         return asked
     return next((name for name in NAMES[what] if name in arrays), None)
 
-# %% ../nbs/00_formats.ipynb #fc0678c1
+# %% ../nbs/00_formats.ipynb #789f7759
 def _strings(values):
     "A flat list of strings from an array of strings, of numbers, or of MATLAB cells"
     def one(v):
@@ -531,7 +532,7 @@ def _strings(values):
         return str(int(v)) if isinstance(v, float) and v.is_integer() else str(v)
     return [one(v).strip() for v in np.asarray(values).ravel()]
 
-# %% ../nbs/00_formats.ipynb #69db0e15
+# %% ../nbs/00_formats.ipynb #c72a9c87
 def _sound(path, X):
     "`X` as a CSR matrix of float64 whose indices and values have been looked at"
     try:
@@ -545,14 +546,14 @@ def _sound(path, X):
     X.eliminate_zeros()
     return X
 
-# %% ../nbs/00_formats.ipynb #47aecfa0
+# %% ../nbs/00_formats.ipynb #a3e7a83f
 def _vector(path, name, values):
     "A row or column of a MATLAB file as strings"
     values = values.toarray() if sp.issparse(values) else np.asarray(values)
     if values.ndim > 1 and min(values.shape) > 1: raise _fault(path, None, f"{name} is {values.shape[0]} x {values.shape[1]} and should be one row or column")
     return _strings(values)
 
-# %% ../nbs/00_formats.ipynb #39748728
+# %% ../nbs/00_formats.ipynb #006873f1
 def read_matlab(
     path,                   # the .mat file, version 7 or older
     matrix:str|None=None,   # name of the matrix; by default 'fea', 'A', ... or the only one that is a matrix
@@ -583,7 +584,7 @@ def read_matlab(
     if "labels" in found: found["labels"] = [_levels(label) for label in found["labels"]]
     return {"X": X, **found}
 
-# %% ../nbs/00_formats.ipynb #162af77d
+# %% ../nbs/00_formats.ipynb #ed60a240
 def _npz_labels(path, values, names):
     "Labels as lists, from strings or from numbers into `names`"
     if values.ndim == 1: values = values[:, None]
@@ -594,7 +595,7 @@ def _npz_labels(path, values, names):
         return [[str(v if names is None else names[v]) for v in row if v >= 0] for row in values]
     return [[label for v in row for label in _levels(_strings(v)[0])] for row in values]
 
-# %% ../nbs/00_formats.ipynb #4b6a8baf
+# %% ../nbs/00_formats.ipynb #0ff4ec58
 def read_npz(
     path,                   # the .npz file
     matrix:str|None=None,   # name of a dense matrix; by default 'X', ... unless there is a sparse one
@@ -603,7 +604,8 @@ def read_npz(
     ids:str|None=None,      # name of the document names; by default 'ids', ...
 )->dict:                    # X, and labels, vocab, ids and texts where there are such arrays
     "A numpy .npz with a document-term matrix."
-    if not zipfile.is_zipfile(path): raise _fault(path, None, "not an .npz file, or cut short")
+    with open(path, "rb") as f:
+        if not zipfile.is_zipfile(f): raise _fault(path, None, "not an .npz file, or cut short")
     try:
         with np.load(path, allow_pickle=False) as z: arrays = {k: z[k] for k in z.files}
         sparse = {"data", "indices", "indptr"} <= set(arrays) and matrix is None
@@ -627,7 +629,7 @@ def read_npz(
     if "texts" in arrays: found["texts"] = [str(text) for text in arrays["texts"]]
     return found
 
-# %% ../nbs/00_formats.ipynb #c6961591
+# %% ../nbs/00_formats.ipynb #c78ad939
 READERS = {"folder": read_folder, "lines": read_lines, "jsonl": read_jsonl, "csv": read_csv, "reuters": read_reuters,
            "cluto": read_cluto, "matrix-market": read_matrix_market, "docword": read_docword, "svmlight": read_svmlight,
            "matlab": read_matlab, "npz": read_npz}
@@ -637,7 +639,7 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv
            ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz",
            ".rclass": None, ".rlabel": None, ".clabel": None}        # these only go with a matrix
 
-# %% ../nbs/00_formats.ipynb #131644e7
+# %% ../nbs/00_formats.ipynb #a834bf4d
 def _guess_content(start, end):
     "The format, from the first bytes of a file and the ending of its name"
     lines = start.split(b"\n")
@@ -651,12 +653,12 @@ def _guess_content(start, end):
     if start.lstrip().startswith(b"{"): return "jsonl"
     return "lines" if end in (".txt", ".text", "") else None
 
-# %% ../nbs/00_formats.ipynb #b05914cf
+# %% ../nbs/00_formats.ipynb #148ce4e3
 def _ending(path):
     "The last ending of a name, without that of the compression, in small letters"
     return Path(re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name.lower())).suffix
 
-# %% ../nbs/00_formats.ipynb #ae9ae947
+# %% ../nbs/00_formats.ipynb #04ac7db7
 def _guess_folder(path):
     "The format of a folder, or an error if collections are kept in it"
     files = _files(path)
@@ -666,7 +668,7 @@ def _guess_folder(path):
     raise _fault(path, None, f"this folder holds files that look like collections: {', '.join(inside[:5])}{', ...' if len(inside) > 5 else ''}. "
                              "Name one of them, or take each file for a document with format='folder'")
 
-# %% ../nbs/00_formats.ipynb #b8d7cbaa
+# %% ../nbs/00_formats.ipynb #a87ae386
 def guess_format(
     path,      # a file or a folder
 )->str|None:   # a key of `READERS`, or None

@@ -1,0 +1,318 @@
+"""Corpora: nothing gets out of step, the built-in ones are what they say, and collections are found."""
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from nmf2 import data
+from nmf2.data import WORDS, Corpus, count_terms, library_docs, load, planted_tree, read
+
+TEXTS = ["ball and goal", "the vote", "goal!", "vote on a goal, <b>goal</b>"]
+LABELS = [["sport", "football"], ["politics"], ["sport", "hockey"], []]
+
+
+# counting
+
+def test_words():
+    import re
+    assert re.findall(WORDS, "x_1 naïve 東京 a bb 12cc dd3 it's e-mail _ff_") == ["naïve", "東京", "bb", "it", "mail"]
+
+
+def test_count_terms_against_counting():
+    texts = ["Ball, ball: BALL goal", "", "a vote for the goal", "vote\nvote\tvote"]
+    X, vocab = count_terms(texts)
+    assert sp.issparse(X) and X.dtype == np.float64 and list(vocab) == ["ball", "goal", "vote"]
+    np.testing.assert_array_equal(X.toarray(), [[3, 1, 0], [0, 0, 0], [0, 1, 1], [0, 0, 3]])
+    assert list(count_terms(texts, stop_words=None, min_df=2)[1]) == ["goal", "vote"]
+    assert list(count_terms(texts, lowercase=False)[1]) == ["BALL", "Ball", "ball", "goal", "vote"]
+    assert "ball goal" in count_terms(texts, ngram_range=(1, 2))[1]
+    X, vocab = count_terms(iter(texts), vocabulary=["vote", "nothing"])
+    assert list(vocab) == ["vote", "nothing"] and X.toarray().tolist() == [[0, 0], [0, 0], [1, 0], [3, 0]]
+
+
+@pytest.mark.parametrize("texts, words", [("one text", "single string"), ([], "empty"), (["the", ""], "no words"), (["1 2 3"], "token_pattern")])
+def test_count_terms_refuses(texts, words):
+    with pytest.raises(ValueError, match=words): count_terms(texts)
+
+
+# Corpus
+
+@pytest.fixture
+def c(): return Corpus(TEXTS, labels=LABELS, ids=list("abcd"), name="four")
+
+
+def test_corpus(c):
+    assert len(c) == 4 and c.n_levels == 2 and c.texts == TEXTS and list(c.ids) == list("abcd")
+    assert repr(c) == "Corpus(four: 4 documents, texts, labels 2 / 2)"
+    assert c.X.shape == (4, 3) and list(c.vocab) == ["ball", "goal", "vote"]
+    assert repr(c) == "Corpus(four: 4 documents, texts, 3 terms, labels 2 / 2)"
+    assert c.labels.tolist() == [["sport", "football"], ["politics", ""], ["sport", "hockey"], ["", ""]]
+    codes, names = c.classes(0)
+    assert codes.tolist() == [1, 0, 1, -1] and list(names) == ["politics", "sport"]
+    assert list(c.labelled().ids) == ["a", "c"] and list(c.labelled(0).ids) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("rows", [slice(1, 3), [3, 1], np.array([False, True, True, False]), slice(None, None, -1), 2, -1, [], np.array([0, 2])])
+@pytest.mark.parametrize("counted", ["before", "after"])
+def test_parts_stay_in_step(c, rows, counted):
+    if counted == "before": c.X
+    part, which = c[rows], np.atleast_1d(np.arange(4)[rows])
+    assert part.texts == [TEXTS[i] for i in which] and list(part.ids) == ["abcd"[i] for i in which]
+    assert part.labels.tolist() == c.labels[which].tolist()
+    np.testing.assert_array_equal(part.X.toarray(), c.X.toarray()[which])
+    assert part.vocab is c.vocab or list(part.vocab) == list(c.vocab)
+
+
+def test_parts_of_parts_have_the_columns_of_the_whole(c):
+    part = c[1:][[0]]
+    assert part.X.shape == (1, 3) and part.X.toarray().tolist() == [[0, 0, 1]]
+
+
+@pytest.mark.parametrize("labels, table", [
+    (["a", "b", "", "a"], [["a"], ["b"], [""], ["a"]]), ([["a"], "b", None, np.nan], [["a"], ["b"], [""], [""]]), ([1, 2, 2, 1], [["1"], ["2"], ["2"], ["1"]]),
+    (np.array([["a", "b"]]*4), [["a", "b"]]*4), ([[], [], [], []], None), (["", "", "", ""], None)])
+def test_shapes_of_labels(labels, table):
+    found = Corpus(TEXTS, labels=labels).labels
+    assert found is None if table is None else found.tolist() == table
+
+
+def test_counts_only():
+    X = sp.coo_array(np.array([[1, 0], [0, 2], [3, 3]]))
+    c = Corpus(X=X)
+    assert c.texts is None and list(c.ids) == ["0", "1", "2"] and list(c.vocab) == ["term0", "term1"] and c.labels is None and c.n_levels == 0
+    assert c.X.format == "csr" and c.X.dtype == np.float64 and c[1:].X.toarray().tolist() == [[0, 2], [3, 3]]
+    assert repr(c) == "Corpus(unnamed: 3 documents, 2 terms, no labels)"
+    assert Corpus(X=sp.csr_matrix(X, dtype=np.float32)).X.dtype == np.float32
+    for ask in [c.classes, c.labelled]:
+        with pytest.raises(ValueError, match="no labels"): ask()
+
+
+def test_pickles(c):
+    copy = pickle.loads(pickle.dumps(c[1:]))
+    assert copy.texts == TEXTS[1:] and copy.X.shape == (3, 3)
+
+
+@pytest.mark.parametrize("bad, words", [
+    (dict(), "needs texts"), (dict(texts=[]), "at least one document"), (dict(texts="text"), "single string"), (dict(texts=["a", 1]), r"texts\[1\]"),
+    (dict(texts=["a", "b"], ids=["x"]), "ids has 1 entries, but there are 2"), (dict(texts=["a", "b"], ids=["x", "x"]), "'x' occurs more than once"),
+    (dict(texts=["a"], labels=["x", "y"]), "labels has 2"), (dict(texts=["a"], labels="x"), "single string"), (dict(texts=["a"], X=np.eye(2)), "texts has 1"),
+    (dict(X=np.eye(2), vocab=["a"]), "vocab has 1"), (dict(texts=["a"], vocab=["a"]), "vocab names the columns"), (dict(X=[["a"]]), "X must be a matrix"),
+    (dict(X=np.zeros((0, 3))), "at least one document")])
+def test_corpus_refuses(bad, words):
+    with pytest.raises(ValueError, match=words): Corpus(**bad)
+
+
+@pytest.mark.parametrize("level", [2, -3])
+def test_level_out_of_range(c, level):
+    with pytest.raises(ValueError, match=f"from 0 .coarsest. to 1 .finest.*got {level}"): c.classes(level)
+
+
+# library-docs
+
+@pytest.fixture(scope="module")
+def docs(): return library_docs()
+
+
+def test_library_docs(docs):
+    assert len(docs) > 2000 and docs.n_levels == 2 and len(set(docs.texts)) == len(docs)
+    assert set(docs.labels[:, 0]) == {"matplotlib", "numpy", "scipy", "sklearn"}
+    for id_, (package, part) in zip(docs.ids, docs.labels):
+        assert id_.startswith(part + ".") and (part == package or part.startswith(package + "."))
+        assert not any(name in ("tests", "testing", "conftest") for name in id_.split("."))
+    assert min(len(text.split()) for text in docs.texts) >= 30
+    assert {"numpy.arctan2", "scipy.linalg.svd", "sklearn.cluster.KMeans", "matplotlib.pyplot.plot"} <= set(docs.ids)
+    assert not any(">>>" in text for text in docs.texts)
+
+
+def test_library_docs_says_the_same_in_another_process(docs, tmp_path):
+    code = ("import sys, hashlib, warnings; warnings.simplefilter('error')\n"
+            "from nmf2.data import library_docs\n"
+            "d = library_docs()\n"
+            "out = hashlib.sha256('\\0'.join([*d.texts, *d.ids, *d.labels.ravel()]).encode()).hexdigest()\n"
+            "loaded = {m.split('.')[0] for m in sys.modules} & {'IPython', 'pandas', 'tkinter', 'wx', 'PyQt5', 'gi', 'pytest', 'nbdev', 'fastcore'}\n"
+            "print(out, sorted(loaded))")
+    env = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": str(Path(data.__file__).parent.parent)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, cwd=tmp_path)
+    import hashlib
+    expected = hashlib.sha256("\0".join([*docs.texts, *docs.ids, *docs.labels.ravel()]).encode()).hexdigest()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == f"{expected} []" and done.stderr == ""
+
+
+def test_library_docs_of_what_is_not_installed():
+    with pytest.raises(ValueError, match="libraries"): library_docs(("no_such_library",))
+    with pytest.raises(ValueError, match="min_words"): library_docs(min_words=0)
+
+
+# planted trees
+
+def test_planted_tree_is_nested_and_repeatable():
+    a, b = planted_tree((2, 3, 2), n_docs=100, texts=True), planted_tree((2, 3, 2), n_docs=100)
+    assert (a.X != b.X).nnz == 0 and list(a.vocab) == list(b.vocab) and (a.labels == b.labels).all()
+    assert (a.X != planted_tree((2, 3, 2), n_docs=100, random_state=1).X).nnz > 0
+    assert [len(a.classes(level)[1]) for level in range(3)] == [2, 6, 12]
+    for row in a.labels:
+        assert all(fine.startswith(coarse + "/") for coarse, fine in zip(row, row[1:]))
+    assert len(set(a.vocab)) == len(a.vocab) == (1 + 2 + 6 + 12)*40
+    assert a.X.has_canonical_format and a.X.min() >= 0 and (a.X.data % 1 == 0).all() and a.X.sum(1).min() >= 1
+
+
+def test_planted_texts_are_the_counts():
+    c = planted_tree(n_docs=30, texts=True)
+    X, vocab = count_terms(c.texts, vocabulary=list(c.vocab))
+    assert (X != c.X).nnz == 0
+
+
+def test_planted_words_come_from_where_they_should():
+    c = planted_tree((2, 2), n_docs=400, noise=0, overlap=0.4, length=100)
+    words = np.array([w[:4] for w in c.vocab])
+    for row, (top, fine) in zip(c.X, c.labels):
+        assert set(words[row.indices]) <= {words[0], top, fine.split("/")[1]}
+    assert abs(c.X[:, :40].sum()/c.X.sum() - 0.4) < 0.01
+    assert abs(c.X[:, 40:120].sum()/c.X.sum() - 0.3) < 0.01
+
+
+def test_planted_sizes():
+    for n_docs in [12, 13, 100]:
+        codes, names = planted_tree(n_docs=n_docs).classes()
+        assert len(names) == 12 and np.ptp(np.bincount(codes)) <= 1
+    codes, _ = planted_tree((5,), n_docs=100, skew=2).classes()
+    assert sorted(np.bincount(codes)) == sorted(np.bincount(codes)) and np.bincount(codes).max() > 50 and np.bincount(codes).min() >= 1
+    assert planted_tree(7, n_docs=20).n_levels == 1
+    assert planted_tree((2,), n_words=6000, n_docs=5).X.shape == (5, 18000)
+
+
+def test_planted_large():
+    c = planted_tree((10, 10), n_docs=20_000, n_words=100)
+    assert c.X.shape == (20_000, 11_100) and c.X.nnz < 20_000*80
+
+
+@pytest.mark.parametrize("bad, words", [
+    (dict(branching=()), "branching"), (dict(branching=(3, 0)), "branching"), (dict(n_docs=11), "n_docs"), (dict(n_words=0), "n_words"), (dict(length=0), "length"),
+    (dict(overlap=0.8, noise=0.3), "overlap and noise"), (dict(noise=-0.1), "overlap and noise"), (dict(skew=-1), "skew")])
+def test_planted_refuses(bad, words):
+    with pytest.raises(ValueError, match=words): planted_tree(**bad)
+
+
+# read and load
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path/"home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path/"home"))
+    monkeypatch.delenv("NMF2_DATA", raising=False)
+    return tmp_path
+
+
+def put(path, *texts):
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text("\n".join(json.dumps({"text": t, "label": "x"}) for t in texts), encoding="utf-8")
+    return Path(path)
+
+
+def test_read(here):
+    c = read(put("news.jsonl", *TEXTS))
+    assert c.texts == TEXTS and c.name == "news" and c.labels.ravel().tolist() == ["x"]*4
+    assert read("news.jsonl", label_field="").labels is None
+    assert read(str(here/"news.jsonl"), format="lines").texts[0].startswith("{")
+    np.savez("m.npz", X=np.eye(2), ids=["a", "a"])
+    with pytest.raises(ValueError, match="m.npz: ids must be different"): read("m.npz")
+
+
+@pytest.mark.parametrize("path, options, words", [
+    ("gone.csv", {}, "gone.csv: there is no such file"), ("news.jsonl", dict(format="excel"), "one of folder, lines, jsonl"),
+    ("news.jsonl", dict(label="x"), "no option 'label', only text_field, label_field"), ("what.pdf", {}, "can't tell.*one of folder, lines")])
+def test_read_refuses(here, path, options, words):
+    put("news.jsonl", *TEXTS)
+    Path("what.pdf").write_bytes(b"%PDF-1.4 \0")
+    with pytest.raises((ValueError, FileNotFoundError), match=words): read(path, **options)
+
+
+def test_load_looks_in_several_places(here, monkeypatch):
+    put("home/.cache/nmf2/news.jsonl", "from the cache")
+    assert load("news").texts == ["from the cache"]
+    put("collections/sub/news.jsonl", "one folder down")
+    put("collections/other.jsonl", "other")
+    monkeypatch.setenv("NMF2_DATA", str(here/"collections"))
+    assert load("news").texts == load("sub/news").texts == ["one folder down"]
+    put("collections/news.jsonl", "at the top")
+    assert load("news").texts == ["at the top"] and load("news").name == "news"
+    assert load("news", folder=here/"home/.cache/nmf2").texts == ["from the cache"]
+    with pytest.raises(FileNotFoundError, match="no collection 'nope'.*library-docs.*20newsgroups.*news, other, sub/news"): load("nope")
+
+
+def test_load_skips_what_only_goes_with_a_matrix(here):
+    put("c/a/m.npz")
+    np.savez("c/a/m.npz", X=np.eye(2))
+    Path("c/a/m.rclass").write_text("1\n2\n3\n4\n")
+    assert load("m", folder="c").X.shape == (2, 2)
+    Path("c/docs/x").mkdir(parents=True)
+    Path("c/docs/x/1.txt").write_text("one")
+    assert load("docs", folder="c").labels.tolist() == [["x"]]
+
+
+def test_load_asks_which(here):
+    put("c/a/news.jsonl", "a")
+    put("c/b/news.jsonl", "b")
+    with pytest.raises(ValueError, match="could be any of .*a/news"): load("news", folder="c")
+
+
+def test_load_given_a_path(here):
+    put("x/y/z/news.jsonl", "text")
+    with pytest.raises(FileNotFoundError, match=r"use read\('x/y/z/news.jsonl'\)"): load("x/y/z/news.jsonl")
+
+
+def test_20newsgroups_through_scikit_learn(here, monkeypatch):
+    import sklearn.datasets
+    asked = []
+    def fetch(subset, shuffle, download_if_missing):
+        asked.append(download_if_missing)
+        if not download_if_missing: raise OSError("20Newsgroups dataset not found")
+        from types import SimpleNamespace
+        return SimpleNamespace(data=["one", "two"], target=[0, 1], target_names=["alt.atheism", "comp.sys.mac.hardware"],
+                               filenames=np.array([os.path.join("d", "alt.atheism", "49960"), os.path.join("d", "comp.sys.mac.hardware", "50000")]))
+    monkeypatch.setattr(sklearn.datasets, "fetch_20newsgroups", fetch)
+    with pytest.raises(FileNotFoundError, match="download=True"): load("20newsgroups")
+    c = load("20newsgroups", download=True)
+    assert asked == [False, True] and c.name == "20newsgroups" and list(c.ids) == ["alt.atheism/49960", "comp.sys.mac.hardware/50000"]
+    assert c.labels.tolist() == [["religion", "alt.atheism", "alt.atheism"], ["comp", "comp.sys", "comp.sys.mac.hardware"]]
+    put("c/20newsgroups.jsonl", "from a file")
+    assert load("20newsgroups", folder="c").texts == ["from a file"]
+
+
+def test_built_in(docs):
+    assert load("library-docs").texts == docs.texts
+
+
+# real collections
+
+there = pytest.mark.skipif(not os.environ.get("NMF2_DATA"), reason="needs NMF2_DATA, a folder of collections")
+
+
+@there
+@pytest.mark.parametrize("name, n_docs, classes", [("20newsgroups", 18846, [6, 18, 20]), ("reuters21578", 21578, [66]), ("cluto/tr41", 878, [10]), ("classic3", 3891, [3])])
+def test_collections(name, n_docs, classes):
+    try: c = load(name, folder=os.environ["NMF2_DATA"])
+    except FileNotFoundError: pytest.skip(f"{name} is not in NMF2_DATA")
+    assert len(c) == n_docs and [len(c.classes(level)[1]) for level in range(c.n_levels)] == classes
+
+
+@there
+def test_newsgroup_levels_are_those_of_the_file():
+    try: c = load("20newsgroups", folder=os.environ["NMF2_DATA"])
+    except FileNotFoundError: pytest.skip("20newsgroups is not in NMF2_DATA")
+    for row in set(map(tuple, c.labels)): assert data._newsgroup_levels(row[-1]) == list(row)
+
+
+@there
+def test_reuters_single_topic_stories():
+    try: c = load("reuters21578", folder=os.environ["NMF2_DATA"])
+    except FileNotFoundError: pytest.skip("reuters21578 is not in NMF2_DATA")
+    assert len(c.labelled()) == 9494

@@ -1,0 +1,497 @@
+"""Every reader on small files: what it gives, and what it says about broken ones."""
+import bz2
+import csv
+import gzip
+import json
+import lzma
+import os
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from nmf2 import formats
+from nmf2.formats import (READERS, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines,
+                          read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight)
+
+TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
+LABELS = [["sport", "hockey"], ["maths"], [], ["sport", "tennis"]]
+IDS = ["a/1", "b", "c", "d"]
+X = np.array([[2., 0., 1., 0.], [0., 0., 0., 0.], [0., 5., 0., .5]])
+VOCAB, DOCS, CLASSES = ["ball", "vote", "net", "goal"], ["one", "two", "three"], ["sport", "politics", "sport"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(name, content, opener=None):
+    content = content if isinstance(content, bytes) else content.encode("utf-8")
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (opener or open)(path, "wb") as f: f.write(content)
+    return path
+
+
+def fails(reader, path, *words, **options):
+    "The reader refuses, and its message has all the words"
+    with pytest.raises(ValueError) as e: reader(path, **options)
+    for word in (str(path), *words): assert word in str(e.value), str(e.value)
+
+
+def same(found, expected=X):
+    assert sp.issparse(found) and found.format == "csr" and found.dtype == np.float64
+    np.testing.assert_array_equal(found.toarray(), expected)
+    assert np.count_nonzero(found.data) == found.nnz
+
+
+# compression, encodings
+
+@pytest.mark.parametrize("opener", [open, gzip.open, lzma.open, bz2.open])
+def test_compressed_whatever_the_name(here, opener):
+    path = put("docs.jsonl", json.dumps({"text": TEXTS[2]}), opener)
+    assert read_jsonl(path)["texts"] == [TEXTS[2]]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+def test_cut_short(here, pack):
+    rows = "\n".join(json.dumps({"text": str(i)*50}) for i in range(5000))
+    path = put("docs.jsonl.z", pack(rows.encode())[:-400])
+    fails(read_jsonl, path, "line", "damaged or cut short")
+
+
+def test_damaged_gz(here):
+    packed = bytearray(gzip.compress(b"some text\n"*1000))
+    packed[40] ^= 255
+    fails(read_lines, put("a.txt", bytes(packed)), "line 1", "damaged")
+    fails(guess_format, put("b.txt", bytes(packed)), "damaged")
+
+
+def test_encodings(here):
+    put("latin.txt", "un café\n".encode("latin-1"))
+    with pytest.warns(UserWarning, match="latin.txt is not UTF-8 and was read as Latin-1"): assert read_lines("latin.txt")["texts"] == ["un café"]
+    assert read_lines("latin.txt", encoding="cp1252")["texts"] == ["un café"]
+    assert read_lines(put("mark.txt", "\ufeffcafé".encode("utf-8")))["texts"] == ["café"]
+    assert read_lines(put("wide.txt", "café".encode("utf-16")))["texts"] == ["café"]
+    fails(read_lines, "latin.txt", "not utf-8 text", encoding="utf-8")
+
+
+def test_no_such_file(here):
+    for name, reader in READERS.items():
+        if name != "folder":
+            with pytest.raises(FileNotFoundError): reader("nothing.here")
+
+
+# texts
+
+def test_folder(here):
+    put("docs/sport/hockey/1.txt", TEXTS[0])
+    put("docs/sport/2.txt", TEXTS[1])
+    put("docs/3.txt", TEXTS[2])
+    put("docs/.git/config", "hidden")
+    put("docs/sport/.DS_Store", b"\0\1")
+    found = read_folder("docs")
+    assert found == {"texts": [TEXTS[2], TEXTS[1], TEXTS[0]],
+                     "ids": ["3.txt", "sport/2.txt", "sport/hockey/1.txt"],
+                     "labels": [[], ["sport"], ["sport", "sport/hockey"]]}
+
+
+def test_folder_warnings_and_errors(here):
+    put("docs/1.txt", "café".encode("latin-1"))
+    put("docs/2.txt", "plain")
+    put("docs/logo.png", b"\x89PNG\0\0")
+    with pytest.warns(UserWarning) as caught: found = read_folder("docs")
+    assert found["ids"] == ["1.txt", "2.txt"] and "labels" not in found
+    assert [str(w.message) for w in caught] == ["docs: 1 of 3 files are not UTF-8 and read as Latin-1, the first 1.txt",
+                                                "docs: 1 of 3 files are not text and left out, the first logo.png"]
+    assert read_folder("docs", pattern="2*")["ids"] == ["2.txt"]
+    fails(read_folder, "docs", "'*.md'", pattern="*.md")
+    fails(read_folder, "docs", "1.txt", "utf-8", encoding="utf-8")
+    Path("empty").mkdir()
+    fails(read_folder, "empty", "no text files")
+
+
+def test_lines(here):
+    assert read_lines(put("a.txt", "one\r\n\n <b>two</b> \n")) == {"texts": ["one", "<b>two</b>"], "ids": ["1", "3"]}
+    fails(read_lines, put("b.txt", "\n\n"), "empty")
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_jsonl(here, whole):
+    records = [{"id": i, "text": t, "labels": l} for i, t, l in zip(IDS, TEXTS, LABELS)]
+    path = put("docs.json", json.dumps(records, indent=1) if whole else "\n".join(map(json.dumps, records)) + "\n\n")
+    assert read_jsonl(path) == {"texts": TEXTS, "ids": IDS, "labels": LABELS}
+
+
+def test_jsonl_fields(here):
+    records = [{"n": 1, "Body": "one", "year": 1993, "month": "May"}, {"n": 2, "Body": "two", "year": None}]
+    path = put("docs.jsonl", "\n".join(map(json.dumps, records)))
+    assert read_jsonl(path) == {"texts": ["one", "two"]}
+    assert read_jsonl(path, text_field="Body", label_field=["year", "month"], id_field="n") == \
+        {"texts": ["one", "two"], "ids": ["1", "2"], "labels": [["1993", "May"], []]}
+    labelled = put("labelled.jsonl", json.dumps({"text": "one", "label": "a", "id": 3}))
+    assert read_jsonl(labelled, label_field="", id_field="") == {"texts": ["one"]}
+
+
+@pytest.mark.parametrize("line, words", [
+    ('{"text": "no end', ["line 2", "not JSON"]), ('["list"]', ["line 2", "object"]), ('{"text": null}', ["line 2", "'text'", "null"]),
+    ('{"title": "x"}', ["line 2", "'text'"]), ('{"text": "x", "id": 1}', ["line 2", "second time", "id_field"]),
+    ('{"text": "x", "id": null}', ["line 2", "no 'id'"])])
+def test_jsonl_faults(here, line, words):
+    fails(read_jsonl, put("bad.jsonl", '{"text": "fine", "id": 1}\n' + line), *words)
+
+
+def test_jsonl_whole_file_faults(here):
+    fails(read_jsonl, put("bad.jsonl", ""), "no documents")
+    fails(read_jsonl, put("bad.jsonl", '{"a": "x", "b": "y"}'), "text_field", "'a', 'b'")
+    fails(read_jsonl, put("bad.jsonl", '{"text": "x"}'), "'theme'", "label_field", label_field="theme")
+    fails(read_jsonl, put("bad.json", '[{"text": "x"},\n{"text": ]'), "line 2", "not JSON")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_csv(here, delimiter):
+    with open("docs.csv", "w", encoding="utf-8-sig", newline="") as f:
+        writer = csv.writer(f, delimiter=delimiter)
+        writer.writerows([["id", "text", "coarse", "fine"], *([i, t, *(l + ["", ""])[:2]] for i, t, l in zip(IDS, TEXTS, LABELS))])
+    assert read_csv("docs.csv", label_field=["coarse", "fine"]) == {"texts": TEXTS, "ids": IDS, "labels": LABELS}
+
+
+def test_csv_options(here):
+    assert read_csv(put("a.csv", "one,x\ntwo,y\n"), text_field="0", label_field="1", header=False) == \
+        {"texts": ["one", "two"], "labels": [["x"], ["y"]]}
+    assert read_csv("a.csv", text_field=1, header=False)["texts"] == ["x", "y"]
+    with pytest.raises(ValueError, match="delimiter must be one character"): read_csv("a.csv", delimiter="::")
+    assert read_csv(put("a.tsv", 'text\tlabel\n"unclosed\tx\n'), quote="") == {"texts": ['"unclosed'], "labels": [["x"]]}
+    long = "word "*100_000
+    assert read_csv(put("long.csv", f"text,label\n{long},x\n"))["texts"] == [long]
+    assert csv.field_size_limit() == 131072                      # put back
+    assert read_csv(put("one.csv", "wording\nfirst\nsecond\n"))["texts"] == ["first", "second"]
+
+
+@pytest.mark.parametrize("content, words", [
+    ("text,label\none,x\ntwo\n", ["line 3", "1 columns", "2"]), ("text,label\none,x\ntwo,y,z\n", ["line 3", "3 columns"]),
+    ('text,label\n"one\nmore",x\n"two,y\n', ["line 4", "quote=''"]), ("a,b\none,x\n", ["text_field", "'a', 'b'"]),
+    ("text,text\none,x\n", ["line 1", "same name"]), ("", ["empty"]), ("text,label\n", ["no documents"]),
+    ("id,text\n1,x\n1,y\n", ["line 3", "second time"])])
+def test_csv_faults(here, content, words):
+    fails(read_csv, put("bad.csv", content), *words)
+
+
+STORY = ('<!DOCTYPE lewis SYSTEM "lewis.dtd">\n<REUTERS TOPICS="YES" NEWID="1">\n<TOPICS><D>cocoa</D></TOPICS>\n<PLACES><D>usa</D></PLACES>\n'
+         '<TEXT>&#2;\n<TITLE>COCOA &lt;CCA></TITLE>\n<DATELINE>  BAHIA - </DATELINE><BODY>Showers &amp; sun\n&#3;</BODY></TEXT>\n</REUTERS>\n'
+         '<REUTERS TOPICS="YES" NEWID="2">\n<TOPICS><D>crude</D><D>ship</D></TOPICS>\n'
+         '<TEXT TYPE="BRIEF">&#2;\n<TITLE>OIL</TITLE>\nblah\n&#3;</TEXT>\n</REUTERS>\n'
+         '<REUTERS TOPICS="NO" NEWID="3">\n<TOPICS></TOPICS>\n<TEXT TYPE="UNPROC">&#2;\nno title, M\xfcnchen\n&#3;</TEXT>\n</REUTERS>\n')
+
+
+def test_reuters(here):
+    put("reut/reut2-000.sgm", STORY.encode("latin-1"))
+    with tarfile.open("reuters.tar.gz", "w:gz") as archive: archive.add("reut")
+    for path in ["reut", "reut/reut2-000.sgm", "reuters.tar.gz"]:
+        assert guess_format(path) == "reuters"
+        assert read_reuters(path) == {"texts": ["COCOA <CCA>\n\nShowers & sun", "OIL\n\nblah", "no title, München"],
+                                      "ids": ["1", "2", "3"], "labels": [["cocoa"], [], []]}
+    assert read_reuters("reut", single_topic=True)["ids"] == ["1"]
+
+
+def test_reuters_faults(here):
+    fails(read_reuters, put("cut.sgm", STORY[:150]), "line 2", "no </REUTERS>")
+    fails(read_reuters, put("lost.sgm", STORY.replace("</REUTERS>", "", 1)), "line 2", "no </REUTERS>")
+    fails(read_reuters, put("number.sgm", STORY.replace('NEWID="2"', "")), "line 10", "NEWID")
+    fails(read_reuters, put("none.sgm", "nothing"), "no Reuters stories")
+    put("reut/a.sgm", STORY*2000)
+    with tarfile.open("reuters.tar.gz", "w:gz") as archive: archive.add("reut")
+    whole = Path("reuters.tar.gz").read_bytes()
+    fails(read_reuters, put("half.tar.gz", whole[:len(whole)//2]), "damaged or cut short")
+
+
+# matrices as text
+
+def cluto(dense=False):
+    rows = [" ".join(f"{v:g}" for v in row) if dense else " ".join(f"{j + 1} {v:g}" for j, v in enumerate(row) if v) for row in X]
+    return f"3 4{'' if dense else f' {np.count_nonzero(X)}'}\n" + "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_cluto(here, dense):
+    path = put("t.mat", cluto(dense))
+    assert set(found := read_cluto(path)) == {"X"}
+    same(found["X"])
+    put("t.mat.rclass", "sport\n\nsport\n")
+    put("t.clabel", "\n".join(VOCAB))
+    put("t.mat.rlabel.gz", "\n".join(DOCS), gzip.open)
+    found = read_cluto(path)
+    same(found.pop("X"))
+    assert found == {"vocab": VOCAB, "ids": DOCS, "labels": [["sport"], [], ["sport"]]}
+    packed = put("t.mat.gz", cluto(dense), gzip.open)
+    assert guess_format(packed) == "cluto" and read_cluto(packed)["vocab"] == VOCAB
+
+
+@pytest.mark.parametrize("old, new, words", [
+    ("3 4 4", "3 4 5", ["line 1", "5 entries announced, 4 found"]), ("3 4 4", "4 4 4", ["3 of 4 documents"]), ("3 4 4", "2 4 4", ["line 4", "2 documents"]),
+    ("3 4 4", "3 2", ["line 2", "4 numbers", "2 terms"]), ("3 4 4", "3", ["line 1"]), ("3 4 4", "3 4 4.5", ["line 1"]),
+    ("1 2 3 1", "1 two 3 1", ["line 2", "'two'"]), ("1 2 3 1", "1 2 3", ["line 2", "pairs"]), ("1 2 3 1", "1 2 5 1", ["line 2", "column number 5", "1 to 4"]),
+    ("1 2 3 1", "0 2 3 1", ["line 2", "column number 0"]), ("1 2 3 1", "1 2 2.5 1", ["line 2", "2.5"]), ("2 5 4 0.5", "2 5 4 -1", ["line 4", "-1"]),
+    ("2 5 4 0.5", "2 5 4 nan", ["line 4", "nan"]), ("2 5 4 0.5", "2 5 4 inf", ["line 4", "inf"])])
+def test_cluto_faults(here, old, new, words):
+    assert old in cluto()
+    fails(read_cluto, put("bad.mat", cluto().replace(old, new)), *words)
+
+
+def test_names_of_the_wrong_number(here):
+    put("t.mat", cluto())
+    for end, n in [(".clabel", 4), (".rlabel", 3), (".rclass", 3)]:
+        file = put("t.mat" + end, "x\n"*(n - 1) + "x")
+        read_cluto("t.mat")
+        put("t.mat" + end, "x\n"*(n + 1))
+        with pytest.raises(ValueError, match=f"{file}: {n + 1} lines, but the matrix has {n}"): read_cluto("t.mat")
+        file.unlink()
+
+
+def docword():
+    entries = [f"{i + 1} {j + 1} {X[i, j]:g}" for i, j in zip(*X.nonzero())]
+    return "\n".join(["3", "4", str(len(entries)), *entries]) + "\n"
+
+
+def test_docword(here):
+    path = put("docword.t.txt.gz", docword(), gzip.open)
+    assert guess_format(path) == "docword"
+    assert set(read_docword(path)) == {"X"}
+    put("vocab.t.txt", "\n".join(VOCAB) + "\n")
+    found = read_docword(path)
+    same(found["X"])
+    assert found["vocab"] == VOCAB
+    assert read_docword(path, vocab=put("words", "\n".join("abcd")))["vocab"] == list("abcd")
+    put("vocab.t.txt", "one\n")
+    with pytest.raises(ValueError, match="vocab.t.txt: 1 lines, but the matrix has 4 words"): read_docword(path)
+
+
+def test_no_entries(here):
+    same(read_docword(put("docword.txt", "2\n3\n0\n"))["X"], np.zeros((2, 3)))
+    same(read_cluto(put("t.mat", "2 3 0\n\n\n"))["X"], np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("old, new, words", [
+    ("\n4\n4\n", "\n4\n5\n", ["5 entries announced, 4 found"]), ("\n4\n4\n", "\n4\n3\n", ["3 entries announced, 4 found"]),
+    ("3\n4\n4\n", "3\n4 4\n4\n", ["line 2", "one whole number"]), ("3\n4\n4\n", "3\nfour\n4\n", ["line 2", "'four'"]), ("1 3 1", "1 3", ["line 5", "3 numbers"]),
+    ("1 3 1", "1 3 1 1", ["line 5", "3 numbers"]), ("1 3 1", "1 3 one", ["line 5", "'one'"]), ("1 3 1", "4 3 1", ["line 5", "row number 4", "1 to 3"]),
+    ("1 3 1", "1 0 1", ["line 5", "column number 0"]), ("1 3 1", "1 3 -1", ["line 5", "-1"]), ("1 3 1", "\n\n1 9 1", ["line 7", "column number 9"])])
+def test_docword_faults(here, old, new, words):
+    assert old in docword()
+    fails(read_docword, put("docword.bad.txt", docword().replace(old, new, 1)), *words)
+
+
+def test_docword_header_cut(here):
+    fails(read_docword, put("docword.bad.txt", "3\n4\n"), "line 3", "header")
+
+
+def test_matrix_market(here):
+    scipy.io.mmwrite("few_matrix.mtx", sp.coo_matrix(X.T))
+    fails(read_matrix_market, "few_matrix.mtx", "orient")
+    same(read_matrix_market("few_matrix.mtx", orient="terms x documents")["X"])
+    put("few_dictionary.txt", "\n".join(VOCAB) + "\n")
+    found = read_matrix_market("few_matrix.mtx")
+    same(found["X"])
+    assert found["vocab"] == VOCAB and "ids" not in found
+    put("few_documents.txt", "\n".join(DOCS) + "\n")
+    assert read_matrix_market("few_matrix.mtx")["ids"] == DOCS
+    scipy.io.mmwrite("few_matrix.mtx", sp.coo_matrix(X))
+    same(read_matrix_market("few_matrix.mtx")["X"])              # told from the lengths
+    fails(read_matrix_market, "few_matrix.mtx", "3 x 4", "terms x documents", orient="terms x documents")
+    put("few_dictionary.txt", "one\ntwo\n")
+    fails(read_matrix_market, "few_matrix.mtx", "3 x 4", "2 terms")
+    with pytest.raises(ValueError, match="orient must be one of"): read_matrix_market("few_matrix.mtx", orient="upright")
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense", "pattern", "integer", "gz"])
+def test_matrix_market_kinds(here, kind):
+    M = {"pattern": (X > 0)*1., "integer": np.ceil(X)}.get(kind, X)
+    if kind == "dense": scipy.io.mmwrite("m.mtx", M)
+    elif kind == "pattern": scipy.io.mmwrite("m.mtx", sp.coo_matrix(M), field="pattern")
+    else: scipy.io.mmwrite("m.mtx", sp.coo_matrix(M.astype(int) if kind == "integer" else M))
+    path = put("m.mtx.gz", Path("m.mtx").read_bytes(), gzip.open) if kind == "gz" else "m.mtx"
+    assert guess_format(path) == "matrix-market"
+    same(read_matrix_market(path, orient="documents x terms")["X"], M)
+
+
+def test_square_matrix_needs_to_be_told(here):
+    scipy.io.mmwrite("m.mtx", sp.coo_matrix(np.eye(3)*[1, 2, 3] + np.eye(3, k=1)))
+    put("dictionary.txt", "a\nb\nc\n")
+    fails(read_matrix_market, "m.mtx", "orient")
+
+
+@pytest.mark.parametrize("content, words", [
+    ("1 1 1\n", ["line 1", "MatrixMarket"]), ("%%MatrixMarket matrix coordinate complex general\n", ["line 1", "complex"]),
+    ("%%MatrixMarket matrix coordinate real symmetric\n", ["line 1", "symmetric"]), ("%%MatrixMarket matrix coordinate real general\n% c\n\n2 2\n", ["line 4", "entries"]),
+    ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n", ["2 entries announced, 1 found"]),
+    ("%%MatrixMarket matrix coordinate real general\n% c\n2 2 1\n3 1 1\n", ["line 4", "row number 3"]),
+    ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", ["4 entries announced, 3 found"])])
+def test_matrix_market_faults(here, content, words):
+    fails(read_matrix_market, put("bad.mtx", content), *words, orient="documents x terms")
+
+
+def test_svmlight(here):
+    from sklearn.datasets import dump_svmlight_file
+    for zero_based in [True, False]:
+        dump_svmlight_file(sp.csr_matrix(X), [1, 2, 1], "t.svm", zero_based=zero_based, comment="a comment")
+        found = read_svmlight("t.svm")
+        same(found["X"])
+        assert found["labels"] == [["1"], ["2"], ["1"]]
+    found = read_svmlight(put("t.txt", "# c\n+1 qid:3 1:2 3:1 # c\n\n2,3\n2:5 4:0.5\n"))
+    same(found["X"])
+    assert found["labels"] == [["+1"], [], []]
+    assert read_svmlight("t.txt", n_terms=9)["X"].shape == (3, 9)
+    assert read_svmlight("t.txt", zero_based=True)["X"].shape == (3, 5)
+    assert read_svmlight("t.txt", vocab=put("words", "\n".join(VOCAB)))["vocab"] == VOCAB
+
+
+@pytest.mark.parametrize("line, words", [
+    ("2 1:1 2", ["label term:value"]), ("2 1:1:1 2", ["label term:value"]), ("2 :1", ["label term:value"]), ("2 1:", ["label term:value"]), ("2 1:x", ["'x'"]),
+    ("2 1.5:1", ["1.5"]), ("2 1:-1", ["-1"]), ("2 9:1", ["column number 9"])])
+def test_svmlight_faults(here, line, words):
+    fails(read_svmlight, put("bad.svm", "1 1:2 3:1\n" + line), "line 2", *words, n_terms=4)
+    fails(read_svmlight, put("none.svm", "# nothing\n"), "no documents")
+
+
+# containers
+
+def cells(words):
+    out = np.empty((len(words), 1), dtype=object)
+    out[:, 0] = words
+    return out
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_matlab(here, sparse):
+    wrap = sp.csc_matrix if sparse else np.array
+    scipy.io.savemat("t.mat", {"fea": wrap(X), "gnd": np.array([[1], [2], [1]], dtype=np.uint8)})
+    assert guess_format("t.mat") == "matlab"
+    found = read_matlab("t.mat")
+    same(found["X"])
+    assert found["labels"] == [["1"], ["2"], ["1"]]
+    scipy.io.savemat("t.mat", {"A": wrap(X.T), "labels": cells(CLASSES), "terms": cells(VOCAB)})
+    found = read_matlab("t.mat")
+    same(found["X"])
+    assert found["labels"] == [[c] for c in CLASSES] and found["vocab"] == VOCAB
+    scipy.io.savemat("t.mat", {"mine": wrap(X), "cats": [1., 2., 1.], "names": DOCS})
+    found = read_matlab("t.mat", matrix="mine", labels="cats", ids="names")
+    assert found["labels"] == [["1"], ["2"], ["1"]] and found["ids"] == DOCS
+
+
+def test_matlab_faults(here):
+    scipy.io.savemat("t.mat", {"one": X, "two": X})
+    fails(read_matlab, "t.mat", "matrix=", "one, two")
+    fails(read_matlab, "t.mat", "'three'", matrix="three")
+    scipy.io.savemat("t.mat", {"A": X})
+    fails(read_matlab, "t.mat", "orient")
+    scipy.io.savemat("t.mat", {"A": X, "gnd": np.ones((5, 1))})
+    fails(read_matlab, "t.mat", "3 x 4", "5 documents")
+    scipy.io.savemat("t.mat", {"fea": X, "gnd": np.ones((3, 2))})
+    fails(read_matlab, "t.mat", "gnd is 3 x 2")
+    scipy.io.savemat("t.mat", {"fea": -X})
+    fails(read_matlab, "t.mat", "negative")
+    whole = Path("t.mat").read_bytes()
+    fails(read_matlab, put("cut.mat", whole[:len(whole)//2]), "not a readable MATLAB file")
+    v73 = put("v73.mat", b"\x89HDF\r\n\x1a\n" + bytes(600))
+    assert guess_format(v73) == "matlab"
+    fails(read_matlab, v73, "7.3", "-v7")
+    header = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM" + bytes(400)
+    fails(read_matlab, put("v73b.mat", header), "7.3", "-v7")
+
+
+def test_npz(here):
+    sp.save_npz("a.npz", sp.csr_matrix(X))
+    same(read_npz("a.npz")["X"])
+    sp.save_npz("a.npz", sp.csc_matrix(X))
+    same(read_npz("a.npz")["X"])
+    S = sp.csr_matrix(X)
+    np.savez("a.npz", data=S.data, indices=S.indices, indptr=S.indptr, shape=S.shape, terms=VOCAB, ids=DOCS,
+             labels=[[0, 1], [1, -1], [-1, -1]], label_names=["sport", "hockey"], texts=TEXTS[:3])
+    found = read_npz("a.npz")
+    same(found.pop("X"))
+    assert found == {"vocab": VOCAB, "ids": DOCS, "labels": [["sport", "hockey"], ["hockey"], []], "texts": TEXTS[:3]}
+    np.savez("a.npz", X=X, y=CLASSES, vocab=np.array(VOCAB, dtype="S"))
+    found = read_npz("a.npz")
+    same(found["X"])
+    assert found["labels"] == [[c] for c in CLASSES] and found["vocab"] == VOCAB
+    np.savez("a.npz", mine=X, y=[3, -1, 4])
+    assert read_npz("a.npz", matrix="mine")["labels"] == [["3"], [], ["4"]]
+
+
+def test_npz_faults(here):
+    S = sp.csr_matrix(X)
+    parts = dict(data=S.data, indices=S.indices, indptr=S.indptr, shape=S.shape)
+    for change, words in [(dict(indices=S.indices + 3), ["matrix can't be used"]), (dict(data=S.data[:-1]), ["bad.npz"]), (dict(data=-S.data), ["negative"]),
+                          (dict(data=S.data*np.nan), ["NaN"]), (dict(labels=[0, 1, 5], label_names=["a", "b"]), ["label 5"])]:
+        np.savez("bad.npz", **{**parts, **change})
+        fails(read_npz, "bad.npz", *words)
+    np.savez("bad.npz", one=X, two=X)
+    fails(read_npz, "bad.npz", "matrix=", "one, two")
+    np.savez("bad.npz", X=np.array([{"any": 1}]))
+    fails(read_npz, "bad.npz", "not a readable .npz")
+    whole = Path("bad.npz").read_bytes()
+    fails(read_npz, put("bad.npz", whole[:-30]), "cut short")
+    fails(read_npz, put("bad.npz", "text"), "not an .npz")
+    np.savez("bad.npz", X=np.array([["a"]]))
+    fails(read_npz, "bad.npz", "can't be used")
+
+
+# which format
+
+def test_guess(here):
+    for name, content, format in [
+            ("a.jsonl", "", "jsonl"), ("a.JSON.GZ", "", "jsonl"), ("a.csv", "", "csv"), ("a.tsv.xz", "", "csv"), ("a.npz", "", "npz"), ("a.svm", "", "svmlight"),
+            ("a.mat.rclass", "1\n2\n3\n4\n", None), ("a.txt", "1 3:2 4:1\n", "svmlight"), ("b.txt", "a story\n", "lines"), ("b", '{"text": 1}', "jsonl"),
+            ("c.txt", "3\n2\n1\n1 1 1\n", "docword"), ("c.mat", "3 4 5\n1 1\n", "cluto"), ("d.txt", "3 wise men\n", "lines"), ("e.txt", "", None),
+            ("f.pdf", "%PDF", None), ("g.bin", b"\0\1", None), ("h.txt", "%%MatrixMarket matrix\n", "matrix-market")]:
+        assert guess_format(put(name, content)) == format, name
+
+
+def test_folder_of_collections_is_asked_about(here):
+    put("docs/a.txt", "text")
+    assert guess_format("docs") == "folder"
+    put("docs/sub/b.mat", "1 1 1")
+    put("docs/sub/b.mat.clabel", "x")
+    fails(guess_format, "docs", "sub/b.mat", "format='folder'")
+
+
+# originals
+
+ORIGINAL = Path(os.environ.get("NMF2_DATA", "nowhere"))/"original"
+originals = pytest.mark.skipif(not ORIGINAL.is_dir(), reason="needs NMF2_DATA, a folder with original/ in it")
+
+
+@originals
+@pytest.mark.parametrize("path, shape, nnz, keys", [
+    ("cluto/tr11.mat", (414, 6429), 116613, {"labels"}), ("cluto/re0.mat", (1504, 2886), 77808, {"labels"}),
+    ("cluto/la1.mat", (3204, 31472), 484024, {"labels", "vocab"}), ("uci/docword.kos.txt.gz", (3430, 6906), 353160, set()),
+    ("smallk/articles_matrix.mtx", (2424, 11358), 142296, {"vocab", "ids"}),
+    ("matlab/Reuters21578.mat", (8293, 18933), 389455, {"labels"}), ("matlab/classic3.mat", (3891, 4303), 176347, {"labels", "vocab"})])
+def test_original_matrices(path, shape, nnz, keys):
+    path = ORIGINAL/path
+    if not path.exists(): pytest.skip(f"{path} is not there")
+    found = READERS[guess_format(path)](path)
+    assert found["X"].shape == shape and found["X"].nnz == nnz and set(found) == {"X"} | keys
+
+
+@originals
+@pytest.mark.parametrize("name", ["tr11", "re0", "la1"])
+def test_cluto_as_text_and_npz(name):
+    a, b = read_cluto(ORIGINAL/f"cluto/{name}.mat"), read_npz(ORIGINAL.parent/f"cluto/{name}.npz")
+    assert (a["X"] != b["X"]).nnz == 0 and a["labels"] == b["labels"] and a.get("vocab") == b.get("vocab")
+
+
+@originals
+def test_original_reuters():
+    path = ORIGINAL/"reuters/reuters21578.tar.xz"
+    if not path.exists(): pytest.skip(f"{path} is not there")
+    found = read_reuters(path)
+    assert len(found["ids"]) == 21578 and sum(map(bool, found["labels"])) == 9494
+    records = read_jsonl(ORIGINAL.parent/"reuters21578.jsonl.xz")
+    assert found["ids"] == records["ids"] and found["labels"] == records["labels"]
+    assert [t.split() for t in found["texts"]] == [t.split() for t in records["texts"]]
