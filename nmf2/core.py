@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['NUMBA_CACHE', 'check_matrix', 'check_number', 'seed_of', 'stream', 'progress_bar', 'single_blas']
 
-# %% ../nbs/00_core.ipynb #9d3bea78
+# %% ../nbs/00_core.ipynb #5060ffb5
 import os
 import sys
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import numpy as np
 import scipy.sparse as sp
 
-# %% ../nbs/00_core.ipynb #6227db0c
+# %% ../nbs/00_core.ipynb #3a2bdc21
 def _tidy(X):
     "`X` as canonical CSR without explicit zeros, copied if anything has to change"
     if X.has_canonical_format and np.count_nonzero(X.data) == X.nnz: return X
@@ -22,7 +22,7 @@ def _tidy(X):
     X.eliminate_zeros()
     return X
 
-# %% ../nbs/00_core.ipynb #6adf4288
+# %% ../nbs/00_core.ipynb #efa13527
 def _check_values(values, who):
     "Stop at values that no weight of a term can have"
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
@@ -32,24 +32,30 @@ def _check_values(values, who):
         raise ValueError(f"Negative values in data passed to {who}: X must be nonnegative, such as term counts or "
                          "tf-idf weights. Don't centre it, and drop the features that are below zero.")
 
-# %% ../nbs/00_core.ipynb #f8ebf8fc
+# %% ../nbs/00_core.ipynb #f0b9359d
 def check_matrix(
-    est,               # the estimator that asks; learns the number of terms when `reset`
+    est,               # the estimator that asks; learns the number of terms when `reset`. Or that number itself
     X,                 # document-term matrix, dense or any SciPy sparse format, (n_docs, n_terms)
     reset:bool=True,   # is this the matrix to fit to? If not, it must have the terms of that one
     min_docs:int=2,    # fewest documents that make sense
 ):                     # float32 or float64, array or canonical CSR, (n_docs, n_terms)
     "The matrix to work on: checked, in a form the kernels take, and never the caller's own to change."
-    from sklearn.utils.validation import validate_data
+    from sklearn.utils.validation import check_array, validate_data
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], str):
         raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
-    X = validate_data(est, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32],
-                      order="C", ensure_min_samples=min_docs, ensure_all_finite=False)
+    form = dict(accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=min_docs, ensure_all_finite=False)
+    if isinstance(est, int):
+        X = check_array(X, **form)
+        if X.shape[1] != est: raise ValueError(f"X has {X.shape[1]} features, but {est} are expected: one for each term of the fit")
+    else: X = validate_data(est, X, reset=reset, **form)
     if sp.issparse(X): X = _tidy(X)
-    _check_values(X.data if sp.issparse(X) else X, type(est).__name__)
+    values = X.data if sp.issparse(X) else X
+    _check_values(values, "the tree" if isinstance(est, int) else type(est).__name__)
+    if reset and not values.any():
+        raise ValueError("X must have entries above zero, but all documents are empty: was the vocabulary trimmed too far?")
     return X
 
-# %% ../nbs/00_core.ipynb #88c81731
+# %% ../nbs/00_core.ipynb #71a643d2
 def check_number(
     name:str,          # the argument, as the caller knows it
     value,             # what was given
@@ -65,7 +71,7 @@ def check_number(
                          f"got {value!r}")
     return int(value) if whole else float(value)
 
-# %% ../nbs/00_core.ipynb #f2f5f4f4
+# %% ../nbs/00_core.ipynb #07523f57
 def seed_of(
     random_state=None,   # None, a whole number, a `RandomState` or a `Generator`
 )->int:                  # a seed that is fixed from here on
@@ -75,7 +81,7 @@ def seed_of(
     from sklearn.utils import check_random_state
     return int(check_random_state(random_state).randint(2**31 - 1))
 
-# %% ../nbs/00_core.ipynb #e9a912f1
+# %% ../nbs/00_core.ipynb #622ea8e5
 def stream(
     seed:int,        # from `seed_of`
     node:str='',     # the node's id, a path of 0s and 1s
@@ -84,7 +90,7 @@ def stream(
     "The random stream of one node, the same whatever was drawn elsewhere."
     return np.random.default_rng([seed, int("1" + node, 2), *draw])
 
-# %% ../nbs/00_core.ipynb #e1f93e59
+# %% ../nbs/00_core.ipynb #9bd41090
 def progress_bar(
     total:int,          # how many steps there are
     desc:str,           # what is being done
@@ -96,12 +102,12 @@ def progress_bar(
     return tqdm(total=total, desc=desc, unit=unit, disable=not shown, file=sys.stderr, leave=True,
                 bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
 
-# %% ../nbs/00_core.ipynb #6f153fa7
+# %% ../nbs/00_core.ipynb #611e5512
 @contextmanager
 def single_blas():
     "Hold BLAS to one thread inside a `with` block."
     from threadpoolctl import threadpool_limits
     with threadpool_limits(1, user_api="blas"): yield
 
-# %% ../nbs/00_core.ipynb #dd3bbdef
+# %% ../nbs/00_core.ipynb #7b8903be
 NUMBA_CACHE = os.environ.get("NMF2_NUMBA_CACHE", "1") != "0"   # pass as `cache=` to every `njit`

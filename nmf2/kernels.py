@@ -6,14 +6,14 @@
 __all__ = ['solve2', 'nnls2', 'cut_points', 'SparseDocs', 'DenseDocs', 'documents', 'unit_topics', 'projected_gradient',
            'squared_error', 'residuals', 'take']
 
-# %% ../nbs/10_kernels.ipynb #1234f791
+# %% ../nbs/10_kernels.ipynb #885b143d
 import numpy as np
 import scipy.sparse as sp
 from numba import njit, prange
 
 from .core import NUMBA_CACHE
 
-# %% ../nbs/10_kernels.ipynb #0d3b8629
+# %% ../nbs/10_kernels.ipynb #441ed46a
 @njit(cache=NUMBA_CACHE, nogil=True, inline="always")
 def solve2(
     g11:float, g12:float, g22:float,   # the Gram matrix $B^T B$
@@ -27,7 +27,7 @@ def solve2(
     v = r2/g22 if g22 > 0 else 0.                  # second alone
     return (u, 0.) if u*r1 >= v*r2 else (0., v)
 
-# %% ../nbs/10_kernels.ipynb #d7d73b5b
+# %% ../nbs/10_kernels.ipynb #bdff05ce
 @njit(cache=NUMBA_CACHE, nogil=True, parallel=True)
 def nnls2(
     G:np.ndarray, # Gram matrix $B^T B$, (2, 2)
@@ -42,7 +42,7 @@ def nnls2(
         out[i,0], out[i,1] = solve2(G[0,0], G[0,1], G[1,1], R[i,0], R[i,1])
     return out
 
-# %% ../nbs/10_kernels.ipynb #00d715bc
+# %% ../nbs/10_kernels.ipynb #eb9575f2
 def cut_points(
     indptr:np.ndarray,  # where each document begins, (n_docs + 1,)
     n_terms:int,        # columns of the matrix
@@ -54,7 +54,7 @@ def cut_points(
     cuts[0], cuts[-1] = 0, len(indptr) - 1                  # empty documents at either end belong somewhere, too
     return cuts.astype(np.int64)
 
-# %% ../nbs/10_kernels.ipynb #6434e515
+# %% ../nbs/10_kernels.ipynb #77729b4e
 @njit(cache=NUMBA_CACHE, nogil=True, inline="always")
 def _gather(data, indices, lo, hi, Ht):
     "Inner products of the document stored in `lo:hi` with two topics"
@@ -72,7 +72,7 @@ def _gather(data, indices, lo, hi, Ht):
         p += 1
     return (a0 + a1) + (a2 + a3), (b0 + b1) + (b2 + b3)
 
-# %% ../nbs/10_kernels.ipynb #a73b411e
+# %% ../nbs/10_kernels.ipynb #34c82f63
 def _sweep(data, indices, indptr, cuts, Ht, old, W, S, sums):
     "Write the documents' weights into `W` (`old` may be the same array), each chunk's share of $X^T W$ into `S`, its other sums into `sums`"
     g11 = g12 = g22 = 0.
@@ -103,7 +103,7 @@ def _sweep(data, indices, indptr, cuts, Ht, old, W, S, sums):
 _sweep_threads = njit(_sweep, cache=NUMBA_CACHE, nogil=True, parallel=True)
 _sweep_alone = njit(_sweep, cache=NUMBA_CACHE, nogil=True)
 
-# %% ../nbs/10_kernels.ipynb #a2d771cc
+# %% ../nbs/10_kernels.ipynb #c6bf4314
 def _times(data, indices, indptr, B, out):
     "`out` = X B, row by row"
     for i in prange(len(out)):
@@ -125,12 +125,20 @@ def _back(data, indices, indptr, cuts, W, S):
         for j in prange(S.shape[1]):
             for k in range(S.shape[2]): S[0,j,k] += S[c,j,k]
 
+@njit(cache=NUMBA_CACHE, nogil=True)
+def _squares(data, indptr):
+    "Squared length of each row"
+    out = np.zeros(len(indptr) - 1)
+    for i in range(len(out)):
+        for p in range(indptr[i], indptr[i+1]): out[i] += np.float64(data[p])*data[p]
+    return out
+
 _times_threads = njit(_times, cache=NUMBA_CACHE, nogil=True, parallel=True)
 _times_alone = njit(_times, cache=NUMBA_CACHE, nogil=True)
 _back_threads = njit(_back, cache=NUMBA_CACHE, nogil=True, parallel=True)
 _back_alone = njit(_back, cache=NUMBA_CACHE, nogil=True)
 
-# %% ../nbs/10_kernels.ipynb #45922a87
+# %% ../nbs/10_kernels.ipynb #7eec3bcf
 class SparseDocs:
     "A CSR matrix of documents, read a row at a time."
     def __init__(self,
@@ -164,8 +172,11 @@ class SparseDocs:
 
     def squares(self):
         "Squared length of each document, (n_docs,)"
-        X = self.X
-        return np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data.astype(np.float64)**2, X.shape[0])
+        return _squares(self.X.data, self.X.indptr)
+
+    def filled(self):
+        "Which documents have any terms, (n_docs,)"
+        return np.diff(self.X.indptr) > 0
 
     def row(self, i):
         "Document i as a dense vector, (n_terms,)"
@@ -174,7 +185,7 @@ class SparseDocs:
         x[self.X.indices[lo:hi]] = self.X.data[lo:hi]
         return x
 
-# %% ../nbs/10_kernels.ipynb #0199060c
+# %% ../nbs/10_kernels.ipynb #5d32ae10
 class DenseDocs:
     "A dense matrix of documents, read a slice at a time; the same methods as `SparseDocs`."
     def __init__(self,
@@ -197,16 +208,17 @@ class DenseDocs:
     def times(self, B): return np.concatenate([x @ B for _, x in self._slices()])
     def back(self, W): return sum(x.T @ W[rows] for rows, x in self._slices())
     def squares(self): return np.concatenate([(x*x).sum(1) for _, x in self._slices()])
+    def filled(self): return self.X.any(1)
     def row(self, i): return self.X[i].astype(np.float64)
 
-# %% ../nbs/10_kernels.ipynb #64974942
+# %% ../nbs/10_kernels.ipynb #62bc3e0c
 def documents(
     X,   # document-term matrix, CSR or dense, float32 or float64, (n_docs, n_terms)
 ):       # what the sweeps work on
     "`X` in a form that can be swept: `SparseDocs` or `DenseDocs`."
     return SparseDocs(X) if sp.issparse(X) else DenseDocs(X)
 
-# %% ../nbs/10_kernels.ipynb #d66d6b3c
+# %% ../nbs/10_kernels.ipynb #3da97ed4
 @njit(cache=NUMBA_CACHE, nogil=True)
 def unit_topics(
     G:np.ndarray,  # $W^T W$, (2, 2)
@@ -223,7 +235,7 @@ def unit_topics(
         if norms[1] > 0: Ht[j,1] /= norms[1]
     return Ht, norms
 
-# %% ../nbs/10_kernels.ipynb #7b0f9e6b
+# %% ../nbs/10_kernels.ipynb #ff8caae1
 @njit(cache=NUMBA_CACHE, nogil=True)
 def projected_gradient(
     F:np.ndarray,  # one factor, (n, 2)
@@ -239,7 +251,7 @@ def projected_gradient(
         if d2 < 0 or b > 0: total += d2*d2
     return total
 
-# %% ../nbs/10_kernels.ipynb #3f910089
+# %% ../nbs/10_kernels.ipynb #c3718f5d
 def squared_error(
     norm2:float,     # $\lVert X \rVert^2$
     S:np.ndarray,    # $X^T W$, (n_terms, k)
@@ -249,7 +261,7 @@ def squared_error(
     "$\\lVert X - W H \\rVert^2$ without forming $W H$."
     return max(0., float(norm2 - 2*np.vdot(S, Ht) + np.vdot(G, Ht.T @ Ht)))
 
-# %% ../nbs/10_kernels.ipynb #af7d31a3
+# %% ../nbs/10_kernels.ipynb #539a02ab
 def residuals(
     docs,            # from `documents`
     W:np.ndarray,    # weights, (n_docs, k)
@@ -258,7 +270,7 @@ def residuals(
     "Squared error of each document."
     return docs.squares() - 2*(docs.times(Ht)*W).sum(1) + (W @ (Ht.T @ Ht) * W).sum(1)
 
-# %% ../nbs/10_kernels.ipynb #aca87b55
+# %% ../nbs/10_kernels.ipynb #7b292c9f
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _take_rows(data, indices, indptr, rows, n_terms):
     "The CSR arrays of some rows with their columns renumbered, and the columns that are left"
@@ -275,7 +287,7 @@ def _take_rows(data, indices, indptr, rows, n_terms):
         for k in range(ends[i+1] - q): values[q+k], columns[q+k] = data[p+k], new[indices[p+k]]
     return values, columns, ends, terms
 
-# %% ../nbs/10_kernels.ipynb #3c7775a3
+# %% ../nbs/10_kernels.ipynb #a198e6b0
 def take(
     X,                # document-term matrix, canonical CSR or dense, (n_docs, n_terms)
     rows:np.ndarray,  # the documents wanted, (n,)
