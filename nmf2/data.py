@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['WORDS', 'LIBRARIES', 'count_terms', 'Corpus', 'library_docs', 'planted_tree', 'read', 'load']
 
-# %% ../nbs/01_data.ipynb #cae4bb60
+# %% ../nbs/01_data.ipynb #40cb0a24
 import contextlib
 import glob
 import importlib
@@ -24,10 +24,10 @@ import scipy.sparse as sp
 from .core import check_number
 from .formats import READERS, guess_format
 
-# %% ../nbs/01_data.ipynb #76e4f9d0
+# %% ../nbs/01_data.ipynb #1a127888
 WORDS = r"(?u)\b[^\W\d_]{2,}\b"      # two letters or more
 
-# %% ../nbs/01_data.ipynb #0801e192
+# %% ../nbs/01_data.ipynb #5e0d8a4a
 def count_terms(
     texts,                        # one string a document
     token_pattern:str=WORDS,      # what a word is, a regular expression
@@ -51,7 +51,7 @@ def count_terms(
                          "or token_pattern doesn't suit their language") from None
     return X, counter.get_feature_names_out().astype(object)
 
-# %% ../nbs/01_data.ipynb #608ae6cb
+# %% ../nbs/01_data.ipynb #2280a0be
 def _label_table(labels, n_docs):
     "Labels as an array (n_docs, n_levels) of str, '' for none; None if there is not a single one"
     if isinstance(labels, str): raise ValueError("labels must be a list with an entry for each document; this is a single string")
@@ -61,14 +61,14 @@ def _label_table(labels, n_docs):
     for i, row in enumerate(rows): table[i, :len(row)] = row
     return table if (table != "").any() else None
 
-# %% ../nbs/01_data.ipynb #f42fb7cd
+# %% ../nbs/01_data.ipynb #8aa451dc
 def _names(values, argument, expected, things):
     "`values` as an array of str, if there are as many as expected"
     names = np.array([str(v) for v in values], dtype=object)
     if len(names) != expected: raise ValueError(f"{argument} has {len(names)} entries, but there are {expected} {things}")
     return names
 
-# %% ../nbs/01_data.ipynb #2211878a
+# %% ../nbs/01_data.ipynb #4491b801
 def _all_different(ids):
     "Stop at the first id that was there before"
     seen = set()
@@ -76,7 +76,7 @@ def _all_different(ids):
         if name in seen: raise ValueError(f"ids must be different from each other, and {name!r} occurs more than once")
         seen.add(name)
 
-# %% ../nbs/01_data.ipynb #69b8b831
+# %% ../nbs/01_data.ipynb #e3bbf936
 def _check_texts(texts):
     "`texts` as a list, if it is one of strings"
     if isinstance(texts, str): raise ValueError("texts must be a list of strings, one a document; this is a single string")
@@ -85,7 +85,7 @@ def _check_texts(texts):
         if not isinstance(text, str): raise ValueError(f"texts must be strings, and texts[{i}] is {text!r:.40} ({type(text).__name__})")
     return texts
 
-# %% ../nbs/01_data.ipynb #61ef34f5
+# %% ../nbs/01_data.ipynb #800914ba
 def _check_counts(X):
     "`X` as a CSR matrix of floating-point numbers"
     try: X = sp.csr_matrix(X)
@@ -93,7 +93,7 @@ def _check_counts(X):
     if X.dtype.kind not in "buif": raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}")
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
-# %% ../nbs/01_data.ipynb #b1dbbbcf
+# %% ../nbs/01_data.ipynb #c41f60e0
 class Corpus:
     """Documents: texts or counts or both, names, and labels.
 
@@ -189,13 +189,13 @@ class Corpus:
         "The documents that have a label at this level."
         return self[self._level(level) != ""]
 
-# %% ../nbs/01_data.ipynb #eca7277c
+# %% ../nbs/01_data.ipynb #a78c320f
 LIBRARIES = ("matplotlib", "numpy", "scipy", "sklearn")
 
 _SKIP = re.compile("_.*|tests?|testing|conftest|setup|estimator_checks|distutils|f2py|sphinxext|"   # for developers
                    "core|matlib|externals|pylab|backends|experimental")                             # copies; switches
 
-# %% ../nbs/01_data.ipynb #e273e354
+# %% ../nbs/01_data.ipynb #ff531820
 def _modules(
     name:str,     # of a package
     depth:int=3,  # how deep to go: 3 for package.subpackage.module
@@ -208,7 +208,7 @@ def _modules(
     for part in sorted(info.name for info in pkgutil.iter_modules(getattr(module, "__path__", []))):
         if not _SKIP.fullmatch(part): yield from _modules(f"{name}.{part}", depth - 1)
 
-# %% ../nbs/01_data.ipynb #7bbf590d
+# %% ../nbs/01_data.ipynb #30258507
 def _offers(module):
     "(name, object) of the functions and classes of a module"
     package, listed = module.__name__.split(".")[0], getattr(module, "__all__", None)
@@ -219,8 +219,8 @@ def _offers(module):
         home = getattr(thing, "__module__", None) or package
         if home == module.__name__ or listed is not None and str(home).split(".")[0] == package: yield name, thing
 
-# %% ../nbs/01_data.ipynb #7f71897c
-_NOT_PROSE = re.compile(r"\s*(>>>|\.\.|\w+\(.*\)( -> .*)?$)")       # code, directives, the call itself
+# %% ../nbs/01_data.ipynb #659e764f
+_NOT_PROSE = re.compile(r"\s*(>>>|\.\.|\w+\(.*\)( -> .*)?$|[\w*`]+(, *[\w*`.]+)* : )")   # code, directives, calls, arguments
 
 def _prose(doc):
     "The lines of a docstring that could be prose"
@@ -229,7 +229,12 @@ def _prose(doc):
     doc = re.sub(r"{'[^{}]*'}", lambda m: "{" + ", ".join(sorted(m[0][1:-1].split(", "))) + "}", doc)
     return [line for line in doc.split("\n") if not _NOT_PROSE.match(line)]
 
-# %% ../nbs/01_data.ipynb #2c978c6e
+# %% ../nbs/01_data.ipynb #3d4d6193
+def _without_names(line):
+    "A line with what is quoted in it left out"
+    return re.sub("`+[^`]*`+", "``", line.strip())
+
+# %% ../nbs/01_data.ipynb #462da931
 def library_docs(
     libraries:tuple=LIBRARIES,  # packages to look through
     min_words:int=30,           # leave out pages with fewer words
@@ -248,19 +253,19 @@ def library_docs(
                 pages[f"{module.__name__}.{name}"] = _prose(inspect.getdoc(thing) or "")
     return _as_corpus(pages, min_words, shared)
 
-# %% ../nbs/01_data.ipynb #7d7ce667
+# %% ../nbs/01_data.ipynb #8e98bc62
 def _as_corpus(pages, min_words, shared):
     "Pages without the lines they share, the short ones and the repeated ones left out"
-    times = Counter(line for lines in pages.values() for line in {line.strip() for line in lines} - {""})
+    times = Counter(line for lines in pages.values() for line in set(map(_without_names, lines)) - {""})
     ids = {}
     for name, lines in pages.items():
-        text = re.sub(r"\n{3,}", "\n\n", "\n".join(line for line in lines if times[line.strip()] < shared)).strip()
+        text = re.sub(r"\n{3,}", "\n\n", "\n".join(line for line in lines if times[_without_names(line)] < shared)).strip()
         if len(text.split()) >= min_words: ids.setdefault(text, name)
     if not ids: raise ValueError("libraries has no package with manual pages: are they installed?")
     labels = [[name.split(".")[0], ".".join(name.split(".")[:-1][:2])] for name in ids.values()]
     return Corpus(list(ids), ids=ids.values(), labels=labels, name="library-docs")
 
-# %% ../nbs/01_data.ipynb #039adb56
+# %% ../nbs/01_data.ipynb #98d7ab7c
 def _made_up_words(n, rng, start=""):
     "`n` different words: a given beginning and two syllables more, or three if `n` is very large"
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
@@ -269,7 +274,7 @@ def _made_up_words(n, rng, start=""):
     numbers = rng.choice(size**digits, n, replace=False).tolist()
     return [start + "".join(syllables[number//size**i % size] for i in range(digits)) for number in numbers]
 
-# %% ../nbs/01_data.ipynb #d701f8fd
+# %% ../nbs/01_data.ipynb #8b0f8bcd
 def _paths(branching):
     "Node numbers from the root to each leaf, (n_leaves, depth + 1)"
     paths, n_nodes = np.zeros((1, 1), dtype=np.int64), 1
@@ -278,7 +283,7 @@ def _paths(branching):
         paths, n_nodes = np.column_stack([np.repeat(paths, b, axis=0), below]), n_nodes + len(below)
     return paths
 
-# %% ../nbs/01_data.ipynb #1da97b30
+# %% ../nbs/01_data.ipynb #ed9fe86c
 def _leaf_of_each(n_leaves, n_docs, skew):
     "The leaf of each document, in order"
     share = 1/np.arange(1, n_leaves + 1)**float(skew)
@@ -286,7 +291,7 @@ def _leaf_of_each(n_leaves, n_docs, skew):
     more = np.searchsorted(share.cumsum()/share.sum(), (np.arange(rest) + 0.5)/max(rest, 1))
     return np.sort(np.concatenate([np.arange(n_leaves), np.minimum(more, n_leaves - 1)]))
 
-# %% ../nbs/01_data.ipynb #79a1192a
+# %% ../nbs/01_data.ipynb #49e5680f
 def _draw(
     paths:np.ndarray,   # from `_paths`
     leaves:np.ndarray,  # each document's leaf, (n_docs,)
@@ -310,7 +315,7 @@ def _draw(
     X.sum_duplicates()
     return X
 
-# %% ../nbs/01_data.ipynb #102f8e6e
+# %% ../nbs/01_data.ipynb #a1ba15bd
 def planted_tree(
     branching:tuple=(3, 4),    # topics at the top, topics below each of these, and so on
     n_docs:int=600,            # number of documents, at least one for each leaf
@@ -340,12 +345,12 @@ def planted_tree(
     words = [" ".join(np.repeat(np.array(vocab)[row.indices], row.data.astype(int))) for row in X] if texts else None
     return Corpus(words, X=X, vocab=vocab, labels=labels, name="planted tree")
 
-# %% ../nbs/01_data.ipynb #b700e8eb
+# %% ../nbs/01_data.ipynb #7f17b856
 def _stem(path):
     "The name of a file without its endings"
     return re.sub(r"\.\w+(\.(gz|xz|bz2))?$", "", Path(path).name) or Path(path).name
 
-# %% ../nbs/01_data.ipynb #78215398
+# %% ../nbs/01_data.ipynb #33da3f2a
 def read(
     path,                    # a file or a folder
     format:str|None=None,    # a key of `nmf2.formats.READERS`, such as 'jsonl' or 'cluto'; by default guessed
@@ -364,20 +369,20 @@ def read(
     try: return Corpus(**found, name=_stem(path))
     except ValueError as e: raise ValueError(f"{path}: {e}") from None
 
-# %% ../nbs/01_data.ipynb #5e54483e
+# %% ../nbs/01_data.ipynb #1e46ce86
 def _places(folder=None):
     "Folders in which collections are looked for"
     if folder is not None: return [Path(folder).expanduser()]
     return [Path(place).expanduser() for place in (os.environ.get("NMF2_DATA"), "~/.cache/nmf2") if place]
 
-# %% ../nbs/01_data.ipynb #c74c102b
+# %% ../nbs/01_data.ipynb #90d35671
 def _readable(path):
     "Is this a collection, as far as one can tell?"
     if path.name.startswith((".", "README")): return False
     try: return guess_format(path) is not None
     except (OSError, ValueError): return False
 
-# %% ../nbs/01_data.ipynb #ec284006
+# %% ../nbs/01_data.ipynb #6702bc86
 def _find(name, folder=None):
     "The path of a collection, or None"
     safe = glob.escape(name)
@@ -388,7 +393,7 @@ def _find(name, folder=None):
                 raise ValueError(f"{name!r} could be any of {', '.join(map(str, hits))}. Give its folder too, as in {hits[0].parent.name}/{name}")
             if hits: return hits[0]
 
-# %% ../nbs/01_data.ipynb #77b8a00e
+# %% ../nbs/01_data.ipynb #acee98cd
 def _listing(folder=None):
     "Names of the collections that `load` would find, by the names of the files"
     found = []
@@ -397,7 +402,7 @@ def _listing(folder=None):
             if p.is_file() and _readable(p): found.append((p.parent.relative_to(place)/_stem(p)).as_posix())
     return list(dict.fromkeys(found))
 
-# %% ../nbs/01_data.ipynb #85bc9336
+# %% ../nbs/01_data.ipynb #1e5dd701
 def _newsgroup_levels(group):
     "The three classes of a newsgroup, coarse to fine"
     if "religion" in group or group == "alt.atheism": return ["religion", group, group]
@@ -405,7 +410,7 @@ def _newsgroup_levels(group):
     joined = re.match(r"comp\.sys|rec\.sport", group)
     return [top, joined[0] if joined else group, group]
 
-# %% ../nbs/01_data.ipynb #5360e456
+# %% ../nbs/01_data.ipynb #ce6692bc
 def _fetch_20newsgroups(download):
     "The whole messages, from scikit-learn's cache or from the net; None if neither is to be had"
     from sklearn.datasets import fetch_20newsgroups
@@ -417,7 +422,7 @@ def _fetch_20newsgroups(download):
     ids = [f"{group}/{Path(file).name}" for group, file in zip(groups, found.filenames)]
     return Corpus(found.data, ids=ids, labels=[_newsgroup_levels(group) for group in groups])
 
-# %% ../nbs/01_data.ipynb #856247ff
+# %% ../nbs/01_data.ipynb #35dc0b8d
 def load(
     name:str,             # 'library-docs', '20newsgroups', or the name of a file without endings, such as 'tr41' or 'cluto/tr41'
     folder=None,          # where to look; by default in the folder named by NMF2_DATA and in ~/.cache/nmf2
@@ -431,7 +436,7 @@ def load(
     corpus.name = name
     return corpus
 
-# %% ../nbs/01_data.ipynb #c26cb324
+# %% ../nbs/01_data.ipynb #f301b97a
 def _not_found(name, folder):
     "What to say, and what to do, about a collection that is not there"
     where = " or ".join(map(str, _places(folder)))
