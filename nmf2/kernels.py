@@ -6,14 +6,14 @@
 __all__ = ['solve2', 'nnls2', 'cut_points', 'SparseDocs', 'DenseDocs', 'documents', 'unit_topics', 'projected_gradient',
            'squared_error', 'residuals', 'take']
 
-# %% ../nbs/10_kernels.ipynb #885b143d
+# %% ../nbs/10_kernels.ipynb #9d8e7c7f
 import numpy as np
 import scipy.sparse as sp
 from numba import njit, prange
 
 from .core import NUMBA_CACHE
 
-# %% ../nbs/10_kernels.ipynb #441ed46a
+# %% ../nbs/10_kernels.ipynb #b0d06ff3
 @njit(cache=NUMBA_CACHE, nogil=True, inline="always")
 def solve2(
     g11:float, g12:float, g22:float,   # the Gram matrix $B^T B$
@@ -27,7 +27,7 @@ def solve2(
     v = r2/g22 if g22 > 0 else 0.                  # second alone
     return (u, 0.) if u*r1 >= v*r2 else (0., v)
 
-# %% ../nbs/10_kernels.ipynb #bdff05ce
+# %% ../nbs/10_kernels.ipynb #1f7dafc5
 @njit(cache=NUMBA_CACHE, nogil=True, parallel=True)
 def nnls2(
     G:np.ndarray, # Gram matrix $B^T B$, (2, 2)
@@ -42,7 +42,7 @@ def nnls2(
         out[i,0], out[i,1] = solve2(G[0,0], G[0,1], G[1,1], R[i,0], R[i,1])
     return out
 
-# %% ../nbs/10_kernels.ipynb #eb9575f2
+# %% ../nbs/10_kernels.ipynb #b67addff
 def cut_points(
     indptr:np.ndarray,  # where each document begins, (n_docs + 1,)
     n_terms:int,        # columns of the matrix
@@ -54,7 +54,7 @@ def cut_points(
     cuts[0], cuts[-1] = 0, len(indptr) - 1                  # empty documents at either end belong somewhere, too
     return cuts.astype(np.int64)
 
-# %% ../nbs/10_kernels.ipynb #77729b4e
+# %% ../nbs/10_kernels.ipynb #f0acf4aa
 @njit(cache=NUMBA_CACHE, nogil=True, inline="always")
 def _gather(data, indices, lo, hi, Ht):
     "Inner products of the document stored in `lo:hi` with two topics"
@@ -72,7 +72,7 @@ def _gather(data, indices, lo, hi, Ht):
         p += 1
     return (a0 + a1) + (a2 + a3), (b0 + b1) + (b2 + b3)
 
-# %% ../nbs/10_kernels.ipynb #34c82f63
+# %% ../nbs/10_kernels.ipynb #2414e551
 def _sweep(data, indices, indptr, cuts, Ht, old, W, S, sums):
     "Write the documents' weights into `W` (`old` may be the same array), each chunk's share of $X^T W$ into `S`, its other sums into `sums`"
     g11 = g12 = g22 = 0.
@@ -103,7 +103,7 @@ def _sweep(data, indices, indptr, cuts, Ht, old, W, S, sums):
 _sweep_threads = njit(_sweep, cache=NUMBA_CACHE, nogil=True, parallel=True)
 _sweep_alone = njit(_sweep, cache=NUMBA_CACHE, nogil=True)
 
-# %% ../nbs/10_kernels.ipynb #c6bf4314
+# %% ../nbs/10_kernels.ipynb #486fcaed
 def _times(data, indices, indptr, B, out):
     "`out` = X B, row by row"
     for i in prange(len(out)):
@@ -138,7 +138,7 @@ _times_alone = njit(_times, cache=NUMBA_CACHE, nogil=True)
 _back_threads = njit(_back, cache=NUMBA_CACHE, nogil=True, parallel=True)
 _back_alone = njit(_back, cache=NUMBA_CACHE, nogil=True)
 
-# %% ../nbs/10_kernels.ipynb #7eec3bcf
+# %% ../nbs/10_kernels.ipynb #044eefea
 class SparseDocs:
     "A CSR matrix of documents, read a row at a time."
     def __init__(self,
@@ -165,10 +165,14 @@ class SparseDocs:
         return out
 
     def back(self, W):
-        "Xᵀ W, (n_terms, k)"
-        S = np.empty((len(self.cuts) - 1, self.shape[1], W.shape[1]))
-        (_back_alone if self.alone else _back_threads)(*self._csr, self.cuts, np.ascontiguousarray(W, dtype=np.float64), S)
-        return S[0]
+        "Xᵀ W, (n_terms, k); eight columns at a time, to keep the chunks' sums small"
+        out = np.empty((self.shape[1], W.shape[1]))
+        for lo in range(0, W.shape[1], 8):
+            w = np.ascontiguousarray(W[:,lo:lo+8], dtype=np.float64)
+            S = np.empty((len(self.cuts) - 1, self.shape[1], w.shape[1]))
+            (_back_alone if self.alone else _back_threads)(*self._csr, self.cuts, w, S)
+            out[:,lo:lo+8] = S[0]
+        return out
 
     def squares(self):
         "Squared length of each document, (n_docs,)"
@@ -185,7 +189,7 @@ class SparseDocs:
         x[self.X.indices[lo:hi]] = self.X.data[lo:hi]
         return x
 
-# %% ../nbs/10_kernels.ipynb #5d32ae10
+# %% ../nbs/10_kernels.ipynb #f17e51ce
 class DenseDocs:
     "A dense matrix of documents, read a slice at a time; the same methods as `SparseDocs`."
     def __init__(self,
@@ -211,14 +215,14 @@ class DenseDocs:
     def filled(self): return self.X.any(1)
     def row(self, i): return self.X[i].astype(np.float64)
 
-# %% ../nbs/10_kernels.ipynb #62bc3e0c
+# %% ../nbs/10_kernels.ipynb #4b55a2b3
 def documents(
     X,   # document-term matrix, CSR or dense, float32 or float64, (n_docs, n_terms)
 ):       # what the sweeps work on
     "`X` in a form that can be swept: `SparseDocs` or `DenseDocs`."
     return SparseDocs(X) if sp.issparse(X) else DenseDocs(X)
 
-# %% ../nbs/10_kernels.ipynb #3da97ed4
+# %% ../nbs/10_kernels.ipynb #8a871397
 @njit(cache=NUMBA_CACHE, nogil=True)
 def unit_topics(
     G:np.ndarray,  # $W^T W$, (2, 2)
@@ -235,7 +239,7 @@ def unit_topics(
         if norms[1] > 0: Ht[j,1] /= norms[1]
     return Ht, norms
 
-# %% ../nbs/10_kernels.ipynb #ff8caae1
+# %% ../nbs/10_kernels.ipynb #50a5cc69
 @njit(cache=NUMBA_CACHE, nogil=True)
 def projected_gradient(
     F:np.ndarray,  # one factor, (n, 2)
@@ -251,7 +255,7 @@ def projected_gradient(
         if d2 < 0 or b > 0: total += d2*d2
     return total
 
-# %% ../nbs/10_kernels.ipynb #c3718f5d
+# %% ../nbs/10_kernels.ipynb #e086b1c6
 def squared_error(
     norm2:float,     # $\lVert X \rVert^2$
     S:np.ndarray,    # $X^T W$, (n_terms, k)
@@ -261,7 +265,7 @@ def squared_error(
     "$\\lVert X - W H \\rVert^2$ without forming $W H$."
     return max(0., float(norm2 - 2*np.vdot(S, Ht) + np.vdot(G, Ht.T @ Ht)))
 
-# %% ../nbs/10_kernels.ipynb #539a02ab
+# %% ../nbs/10_kernels.ipynb #a30ea542
 def residuals(
     docs,            # from `documents`
     W:np.ndarray,    # weights, (n_docs, k)
@@ -270,7 +274,7 @@ def residuals(
     "Squared error of each document."
     return docs.squares() - 2*(docs.times(Ht)*W).sum(1) + (W @ (Ht.T @ Ht) * W).sum(1)
 
-# %% ../nbs/10_kernels.ipynb #7b292c9f
+# %% ../nbs/10_kernels.ipynb #29478618
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _take_rows(data, indices, indptr, rows, n_terms):
     "The CSR arrays of some rows with their columns renumbered, and the columns that are left"
@@ -287,7 +291,7 @@ def _take_rows(data, indices, indptr, rows, n_terms):
         for k in range(ends[i+1] - q): values[q+k], columns[q+k] = data[p+k], new[indices[p+k]]
     return values, columns, ends, terms
 
-# %% ../nbs/10_kernels.ipynb #a198e6b0
+# %% ../nbs/10_kernels.ipynb #f76c9d2c
 def take(
     X,                # document-term matrix, canonical CSR or dense, (n_docs, n_terms)
     rows:np.ndarray,  # the documents wanted, (n,)
