@@ -7,7 +7,7 @@ __all__ = ['FIELDS', 'ORIENTATIONS', 'NAMES', 'READERS', 'ENDINGS', 'read_folder
            'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab',
            'read_npz', 'guess_format']
 
-# %% ../nbs/00_formats.ipynb #266a1b9a
+# %% ../nbs/00_formats.ipynb #1ca421e4
 import bz2
 import csv
 import gzip
@@ -26,12 +26,12 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-# %% ../nbs/00_formats.ipynb #5bf23c74
+# %% ../nbs/00_formats.ipynb #5868b15e
 def _fault(path, line, what):
     "The error every reader raises; `line` is None where a file has no lines"
     return ValueError(f"{path}, line {line}: {what}" if line else f"{path}: {what}")
 
-# %% ../nbs/00_formats.ipynb #7a15dd5f
+# %% ../nbs/00_formats.ipynb #d8b202f3
 def _open(path):
     "The contents as a binary stream, unpacked on the way if the file is compressed"
     with open(path, "rb") as f: start = f.read(6)
@@ -40,7 +40,7 @@ def _open(path):
     if start[:3] == b"BZh": return bz2.open(path)
     return open(path, "rb")
 
-# %% ../nbs/00_formats.ipynb #cc8421df
+# %% ../nbs/00_formats.ipynb #e1b6315d
 def _lines(path):
     "Number and bytes of each line"
     n = 0
@@ -51,7 +51,7 @@ def _lines(path):
         if getattr(e, "errno", None): raise              # no such file, not allowed to read it, ...
         raise _fault(path, n + 1, f"the compressed file is damaged or cut short ({e}). Fetch or pack it again.") from None
 
-# %% ../nbs/00_formats.ipynb #aab0774b
+# %% ../nbs/00_formats.ipynb #cd506a63
 def _decode(data, encoding=None):
     "Text of some bytes, and whether the encoding had to be guessed"
     if encoding: return data.decode(encoding), False
@@ -59,29 +59,33 @@ def _decode(data, encoding=None):
     try: return data.decode("utf-8-sig"), False
     except UnicodeDecodeError: return data.decode("latin-1"), True
 
-# %% ../nbs/00_formats.ipynb #c2aef7bb
+def _not_that_encoding(path, encoding, e):
+    "The error where a file is not in the encoding that was asked for, or says it has"
+    return _fault(path, None, f"not {encoding or 'utf-16'} text ({e}). Give another encoding{', or none' if encoding else ''}")
+
+# %% ../nbs/00_formats.ipynb #d1e91be3
 def _read_text(path, encoding=None):
     "The whole file as text"
     data = b"".join(line for _, line in _lines(path))
     try: text, guessed = _decode(data, encoding)
-    except UnicodeError as e: raise _fault(path, None, f"not {encoding} text ({e}). Give another encoding, or none.") from None
+    except UnicodeError as e: raise _not_that_encoding(path, encoding, e) from None
     if guessed: warnings.warn(f"{path} is not UTF-8 and was read as Latin-1; pass encoding=... if that is wrong", stacklevel=3)
     return text
 
-# %% ../nbs/00_formats.ipynb #fab60586
+# %% ../nbs/00_formats.ipynb #0d4fdb65
 def _files(folder, pattern="*"):
     "Files below a folder in a fixed order, hidden ones left out"
     found = [p for p in Path(folder).rglob(pattern) if p.is_file()]
     visible = [p for p in found if not any(part.startswith((".", "__MACOSX")) for part in p.relative_to(folder).parts)]
     return sorted(visible, key=lambda p: p.relative_to(folder).as_posix())
 
-# %% ../nbs/00_formats.ipynb #7d4bebed
+# %% ../nbs/00_formats.ipynb #583970ff
 def _path_labels(name):
     "'a/b/c.txt' -> ['a', 'a/b']"
     parts = name.split("/")[:-1]
     return ["/".join(parts[:i + 1]) for i in range(len(parts))]
 
-# %% ../nbs/00_formats.ipynb #e25258dd
+# %% ../nbs/00_formats.ipynb #1acabebf
 def read_folder(
     path,                    # the folder
     pattern:str="*",         # which files in it and below, such as '*.txt'
@@ -96,7 +100,7 @@ def read_folder(
             binary.append(name)
             continue
         try: text, guess = _decode(data, encoding)
-        except UnicodeError as e: raise _fault(file, None, f"not {encoding} text ({e}). Give another encoding, or none.") from None
+        except UnicodeError as e: raise _not_that_encoding(file, encoding, e) from None
         texts.append(text)
         names.append(name)
         if guess: guessed.append(name)
@@ -107,7 +111,7 @@ def read_folder(
     if any("/" in name for name in names): found["labels"] = [_path_labels(name) for name in names]
     return found
 
-# %% ../nbs/00_formats.ipynb #6b4ad396
+# %% ../nbs/00_formats.ipynb #be7fb455
 def read_lines(
     path,                    # the file, plain or compressed
     encoding:str|None=None,  # of the file; by default UTF-8, and Latin-1 where that fails
@@ -118,12 +122,12 @@ def read_lines(
     if not lines: raise _fault(path, None, "the file is empty")
     return {"texts": [line for _, line in lines], "ids": [n for n, _ in lines]}
 
-# %% ../nbs/00_formats.ipynb #cb73f70a
+# %% ../nbs/00_formats.ipynb #f66ef100
 FIELDS = {"text": ("text", "texts", "body", "content", "abstract", "document", "message", "article", "review", "description"),
           "label": ("labels", "label", "category", "class", "target", "topic", "group"),
           "id": ("id", "_id", "doc_id", "docid", "uid")}
 
-# %% ../nbs/00_formats.ipynb #a3eae1e5
+# %% ../nbs/00_formats.ipynb #6ab4171e
 def _field(path, what, asked, present):
     "Names of the fields that hold `what`: those asked for, or a usual name, or none"
     asked = [] if asked is None else [str(name) for name in (asked if isinstance(asked, (list, tuple)) else [asked])]
@@ -139,14 +143,14 @@ def _field(path, what, asked, present):
         raise _fault(path, None, f"which field holds the text? Say it with text_field=...; there are: {listing}")
     return usual[:1]
 
-# %% ../nbs/00_formats.ipynb #17e9606e
-def _levels(value):
-    "One field's value as a list of labels"
-    if value is None or value == "": return []
-    if isinstance(value, (list, tuple)): return [str(v) for v in value]
-    return [str(value)]
+# %% ../nbs/00_formats.ipynb #4cd56e99
+def _levels(*values):
+    "Labels from coarse to fine as strings, '' for a gap, none at the end"
+    labels = ["" if v is None or v != v else str(v) for v in values]
+    while labels and not labels[-1]: labels.pop()
+    return labels
 
-# %% ../nbs/00_formats.ipynb #5d1c55d9
+# %% ../nbs/00_formats.ipynb #d5db608f
 def _identifiers(path, records, field):
     "The field that names the documents"
     ids = {}
@@ -158,7 +162,16 @@ def _identifiers(path, records, field):
         ids[str(name)] = line
     return list(ids)
 
-# %% ../nbs/00_formats.ipynb #9d2bccf4
+# %% ../nbs/00_formats.ipynb #889c336e
+def _record_labels(path, line, values):
+    "The labels of one record: a single field may hold a list, several hold one each"
+    if len(values) == 1 and isinstance(values[0], (list, tuple)): values = values[0]
+    for value in values:
+        if isinstance(value, (list, tuple, dict)):
+            raise _fault(path, line, f"a label should be a string or a number, and is {json.dumps(value)[:40]}")
+    return _levels(*values)
+
+# %% ../nbs/00_formats.ipynb #1e0f4991
 def _from_records(path, records, text_field, label_field, id_field):
     "Texts, ids and labels out of (line number, dict) pairs"
     if not records: raise _fault(path, None, "no documents in this file")
@@ -170,10 +183,10 @@ def _from_records(path, records, text_field, label_field, id_field):
             raise _fault(path, line, f"field {text!r} should be a string and is {json.dumps(record.get(text))[:40]}")
     found = {"texts": [record[text] for _, record in records]}
     if id_: found["ids"] = _identifiers(path, records, *id_)
-    if label: found["labels"] = [[v for name in label for v in _levels(record.get(name))] for _, record in records]
+    if label: found["labels"] = [_record_labels(path, line, [record.get(name) for name in label]) for line, record in records]
     return found
 
-# %% ../nbs/00_formats.ipynb #74ce56f4
+# %% ../nbs/00_formats.ipynb #5c62e58d
 def _json(line, n):
     "One line of a file, its number told to the error if there is one"
     try: return json.loads(line)
@@ -181,7 +194,7 @@ def _json(line, n):
         e.lineno = n
         raise
 
-# %% ../nbs/00_formats.ipynb #1e2657d4
+# %% ../nbs/00_formats.ipynb #18e7848d
 def read_jsonl(
     path,                         # the file, plain or compressed
     text_field:str|None=None,     # field with the text; by default a usual name is looked for
@@ -199,7 +212,7 @@ def read_jsonl(
         if not isinstance(record, dict): raise _fault(path, n, f"each document should be an object {{...}}, not {str(record)[:40]!r}")
     return _from_records(path, records, text_field, label_field, id_field)
 
-# %% ../nbs/00_formats.ipynb #7651b2c7
+# %% ../nbs/00_formats.ipynb #875834dd
 def _rows(path, text, delimiter, quote):
     "(line number, fields) of each row that is not empty"
     quoting = dict(quotechar=quote) if quote else dict(quoting=csv.QUOTE_NONE)
@@ -214,7 +227,7 @@ def _rows(path, text, delimiter, quote):
         raise _fault(path, line, f"this row can't be read ({e}). If quotation marks mean nothing here, pass quote=''") from None
     finally: csv.field_size_limit(limit)
 
-# %% ../nbs/00_formats.ipynb #7e91ea88
+# %% ../nbs/00_formats.ipynb #a5a6390b
 def read_csv(
     path,                         # the file, plain or compressed
     text_field:str|None=None,     # column with the text; by default a usual name is looked for
@@ -239,13 +252,13 @@ def read_csv(
             raise _fault(path, line, f"{len(row)} columns where the first line has {len(names)} (separated by {delimiter!r})")
     return _from_records(path, [(line, dict(zip(names, row))) for line, row in rows], text_field, label_field, id_field)
 
-# %% ../nbs/00_formats.ipynb #814b1330
+# %% ../nbs/00_formats.ipynb #6a5dffa1
 def _tag(name, story):
     "What stands between <name> and </name>, or None"
     found = re.search(rf"<{name}[^>]*>(.*?)</{name}>", story, re.S)
     return found and found[1]
 
-# %% ../nbs/00_formats.ipynb #fe2419d8
+# %% ../nbs/00_formats.ipynb #2f7c75de
 def _story(piece):
     "Id, text and topics of one story, from after its '<REUTERS' to its '</REUTERS>'"
     body = _tag("BODY", piece)
@@ -254,7 +267,7 @@ def _story(piece):
     newid = re.search(r'NEWID="(\d+)"', piece)
     return newid and newid[1], text, re.findall(r"<D>(.*?)</D>", _tag("TOPICS", piece) or "")
 
-# %% ../nbs/00_formats.ipynb #648bfb5a
+# %% ../nbs/00_formats.ipynb #8768333a
 def _sgml_files(path):
     "Name and text of each .sgm file: the path itself, those in a folder, or those in an archive"
     path = Path(path)
@@ -269,7 +282,7 @@ def _sgml_files(path):
             raise _fault(path, None, f"the archive is damaged or cut short ({e}). Fetch it again.") from None
     else: yield path, b"".join(line for _, line in _lines(path)).decode("latin-1")
 
-# %% ../nbs/00_formats.ipynb #7b593350
+# %% ../nbs/00_formats.ipynb #db276407
 def read_reuters(
     path,                     # one .sgm file, a folder of them, or a .tar, .tar.gz or .tar.xz of them
     single_topic:bool=False,  # keep only the stories with exactly one topic
@@ -293,14 +306,14 @@ def read_reuters(
     if not ids: raise _fault(path, None, "no Reuters stories here (.sgm files, <REUTERS ...>). Unpack archives of other kinds first.")
     return {"texts": texts, "ids": ids, "labels": labels}
 
-# %% ../nbs/00_formats.ipynb #32351df8
+# %% ../nbs/00_formats.ipynb #3893b4ba
 def _matrix(path, rows, cols, values, shape, line_of, base=1):
     "Entries as a CSR matrix, after a look at every one of them"
     for what, index, size in [("row", rows, shape[0]), ("column", cols, shape[1])]:
         bad = ~((index >= base) & (index < size + base) & (index % 1 == 0))
         if bad.any():
             i = bad.argmax()
-            raise _fault(path, line_of(i), f"{what} number {index[i]:g}; they should be whole numbers from {base} to {size + base - 1}")
+            raise _fault(path, line_of(i), f"{what} number {index[i]:g}; these go from {base} to {size + base - 1}, whole numbers")
     bad = ~((values >= 0) & (values < np.inf))
     if bad.any():
         i = bad.argmax()
@@ -309,11 +322,11 @@ def _matrix(path, rows, cols, values, shape, line_of, base=1):
     X.eliminate_zeros()
     return X
 
-# %% ../nbs/00_formats.ipynb #01e2334b
+# %% ../nbs/00_formats.ipynb #5e971da3
 def _numbers(path, n, line):
     "The numbers on a line"
     try: return np.array(line.split(), dtype=np.float64)
-    except ValueError as e:
+    except ValueError:
         word = next(w for w in line.split() if not _is_number(w))
         raise _fault(path, n, f"{word.decode('latin-1')[:40]!r} is not a number") from None
 
@@ -321,7 +334,7 @@ def _is_number(word):
     try: float(word); return True
     except ValueError: return False
 
-# %% ../nbs/00_formats.ipynb #69a3d0b2
+# %% ../nbs/00_formats.ipynb #5b6e180f
 def _header(path, n, line, counts, what):
     "The whole numbers on a header line, `counts` saying how many there may be"
     numbers = _numbers(path, n, line)
@@ -329,7 +342,7 @@ def _header(path, n, line, counts, what):
         raise _fault(path, n, f"this line should hold {what}, and is {line.decode('latin-1').strip()[:40]!r}")
     return [int(x) for x in numbers]
 
-# %% ../nbs/00_formats.ipynb #a92728be
+# %% ../nbs/00_formats.ipynb #e022388c
 def _word_list(path, expected=None, what=""):
     "One entry a line, as many as expected"
     words = [word.strip() for word in _read_text(path).split("\n")]
@@ -338,7 +351,7 @@ def _word_list(path, expected=None, what=""):
         raise _fault(path, None, f"{len(words)} lines, but the matrix has {expected} {what}. Do the two files belong together?")
     return words
 
-# %% ../nbs/00_formats.ipynb #415f140b
+# %% ../nbs/00_formats.ipynb #44dc4211
 def _beside(path, *names):
     "The first of these files that exists next to `path`, plain or compressed"
     for name in names:
@@ -346,17 +359,17 @@ def _beside(path, *names):
             file = Path(path).parent/(name + end)
             if name != Path(path).name and file.is_file(): return file
 
-# %% ../nbs/00_formats.ipynb #0c177c97
+# %% ../nbs/00_formats.ipynb #3810634a
 def _paired_rows(path, rows, lines, n_terms, base):
     "Rows of alternating term numbers and values as a matrix; `lines` are their line numbers"
-    lengths = np.array([len(row)//2 for row in rows])
+    lengths = np.array([len(row)//2 for row in rows], dtype=np.int64)
     flat = np.concatenate(rows) if rows else np.zeros(0)
     docs = np.repeat(np.arange(len(rows)), lengths)
     cols, values = flat[0::2], flat[1::2]
     if n_terms is None: n_terms = int(cols.max(initial=base - 1)) - base + 1
     return _matrix(path, docs + base, cols, values, (len(rows), n_terms), lambda i: lines[docs[i]], base)
 
-# %% ../nbs/00_formats.ipynb #acc07730
+# %% ../nbs/00_formats.ipynb #528c0b7b
 def _cluto_names(path, n_docs, n_terms):
     "What the .clabel, .rlabel and .rclass files beside a CLUTO matrix hold"
     name, found = re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name), {}
@@ -367,7 +380,7 @@ def _cluto_names(path, n_docs, n_terms):
     if "labels" in found: found["labels"] = [_levels(label) for label in found["labels"]]
     return found
 
-# %% ../nbs/00_formats.ipynb #b2749aa1
+# %% ../nbs/00_formats.ipynb #cec6448b
 def read_cluto(
     path,      # the .mat file, plain or compressed
 )->dict:       # X, and vocab, ids and labels if there are .clabel, .rlabel and .rclass files beside it
@@ -378,22 +391,20 @@ def read_cluto(
     rows, numbers = [], []
     for n, line in lines:
         if len(rows) < n_docs:
-            rows.append(_numbers(path, n, line))
+            row = _numbers(path, n, line)
+            if nnz and len(row) % 2: raise _fault(path, n, "a term number without a count: each line should hold pairs")
+            if not nnz:
+                if len(row) != n_terms: raise _fault(path, n, f"{len(row)} numbers, but the first line announces {n_terms} terms")
+                row = np.column_stack([np.arange(1, n_terms + 1), row]).ravel()
+            rows.append(row)
             numbers.append(n)
-            if nnz and len(rows[-1]) % 2: raise _fault(path, n, "a term number without a count: each line should hold pairs")
-            if not nnz and len(rows[-1]) != n_terms:
-                raise _fault(path, n, f"{len(rows[-1])} numbers, but the first line announces {n_terms} terms")
         elif line.strip(): raise _fault(path, n, f"a line too many: the first line announces {n_docs} documents")
     if len(rows) < n_docs: raise _fault(path, n, f"the file ends after {len(rows)} of {n_docs} documents. Is it cut short?")
-    if nnz: X = _paired_rows(path, rows, numbers, n_terms, base=1)
-    else:
-        i, j = np.nonzero(np.array(rows))
-        X = _matrix(path, i + 1, j + 1, np.array(rows)[i, j], (n_docs, n_terms), lambda e: numbers[i[e]])
     entries = sum(map(len, rows))//2
     if nnz and entries != nnz[0]: raise _fault(path, 1, f"{nnz[0]} entries announced, {entries} found. Is the file cut short?")
-    return {"X": X, **_cluto_names(path, n_docs, n_terms)}
+    return {"X": _paired_rows(path, rows, numbers, n_terms, base=1), **_cluto_names(path, n_docs, n_terms)}
 
-# %% ../nbs/00_formats.ipynb #495b44a0
+# %% ../nbs/00_formats.ipynb #fa7b831f
 def _entries(path, skip, n_cols, nnz):
     "The `nnz` lines of `n_cols` numbers each that follow line `skip`"
     def body(): return ((n, line) for n, line in _lines(path) if n > skip and line.strip())
@@ -411,7 +422,7 @@ def _entries(path, skip, n_cols, nnz):
         raise _fault(path, skip, f"{nnz} entries announced, {len(table)} found. Is the file cut short?")
     return table.reshape(-1, n_cols), lambda i: next(n for k, (n, _) in enumerate(body()) if k == i)
 
-# %% ../nbs/00_formats.ipynb #9b6a85f0
+# %% ../nbs/00_formats.ipynb #c82c6363
 def read_docword(
     path,            # the docword file, plain or compressed
     vocab=None,      # file with one word a line; by default looked for beside it
@@ -419,7 +430,8 @@ def read_docword(
     "UCI's bag of words."
     lines = [pair for pair, _ in zip(_lines(path), range(3))]
     if len(lines) < 3: raise _fault(path, len(lines) + 1, "the file ends before its three header lines do")
-    n_docs, n_terms, nnz = [_header(path, n, line, (1,), "one whole number: how many documents, words or entries")[0] for n, line in lines]
+    one = "one whole number: how many documents, words or entries"
+    n_docs, n_terms, nnz = [_header(path, n, line, (1,), one)[0] for n, line in lines]
     table, line_of = _entries(path, 3, 3, nnz)
     found = {"X": _matrix(path, *table.T, (n_docs, n_terms), line_of)}
     name = re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name)
@@ -427,7 +439,7 @@ def read_docword(
     if vocab: found["vocab"] = _word_list(vocab, n_terms, "words")
     return found
 
-# %% ../nbs/00_formats.ipynb #7d6aafab
+# %% ../nbs/00_formats.ipynb #995e18da
 ORIENTATIONS = ("terms x documents", "documents x terms")
 
 def _orient(path, X, n_terms=None, n_docs=None, orient=None):
@@ -437,14 +449,15 @@ def _orient(path, X, n_terms=None, n_docs=None, orient=None):
     fits = [o for o, (rows, cols) in zip(ORIENTATIONS, [(n_terms, n_docs), (n_docs, n_terms)])
             if rows in (None, X.shape[0]) and cols in (None, X.shape[1]) and orient in (None, o)]
     sizes = " and ".join(f"{n} {what}" for n, what in [(n_terms, "terms"), (n_docs, "documents")] if n is not None)
-    if not fits: raise _fault(path, None, f"the matrix is {X.shape[0]} x {X.shape[1]}, which doesn't go with {sizes}"
-                                          + (f" as {orient}" if orient else ""))
+    if not fits:
+        raise _fault(path, None, f"the matrix is {X.shape[0]} x {X.shape[1]}, which doesn't go with {sizes}"
+                                 + (f" as {orient}" if orient else ""))
     if len(fits) == 2:
         raise _fault(path, None, f"is the matrix ({X.shape[0]} x {X.shape[1]}) terms x documents or documents x terms? "
                                  f"Say it with orient={ORIENTATIONS[0]!r} or {ORIENTATIONS[1]!r}")
     return X.T.tocsr() if fits[0] == ORIENTATIONS[0] else X.tocsr()
 
-# %% ../nbs/00_formats.ipynb #f056da68
+# %% ../nbs/00_formats.ipynb #229578b2
 def _coordinates(path):
     "The matrix in a Matrix Market file, as it stands there"
     lines = _lines(path)
@@ -466,7 +479,7 @@ def _coordinates(path):
     values = np.ones(nnz) if field == "pattern" else table[:, 2]
     return _matrix(path, table[:, 0], table[:, 1], values, (n_rows, n_cols), line_of)
 
-# %% ../nbs/00_formats.ipynb #ce0735a6
+# %% ../nbs/00_formats.ipynb #a2a9be89
 def read_matrix_market(
     path,                   # the .mtx file, plain or compressed
     dictionary=None,        # file with one term a line; by default looked for beside it
@@ -483,7 +496,7 @@ def read_matrix_market(
     X = _orient(path, _coordinates(path), len(found["vocab"]) if terms else None, len(found["ids"]) if docs else None, orient)
     return {"X": X, **found}
 
-# %% ../nbs/00_formats.ipynb #efb68b5e
+# %% ../nbs/00_formats.ipynb #d195cf7f
 def read_svmlight(
     path,                        # the file, plain or compressed
     n_terms:int|None=None,       # number of terms; by default the largest that occurs
@@ -508,7 +521,7 @@ def read_svmlight(
     X = _paired_rows(path, rows, numbers, len(words) if words else n_terms, base)
     return {"X": X, "labels": labels, **({"vocab": words} if words else {})}
 
-# %% ../nbs/00_formats.ipynb #2dd6ea9a
+# %% ../nbs/00_formats.ipynb #73281cb5
 NAMES = {"matrix": ("fea", "X", "A", "dtm", "counts", "data", "tdm", "M"),
          "labels": ("gnd", "labels", "label", "y", "Y", "classid", "target"),
          "vocab": ("vocab", "terms", "ms", "words", "vocabulary", "dictionary", "feature_names"),
@@ -517,11 +530,15 @@ NAMES = {"matrix": ("fea", "X", "A", "dtm", "counts", "data", "tdm", "M"),
 def _named(path, arrays, what, asked):
     "The name of the array that holds `what`: the one asked for, a usual one, or None"
     if asked:
-        if asked not in arrays: raise _fault(path, None, f"no array {asked!r}, asked for by {what}. There are: {', '.join(arrays)}")
-        return asked
+        if asked in arrays: return asked
+        raise _fault(path, None, f"no array {asked!r}, asked for by {what}. There are: {', '.join(arrays)}")
     return next((name for name in NAMES[what] if name in arrays), None)
 
-# %% ../nbs/00_formats.ipynb #789f7759
+def _which_matrix(path, arrays):
+    "The question when no usual name is there"
+    return _fault(path, None, f"which array is the matrix? Say it with matrix=...; there are: {', '.join(arrays)}")
+
+# %% ../nbs/00_formats.ipynb #eef36775
 def _strings(values):
     "A flat list of strings from an array of strings, of numbers, or of MATLAB cells"
     def one(v):
@@ -532,11 +549,12 @@ def _strings(values):
         return str(int(v)) if isinstance(v, float) and v.is_integer() else str(v)
     return [one(v).strip() for v in np.asarray(values).ravel()]
 
-# %% ../nbs/00_formats.ipynb #c72a9c87
+# %% ../nbs/00_formats.ipynb #50fbb922
 def _sound(path, X):
     "`X` as a CSR matrix of float64 whose indices and values have been looked at"
     try:
-        if not sp.issparse(X): X = np.asarray(X, dtype=np.float64)
+        if not sp.issparse(X): X = np.atleast_2d(X)
+        if X.dtype.kind not in "buif": raise ValueError(f"its entries are of type {X.dtype}")
         X = sp.csr_matrix(X, dtype=np.float64)
         X.check_format(full_check=True)
     except (ValueError, TypeError) as e: raise _fault(path, None, f"the matrix can't be used ({e})") from None
@@ -546,14 +564,26 @@ def _sound(path, X):
     X.eliminate_zeros()
     return X
 
-# %% ../nbs/00_formats.ipynb #a3e7a83f
+# %% ../nbs/00_formats.ipynb #7578413f
+def _matlab_arrays(path):
+    "The arrays in a MATLAB file"
+    import scipy.io
+    newer = "a MATLAB 7.3 file (HDF5), which is not read here. In MATLAB, save it with save(file, '-v7')"
+    with _open(path) as f:
+        if f.read(8) == b"\x89HDF\r\n\x1a\n": raise _fault(path, None, newer)
+    try: return {k: v for k, v in scipy.io.loadmat(path).items() if not k.startswith("__")}
+    except NotImplementedError: raise _fault(path, None, newer) from None
+    except Exception as e: raise _fault(path, None, f"not a readable MATLAB file ({e})") from None
+
+# %% ../nbs/00_formats.ipynb #e1f08013
 def _vector(path, name, values):
     "A row or column of a MATLAB file as strings"
     values = values.toarray() if sp.issparse(values) else np.asarray(values)
-    if values.ndim > 1 and min(values.shape) > 1: raise _fault(path, None, f"{name} is {values.shape[0]} x {values.shape[1]} and should be one row or column")
+    if values.ndim > 1 and min(values.shape) > 1:
+        raise _fault(path, None, f"{name} is {values.shape[0]} x {values.shape[1]} and should be one row or column")
     return _strings(values)
 
-# %% ../nbs/00_formats.ipynb #006873f1
+# %% ../nbs/00_formats.ipynb #94781104
 def read_matlab(
     path,                   # the .mat file, version 7 or older
     matrix:str|None=None,   # name of the matrix; by default 'fea', 'A', ... or the only one that is a matrix
@@ -563,18 +593,12 @@ def read_matlab(
     orient:str|None=None,   # 'terms x documents' or 'documents x terms'; by default told from the lengths of the others
 )->dict:                    # X, and labels, vocab and ids where there are such arrays
     "MATLAB's `fea`/`gnd` and the like."
-    import scipy.io
-    with _open(path) as f: start = f.read(8)
-    if start == b"\x89HDF\r\n\x1a\n":
-        raise _fault(path, None, "a MATLAB 7.3 file (HDF5), which is not read here. In MATLAB: save(file, '-v7')")
-    try: arrays = {k: v for k, v in scipy.io.loadmat(path).items() if not k.startswith("__")}
-    except NotImplementedError: raise _fault(path, None, "a MATLAB 7.3 file, which is not read here. In MATLAB: save(file, '-v7')") from None
-    except Exception as e: raise _fault(path, None, f"not a readable MATLAB file ({e})") from None
+    arrays = _matlab_arrays(path)
     name = _named(path, arrays, "matrix", matrix)
     if name is None:
         large = [k for k, v in arrays.items() if sp.issparse(v) or v.ndim == 2 and min(v.shape) > 1 and v.dtype.kind in "buif"]
-        if len(large) != 1: raise _fault(path, None, f"which array is the matrix? Say it with matrix=...; there are: {', '.join(arrays)}")
-        name, = large
+        if len(large) != 1: raise _which_matrix(path, arrays)
+        name = large[0]
     names = {"labels": labels, "vocab": vocab, "ids": ids}
     names = {what: _named(path, arrays, what, asked) for what, asked in names.items()}
     found = {what: _vector(path, k, arrays[k]) for what, k in names.items() if k and k != name}
@@ -584,18 +608,32 @@ def read_matlab(
     if "labels" in found: found["labels"] = [_levels(label) for label in found["labels"]]
     return {"X": X, **found}
 
-# %% ../nbs/00_formats.ipynb #ed60a240
+# %% ../nbs/00_formats.ipynb #6edfd28e
 def _npz_labels(path, values, names):
     "Labels as lists, from strings or from numbers into `names`"
     if values.ndim == 1: values = values[:, None]
     if values.ndim != 2: raise _fault(path, None, f"labels of shape {values.shape}; they should have one row a document")
-    if values.dtype.kind in "iu" and names is not None:
-        if values.size and values.max() >= len(names): raise _fault(path, None, f"label {values.max()}, but there are {len(names)} label_names")
+    if values.dtype.kind in "iu" and names is not None and values.size and values.max() >= len(names):
+        raise _fault(path, None, f"label {values.max()}, but there are {len(names)} label_names")
     if values.dtype.kind in "iu":
-        return [[str(v if names is None else names[v]) for v in row if v >= 0] for row in values]
-    return [[label for v in row for label in _levels(_strings(v)[0])] for row in values]
+        return [_levels(*(None if v < 0 else v if names is None else names[v] for v in row)) for row in values]
+    return [_levels(*_strings(row)) for row in values]
 
-# %% ../nbs/00_formats.ipynb #0ff4ec58
+# %% ../nbs/00_formats.ipynb #ca7d18ea
+def _npz_arrays(path):
+    "The arrays in an .npz file, and the sparse matrix that some of them make up, if any"
+    with open(path, "rb") as f:
+        if not zipfile.is_zipfile(f): raise _fault(path, None, "not an .npz file, or cut short")
+    try:
+        with np.load(path, allow_pickle=False) as z: arrays = {k: z[k] for k in z.files}
+        if "format" in arrays: return arrays, sp.load_npz(path)
+        if not {"data", "indices", "indptr"} <= set(arrays): return arrays, None
+        return arrays, sp.csr_matrix(tuple(arrays[k] for k in ("data", "indices", "indptr")), shape=arrays.get("shape"))
+    except (ValueError, EOFError, OSError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as e:
+        if getattr(e, "errno", None): raise
+        raise _fault(path, None, f"not a readable .npz file ({e})") from None
+
+# %% ../nbs/00_formats.ipynb #b00e3439
 def read_npz(
     path,                   # the .npz file
     matrix:str|None=None,   # name of a dense matrix; by default 'X', ... unless there is a sparse one
@@ -604,20 +642,10 @@ def read_npz(
     ids:str|None=None,      # name of the document names; by default 'ids', ...
 )->dict:                    # X, and labels, vocab, ids and texts where there are such arrays
     "A numpy .npz with a document-term matrix."
-    with open(path, "rb") as f:
-        if not zipfile.is_zipfile(f): raise _fault(path, None, "not an .npz file, or cut short")
-    try:
-        with np.load(path, allow_pickle=False) as z: arrays = {k: z[k] for k in z.files}
-        sparse = {"data", "indices", "indptr"} <= set(arrays) and matrix is None
-        if "format" in arrays and matrix is None: X = sp.load_npz(path)
-        elif sparse: X = sp.csr_matrix(tuple(arrays[k] for k in ("data", "indices", "indptr")), shape=arrays.get("shape"))
-        else: X = None
-    except (ValueError, EOFError, OSError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as e:
-        if getattr(e, "errno", None): raise
-        raise _fault(path, None, f"not a readable .npz file ({e})") from None
-    if X is None:
+    arrays, X = _npz_arrays(path)
+    if X is None or matrix is not None:
         name = _named(path, arrays, "matrix", matrix)
-        if name is None: raise _fault(path, None, f"which array is the matrix? Say it with matrix=...; there are: {', '.join(arrays)}")
+        if name is None: raise _which_matrix(path, arrays)
         X = arrays[name]
     found = {"X": _sound(path, X)}
     for what, asked in [("vocab", vocab), ("ids", ids), ("labels", labels)]:
@@ -629,7 +657,7 @@ def read_npz(
     if "texts" in arrays: found["texts"] = [str(text) for text in arrays["texts"]]
     return found
 
-# %% ../nbs/00_formats.ipynb #c78ad939
+# %% ../nbs/00_formats.ipynb #6b3fcd2f
 READERS = {"folder": read_folder, "lines": read_lines, "jsonl": read_jsonl, "csv": read_csv, "reuters": read_reuters,
            "cluto": read_cluto, "matrix-market": read_matrix_market, "docword": read_docword, "svmlight": read_svmlight,
            "matlab": read_matlab, "npz": read_npz}
@@ -639,7 +667,7 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv
            ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz",
            ".rclass": None, ".rlabel": None, ".clabel": None}        # these only go with a matrix
 
-# %% ../nbs/00_formats.ipynb #a834bf4d
+# %% ../nbs/00_formats.ipynb #e1859036
 def _guess_content(start, end):
     "The format, from the first bytes of a file and the ending of its name"
     lines = start.split(b"\n")
@@ -648,27 +676,29 @@ def _guess_content(start, end):
     if start.startswith(b"%%MatrixMarket"): return "matrix-market"
     if b"<REUTERS" in start: return "reuters"
     if len(lines) > 3 and all(re.fullmatch(rb"\s*\d+\s*", line) for line in lines[:3]): return "docword"
-    if end == ".mat" and re.fullmatch(rb"\s*\d+(\s+\d+){1,2}\s*", lines[0]): return "cluto"
+    if end == ".mat": return "cluto"
     if re.match(rb"\s*[+-]?[\d.,]+\s+(qid:\d+\s+)?\d+:\d", start): return "svmlight"
     if start.lstrip().startswith(b"{"): return "jsonl"
     return "lines" if end in (".txt", ".text", "") else None
 
-# %% ../nbs/00_formats.ipynb #148ce4e3
+# %% ../nbs/00_formats.ipynb #c5ed87de
 def _ending(path):
     "The last ending of a name, without that of the compression, in small letters"
     return Path(re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name.lower())).suffix
 
-# %% ../nbs/00_formats.ipynb #04ac7db7
+# %% ../nbs/00_formats.ipynb #761fdffc
 def _guess_folder(path):
     "The format of a folder, or an error if collections are kept in it"
     files = _files(path)
     if any(_ending(p) == ".sgm" for p in files): return "reuters"
-    inside = [p.relative_to(path).as_posix() for p in files if _ending(p) in ENDINGS or _ending(p) == ".mat" or p.name.startswith("docword.")]
+    inside = [p.relative_to(path).as_posix() for p in files
+              if _ending(p) in ENDINGS or _ending(p) == ".mat" or p.name.startswith("docword.")]
     if not inside: return "folder"
-    raise _fault(path, None, f"this folder holds files that look like collections: {', '.join(inside[:5])}{', ...' if len(inside) > 5 else ''}. "
+    some = ", ".join(inside[:5] + ["..."]*(len(inside) > 5))
+    raise _fault(path, None, f"this folder holds files that look like collections themselves: {some}. "
                              "Name one of them, or take each file for a document with format='folder'")
 
-# %% ../nbs/00_formats.ipynb #a87ae386
+# %% ../nbs/00_formats.ipynb #b0f22f7d
 def guess_format(
     path,      # a file or a folder
 )->str|None:   # a key of `READERS`, or None

@@ -146,6 +146,14 @@ def test_jsonl_faults(here, line, words):
     fails(read_jsonl, put("bad.jsonl", '{"text": "fine", "id": 1}\n' + line), *words)
 
 
+def test_a_gap_in_the_labels_stays_a_gap(here):
+    assert read_jsonl(put("a.jsonl", '{"text": "x", "labels": ["", "b"]}\n{"text": "y", "labels": ["a", null]}'))["labels"] == [["", "b"], ["a"]]
+    assert read_csv(put("a.csv", "text,one,two\nx,,b\ny,a,\n"), label_field=["one", "two"])["labels"] == [["", "b"], ["a"]]
+    np.savez("a.npz", X=np.eye(3), labels=[[-1, 1], [0, -1], [-1, -1]], label_names=["a", "b"])
+    assert read_npz("a.npz")["labels"] == [["", "b"], ["a"], []]
+    fails(read_jsonl, put("a.jsonl", '{"text": "x", "labels": {"a": 1}}'), "line 1", "label")
+
+
 def test_jsonl_whole_file_faults(here):
     fails(read_jsonl, put("bad.jsonl", ""), "no documents")
     fails(read_jsonl, put("bad.jsonl", '{"a": "x", "b": "y"}'), "text_field", "'a', 'b'")
@@ -235,7 +243,7 @@ def test_cluto(here, dense):
 @pytest.mark.parametrize("old, new, words", [
     ("3 4 4", "3 4 5", ["line 1", "5 entries announced, 4 found"]), ("3 4 4", "4 4 4", ["3 of 4 documents"]), ("3 4 4", "2 4 4", ["line 4", "2 documents"]),
     ("3 4 4", "3 2", ["line 2", "4 numbers", "2 terms"]), ("3 4 4", "3", ["line 1"]), ("3 4 4", "3 4 4.5", ["line 1"]),
-    ("1 2 3 1", "1 two 3 1", ["line 2", "'two'"]), ("1 2 3 1", "1 2 3", ["line 2", "pairs"]), ("1 2 3 1", "1 2 5 1", ["line 2", "column number 5", "1 to 4"]),
+    ("1 2 3 1", "1 two 3 1", ["line 2", "'two'"]), ("1 2 3 1", "1 2 3", ["line 2", "pairs"]), ("1 2 3 1", "1 2 5 1", ["line 2", "column number 5", "from 1 to 4"]),
     ("1 2 3 1", "0 2 3 1", ["line 2", "column number 0"]), ("1 2 3 1", "1 2 2.5 1", ["line 2", "2.5"]), ("2 5 4 0.5", "2 5 4 -1", ["line 4", "-1"]),
     ("2 5 4 0.5", "2 5 4 nan", ["line 4", "nan"]), ("2 5 4 0.5", "2 5 4 inf", ["line 4", "inf"])])
 def test_cluto_faults(here, old, new, words):
@@ -279,7 +287,7 @@ def test_no_entries(here):
 @pytest.mark.parametrize("old, new, words", [
     ("\n4\n4\n", "\n4\n5\n", ["5 entries announced, 4 found"]), ("\n4\n4\n", "\n4\n3\n", ["3 entries announced, 4 found"]),
     ("3\n4\n4\n", "3\n4 4\n4\n", ["line 2", "one whole number"]), ("3\n4\n4\n", "3\nfour\n4\n", ["line 2", "'four'"]), ("1 3 1", "1 3", ["line 5", "3 numbers"]),
-    ("1 3 1", "1 3 1 1", ["line 5", "3 numbers"]), ("1 3 1", "1 3 one", ["line 5", "'one'"]), ("1 3 1", "4 3 1", ["line 5", "row number 4", "1 to 3"]),
+    ("1 3 1", "1 3 1 1", ["line 5", "3 numbers"]), ("1 3 1", "1 3 one", ["line 5", "'one'"]), ("1 3 1", "4 3 1", ["line 5", "row number 4", "from 1 to 3"]),
     ("1 3 1", "1 0 1", ["line 5", "column number 0"]), ("1 3 1", "1 3 -1", ["line 5", "-1"]), ("1 3 1", "\n\n1 9 1", ["line 7", "column number 9"])])
 def test_docword_faults(here, old, new, words):
     assert old in docword()
@@ -437,6 +445,8 @@ def test_npz_faults(here):
     whole = Path("bad.npz").read_bytes()
     fails(read_npz, put("bad.npz", whole[:-30]), "cut short")
     fails(read_npz, put("bad.npz", "text"), "not an .npz")
+    np.savez("bad.npz", X=X*1j)
+    fails(read_npz, "bad.npz", "can't be used", "complex")
     np.savez("bad.npz", X=np.array([["a"]]))
     fails(read_npz, "bad.npz", "can't be used")
 
@@ -447,7 +457,7 @@ def test_guess(here):
     for name, content, format in [
             ("a.jsonl", "", "jsonl"), ("a.JSON.GZ", "", "jsonl"), ("a.csv", "", "csv"), ("a.tsv.xz", "", "csv"), ("a.npz", "", "npz"), ("a.svm", "", "svmlight"),
             ("a.mat.rclass", "1\n2\n3\n4\n", None), ("a.txt", "1 3:2 4:1\n", "svmlight"), ("b.txt", "a story\n", "lines"), ("b", '{"text": 1}', "jsonl"),
-            ("c.txt", "3\n2\n1\n1 1 1\n", "docword"), ("c.mat", "3 4 5\n1 1\n", "cluto"), ("d.txt", "3 wise men\n", "lines"), ("e.txt", "", None),
+            ("c.txt", "3\n2\n1\n1 1 1\n", "docword"), ("c.mat", "3 4 5\n1 1\n", "cluto"), ("x.mat", "what\n", "cluto"), ("d.txt", "3 wise men\n", "lines"), ("e.txt", "", None),
             ("f.pdf", "%PDF", None), ("g.bin", b"\0\1", None), ("h.txt", "%%MatrixMarket matrix\n", "matrix-market")]:
         assert guess_format(put(name, content)) == format, name
 
