@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['FORMULA', 'WEIGHTS', 'NODE_COLUMNS', 'FILES', 'EXAMPLES', 'as_cell', 'write_table', 'check_target', 'whole_folder',
            'weigh', 'split', 'node_rows', 'document_rows', 'document_columns', 'write_results', 'say', 'stage',
-           'agreement', 'summary', 'print_results', 'run_job', 'demo', 'named', 'cluster', 'count_or_share',
-           'name_value', 'parser', 'add_options', 'main']
+           'agreement', 'summary', 'print_results', 'first_run', 'run_job', 'demo', 'named', 'cluster',
+           'count_or_share', 'name_value', 'parser', 'add_options', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -102,7 +102,7 @@ def split(
     X,                    # weighted document-term matrix, (n_docs, n_terms)
     vocab,                # the terms, (n_terms,)
     n_leaves:int=20,      # number of topics
-    seed:int=0,           # of the random draws
+    seed:int=0,           # of random starts
     progress:bool=False,  # show a progress bar?
     **options,            # further parameters of `FlatNMF2`
 )->tuple:                 # (tree, flat topic of each document (n_docs,))
@@ -123,7 +123,7 @@ def node_rows(
     number = {leaf.id: i for i, leaf in enumerate(tree.leaves())}
     for id in sorted(tree.nodes):
         node, i = tree.nodes[id], number.get(id)
-        yield (id, "" if node.parent is None else node.parent.id, i, len(id), node.size, len(node.outliers),
+        yield (id, id[:-1] if id else None, i, len(id), node.size, len(node.outliers),
                None if i is None else int((topics == i).sum()), round(float(node.score), 6),
                ", ".join(tree.top_terms(node, n=n_terms)))
 
@@ -165,7 +165,7 @@ def write_results(
         write_table(part/"assignments.csv", document_columns(corpus), document_rows(corpus, tree, topics))
         write_table(part/"topics.csv", NODE_COLUMNS, node_rows(tree, topics))
         page = tree.to_html(texts=corpus.texts, ids=corpus.ids, title=corpus.name or "Topics")
-        for name, text in [("tree.html", page), ("tree.json", tree.to_json())]:
+        for name, text in [("tree.html", page), ("tree.json", tree.to_json(ids=corpus.ids))]:
             (part/name).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 # %% ../nbs/70_cli.ipynb #be2f2aea
@@ -232,9 +232,16 @@ def print_results(
     "Print the tree, the figures, and where the files are."
     if hasattr(sys.stdout, "reconfigure"): sys.stdout.reconfigure(errors="replace")   # a terminal that lacks some letters
     near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
-    print(tree, summary(corpus, tree, topics, n_empty), f"\nResults in {near}", sep="\n")
+    print(tree, "", summary(corpus, tree, topics, n_empty), f"\nResults in {near}", sep="\n")
     for name, what in FILES.items(): print(f"  {name:16} {what}")
     sys.stdout.flush()
+
+# %% ../nbs/70_cli.ipynb #061e7366
+def first_run(
+)->bool:   # is there no machine code from an earlier run?
+    "Will the kernels have to be compiled?"
+    import nmf2.kernels
+    return not any((Path(nmf2.kernels.__file__).parent/"__pycache__").glob("kernels.*.nbi"))
 
 # %% ../nbs/70_cli.ipynb #49ad8f13
 def run_job(
@@ -251,7 +258,8 @@ def run_job(
     with stage("Weighing terms", times, shown):
         X, vocab, report = weigh(corpus, args.weights, min_df=args.min_df, max_df=args.max_df, max_terms=args.max_terms)
     say(f"  {report}", shown)
-    with stage("Splitting", times, shown): tree, topics = split(X, vocab, args.leaves, args.seed, shown)
+    with stage("Splitting" + " (the first run compiles first)"*first_run(), times, shown):
+        tree, topics = split(X, vocab, args.leaves, args.seed, shown, init=args.init)
     with stage("Writing", times, shown): write_results(out, corpus, tree, topics)
     args.written = out
     say("  " + ", ".join(f"{what.split()[0].lower()} {t:.1f} s" for what, t in times.items()), shown)
@@ -354,7 +362,9 @@ def add_options(
     p.add_argument("--max-df", metavar="N", type=count_or_share, default=0.5,
                    help="leave out terms in more documents (default 0.5, half of them)")
     p.add_argument("--max-terms", metavar="N", type=int, help="keep only the N terms in most documents")
-    p.add_argument("--seed", metavar="N", type=int, default=0, help="of the random draws (default 0)")
+    p.add_argument("--init", choices=["svd", "random"], default="svd",
+                   help="start of each split: svd, always the same (default), or random")
+    p.add_argument("--seed", metavar="N", type=int, default=0, help="of the random starts (default 0)")
     p.add_argument("--quiet", action="store_true", help="print the results only")
 
 # %% ../nbs/70_cli.ipynb #7105ec57

@@ -15,12 +15,17 @@ import pytest
 from nmf2.cli import FILES, as_cell, check_target, main, whole_folder
 
 ROOT = Path(__file__).resolve().parent.parent
-ENV = {**os.environ, "NMF2_NUMBA_CACHE": os.environ.get("NMF2_NUMBA_CACHE", "0"), "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+ENV = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "NMF2_NUMBA_CACHE": "1"}
 SPORT = ["the striker scored a late goal", "a goal and a red card in the match", "the coach praised the striker",
          "match lost after a late red card", "the striker missed the match", "coach and striker after the goal"]
 GARDEN = ["sow the beans in warm soil", "water the tomato and the beans", "warm soil for the tomato",
           "prune the roses and water the soil", "roses need water", "tomato and beans need soil"]
 SMALL = ["--leaves", "2", "--min-df", "1", "--max-df", "1.0"]
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled(tmp_path_factory):
+    "Machine code of the commands started here: kept between them, in a folder of its own, so that none is stale"
+    ENV["NUMBA_CACHE_DIR"] = str(tmp_path_factory.mktemp("compiled"))
 
 @pytest.fixture
 def letters(tmp_path, monkeypatch):
@@ -70,7 +75,7 @@ def test_tables_agree_with_each_other(tmp_path, capsys):
     assert len(docs) == 300 and [int(r["leaf_number"]) for r in leaves.values()] == list(range(len(leaves)))
     for id, leaf in leaves.items():
         mine = [d for d in docs if d["leaf"] == id]
-        assert len(mine) == int(leaf["size"]) - int(leaf["outliers"])
+        assert len(mine) == int(leaf["size"])
         assert {d["leaf_number"] for d in mine} <= {leaf["leaf_number"]} and {d["terms"] for d in mine} <= {leaf["terms"]}
         assert sum(d["flat_topic"] == leaf["leaf_number"] for d in docs) == int(leaf["in_flat_topic"])
     outliers = [d for d in docs if d["leaf_number"] == "-1"]

@@ -92,10 +92,13 @@ def test_notebooks_do_without_nbdev(path):
     assert not re.search(r"^\s*(import|from) (nbdev|fastcore|execnb|ghapi)\b", code, re.M)
 
 def undocumented(fn, lines):
-    "The parameters of a function that have no comment on their line"
-    a = fn.args
-    named = [*a.posonlyargs, *a.args, *filter(None, [a.vararg]), *a.kwonlyargs, *filter(None, [a.kwarg])]
-    return [p.arg for p in named if p.arg not in ("self", "cls") and not re.search(r"#\s*\S", lines[p.lineno - 1])]
+    "The parameters of a function that have no comment on their line, nor an earlier one on 'this and the following'"
+    a, missing = fn.args, []
+    for p in [*a.posonlyargs, *a.args, *filter(None, [a.vararg]), *a.kwonlyargs, *filter(None, [a.kwarg])]:
+        said = re.search(r"#\s*(\S.*)", lines[p.lineno - 1])
+        if said and "following" in said[1]: break
+        if not said and p.arg not in ("self", "cls"): missing.append(p.arg)
+    return missing
 
 @each_module
 def test_exported_names_are_explained(path):
