@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['memberships', 'heaviest', 'leaf_topics', 'refine_topics', 'FlatNMF2']
 
-# %% ../nbs/23_flat.ipynb #df41a149
+# %% ../nbs/23_flat.ipynb #bb7e6a62
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -17,7 +17,7 @@ from .kernels import documents, take
 from .nnls import nnls
 from .rank2 import leading_pair
 
-# %% ../nbs/23_flat.ipynb #7bd3d62a
+# %% ../nbs/23_flat.ipynb #2ae1ffc2
 def memberships(
     X,               # document-term matrix, CSR or dense, (n_docs, n_terms)
     Ht:np.ndarray,   # topics, (n_terms, k)
@@ -34,7 +34,7 @@ def heaviest(
     "The topic with the largest weight; −1 for documents that have none."
     return np.where(W.any(1), W.argmax(1), -1)
 
-# %% ../nbs/23_flat.ipynb #22902f6c
+# %% ../nbs/23_flat.ipynb #b10b7ab1
 def leaf_topics(
     tree,      # a fitted Tree
     X,         # the matrix it was grown from
@@ -49,7 +49,7 @@ def leaf_topics(
         Ht[terms,k] = abs(leading_pair(documents(sub))[:,0])
     return Ht
 
-# %% ../nbs/23_flat.ipynb #dbfe3138
+# %% ../nbs/23_flat.ipynb #a96be496
 def refine_topics(
     X,               # document-term matrix, CSR or dense, (n_docs, n_terms)
     Ht:np.ndarray,   # topics, (n_terms, k)
@@ -62,7 +62,7 @@ def refine_topics(
     new = np.where(norms > 0, new/np.where(norms > 0, norms, 1), Ht)
     return new, memberships(X, new)
 
-# %% ../nbs/23_flat.ipynb #ff91c4eb
+# %% ../nbs/23_flat.ipynb #2104d9e4
 class FlatNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A flat topic model from the leaves of a tree.
 
@@ -104,6 +104,7 @@ class FlatNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "Fit, and give the weights of the training documents, (n_docs, n_clusters)."
         check_number("refine", self.refine, 0)
         if self.n_clusters is not None: check_number("n_clusters", self.n_clusters, 1)
+        if self.n_clusters is None and self.min_score is None: raise ValueError("n_clusters or min_score must be given")
         if self.topics not in ("nmf", "svd"): raise ValueError(f'topics must be "nmf" or "svd", got {self.topics!r}')
         X = check_matrix(self, X)
         shared = {name: value for name, value in self.get_params().items() if name not in ("n_clusters", "refine", "topics")}

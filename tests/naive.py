@@ -1,0 +1,150 @@
+"""Slow and plainly right versions of the algorithms, on dense arrays, one small step at a time.
+
+They share no code with the package. Letters as there: X (n_docs, n_terms) ≈ W @ H.
+"""
+from itertools import combinations
+from math import inf, log, log2
+
+import numpy as np
+
+
+def nnls(B, y):
+    "Nonnegative least squares by trying every set of columns: Kuang and Park (2013), Section 2"
+    best, best_error = np.zeros(B.shape[1]), np.linalg.norm(y)
+    for size in range(1, B.shape[1] + 1):
+        for F in combinations(range(B.shape[1]), size):
+            g = np.linalg.lstsq(B[:,F], y, rcond=None)[0]
+            error = np.linalg.norm(B[:,F] @ g - y)
+            if g.min() >= 0 and error < best_error - 1e-13:
+                best, best_error = np.zeros(B.shape[1]), error
+                best[list(F)] = g
+    return best
+
+
+def nnls_rows(B, Y):
+    "`nnls` for each row of `Y`, with the same columns; ties go to the first column"
+    return np.array([nnls(B, y) for y in Y])
+
+
+def projected_gradient(F, G, R):
+    "Size of the projected gradient of ½‖FB' - Y‖² at `F`, given G = B'B and R = YB"
+    total = 0.
+    for f, g in zip(F.ravel(), (F @ G - R).ravel()):
+        if f > 0 or g < 0: total += g*g
+    return total**.5
+
+
+def unit(H):
+    "Rows of unit length, and the lengths they had"
+    lengths = np.linalg.norm(H, axis=1)
+    return H/lengths[:,None], lengths
+
+
+def rank2_terms_last(X, H, tol=1e-4, min_iter=1, max_iter=1000):
+    "Rank-2 NMF in the published order: documents, terms, unit topics; gradients of both sides at the pair"
+    first = None
+    for i in range(1, max_iter + 1):
+        W = nnls_rows(H.T, X)
+        H, lengths = unit(nnls_rows(W, X.T).T)
+        W = W*lengths
+        size = np.hypot(projected_gradient(W, H @ H.T, X @ H.T), projected_gradient(H.T, W.T @ W, X.T @ W))
+        if i == 1: first = size
+        if i > min_iter and size <= tol*first: break
+    return W, H, i
+
+
+def rank2_docs_last(X, W, tol=1e-4, min_iter=1, max_iter=1000):
+    "Rank-2 NMF from weights: terms, unit topics, documents"
+    first = None
+    for i in range(1, max_iter + 1):
+        H, _ = unit(nnls_rows(W, X.T).T)
+        W = nnls_rows(H.T, X)
+        size = np.hypot(projected_gradient(W, H @ H.T, X @ H.T), projected_gradient(H.T, W.T @ W, X.T @ W))
+        if i == 1: first = size
+        if i > min_iter and size <= tol*first: break
+    return W, H, i
+
+
+def ranking(w):
+    "Terms by descending weight, ties by number"
+    return sorted(range(len(w)), key=lambda j: (-w[j], j))
+
+
+def mndcg(parent, left, right, variant="published"):
+    "Modified NDCG, term by term: Kuang and Park (2013), Section 3; places count from 1"
+    m = len(parent)
+    present = sum(w > 0 for w in parent)
+    if present <= 1: return -3.
+    place = {"parent": {}, "left": {}, "right": {}}
+    for name, w in (("parent", parent), ("left", left), ("right", right)):
+        for i, j in enumerate(ranking(w), 1): place[name][j] = i
+    gain, ideal_gain = {}, {}
+    for j in range(m):
+        i, worse = place["parent"][j], max(place["left"][j], place["right"][j])
+        discount = log(m - worse + 1) or log(2)
+        if variant == "paper": gain[j] = ideal_gain[j] = log(m - i + 1)/discount
+        else:
+            gain[j] = log(present - i + 1)/discount if parent[j] > 0 else 0.
+            ideal_gain[j] = (log(m - i + 1) if parent[j] > 0 else 1.)/discount
+    def summed(gains): return gains[0] + sum(g/log2(t) for t, g in enumerate(gains[1:], 2))
+    ideal = summed(sorted(ideal_gain.values(), reverse=True))
+    return summed([gain[j] for j in ranking(left)])/ideal * summed([gain[j] for j in ranking(right)])/ideal
+
+
+class Hier:
+    "HierNMF2 by Algorithm 3 of Kuang and Park (2013) and the published program, from given H0 or W0"
+
+    def __init__(self, X, init, imbalance=9., trials=3, **options):
+        self.X, self.init, self.imbalance, self.trials, self.options = X, init, imbalance, trials, options
+        self.nodes, self.order = {}, []                # id -> dict; ids in order of splitting
+
+    def factorize(self, docs):
+        "Topics over all terms, and the documents of each side"
+        terms = [j for j in range(self.X.shape[1]) if any(self.X[i,j] for i in docs)]
+        sub = self.X[np.ix_(docs, terms)]
+        W0, H0 = self.init(np.array(docs), np.array(terms))
+        W, h, _ = rank2_docs_last(sub, W0, **self.options) if H0 is None else rank2_terms_last(sub, H0, **self.options)
+        H = np.zeros((2, self.X.shape[1]))
+        H[:,terms] = h
+        left = [i for i, w in zip(docs, W) if w[0] > w[1]]
+        return H, left, [i for i, w in zip(docs, W) if w[0] <= w[1]]
+
+    def score(self, docs, topic):
+        "Score and factors of a node's split; -1 when there is none"
+        if len(docs) <= 3: return -1., None
+        H, left, right = self.factorize(docs)
+        if not left or not right: return -1., None
+        return mndcg(topic, H[0], H[1]), (H, left, right)
+
+    def trial(self, id, docs, topic, smallest):
+        kept, dropped, t = docs, [], 0
+        while t < self.trials:
+            score, split = self.score(kept, topic)
+            if score < 0: break
+            H, left, right = split
+            side = 1 if len(right) < len(left) else 0
+            small = (left, right)[side]
+            if not len(small) < 1/(1 + self.imbalance)*len(kept): break
+            if self.score(small, H[side])[0] >= smallest: break
+            t += 1
+            if t < self.trials:
+                dropped = sorted(dropped + small)
+                kept = [i for i in kept if i not in small]
+        if t == self.trials: kept, dropped, score, split = docs, [], -2., None
+        self.nodes[id] = dict(docs=kept, outliers=dropped, score=score, split=split)
+
+    def grow(self, n_leaves):
+        docs = list(range(len(self.X)))
+        self.nodes[""] = dict(docs=docs, outliers=[], score=inf, split=self.factorize(docs))
+        while len(self.order) + 1 < n_leaves:
+            leaves = {id: node for id, node in self.nodes.items() if id + "0" not in self.nodes}
+            best = None
+            for id, node in leaves.items():                          # in order of creation: the first of equals stays
+                if best is None or node["score"] > leaves[best]["score"]: best = id
+            if leaves[best]["score"] < 0: break
+            positive = [node["score"] for node in leaves.values() if node["score"] > 0]
+            smallest = min(positive) if positive else inf
+            H, *sides = leaves[best]["split"]
+            for c in (0, 1): self.trial(best + str(c), sides[c], H[c], smallest)
+            self.order.append(best)
+        return self

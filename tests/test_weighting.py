@@ -1,0 +1,304 @@
+"The steps from counts to weights, against plain twins, on degenerate input, and in scikit-learn's hands"
+import json
+import math
+import pickle
+import re
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from nmf2.weighting import (EmptyDocumentsWarning, NormalizedCut, TermCounter, TfIdf, TrimVocabulary, count_pipeline, degrees,
+                            doc_freq, row_sum, scale_rows, text_pipeline, trim_mask)
+
+ROOT = Path(__file__).parent.parent
+
+
+def random_counts(seed=0, n_docs=30, n_terms=20):
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.4, (n_docs, n_terms))*rng.integers(1, 5, (n_docs, n_terms))
+    X[:, 0] = 1                            # no row empty
+    X[3] = X[4]                            # two documents alike
+    X[:, 1] = 0                            # a term in no document
+    return X.astype(float)
+
+
+def plain_weights(C, min_df, max_df):
+    "Trimming, tf-idf, unit length and normalized cut, in the plainest way"
+    n = len(C)
+    stay = [j for j in range(C.shape[1]) if min_df <= sum(c > 0 for c in C[:, j]) <= max_df*n]
+    C = C[:, stay]
+    X = np.zeros(C.shape)
+    for i in range(n):
+        for j in range(C.shape[1]):
+            df = sum(c > 0 for c in C[:, j])
+            if C[i, j] > 0: X[i, j] = (1 + math.log(C[i, j]))*(1 + math.log((1 + n)/(1 + df)))
+        if X[i].any(): X[i] /= math.sqrt(sum(X[i]**2))
+    d = (X @ X.T).sum(axis=1)
+    return np.array([x/math.sqrt(di) if di > 0 else x for x, di in zip(X, d)])
+
+
+FORMS = dict(array=np.asarray, csr_matrix=sp.csr_matrix, csr_array=sp.csr_array, csc=sp.csc_array, coo=sp.coo_array,
+             lil=sp.lil_matrix, float32=lambda X: sp.csr_array(X.astype(np.float32)), ints=lambda X: sp.csr_array(X.astype(int)),
+             list=lambda X: X.tolist())
+
+
+def dense(X): return X.toarray() if sp.issparse(X) else np.asarray(X)
+
+
+def long_indices(X):
+    X = sp.csr_array(X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_pipeline_equals_its_plain_twin(form, seed):
+    C = random_counts(seed)
+    X = count_pipeline(min_df=3, max_df=0.5, dtype=np.float64).fit_transform(form(C))
+    assert_allclose(dense(X), plain_weights(C, 3, 0.5), rtol=1e-6 if form is FORMS["float32"] else 1e-12)
+
+
+def test_long_indices_and_float32():
+    C = random_counts()
+    X = count_pipeline().fit_transform(long_indices(C))
+    assert X.dtype == np.float32
+    assert_allclose(X.toarray(), plain_weights(C, 3, 0.5), rtol=1e-6)
+
+
+def test_untidy_matrix_is_read_right_and_not_touched():
+    "Stored zeros, unsorted columns, an entry in two parts"
+    C = sp.csr_matrix((np.array([1., 2., 0., 1., 3., 1., 2., 2.]), np.array([2, 0, 1, 0, 1, 0, 2, 1]), np.array([0, 4, 6, 8])),
+                      shape=(3, 3))
+    before = C.data.copy(), C.indices.copy(), C.indptr.copy()
+    X = count_pipeline(min_df=1, max_df=1.0, dtype=None).fit_transform(C)
+    assert_allclose(X.toarray(), plain_weights(C.toarray(), 1, 1.0))
+    for step in TrimVocabulary(1, 1.0), TfIdf(), NormalizedCut():
+        step.fit_transform(C)
+        step.transform(C)
+        assert all((a == b).all() for a, b in zip(before, (C.data, C.indices, C.indptr)))
+
+
+@pytest.mark.parametrize("step", [TrimVocabulary(1, 1.0), TfIdf(), NormalizedCut(), count_pipeline(1, 1.0)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", [sp.csr_array, np.asarray])
+def test_input_stays_as_it_is(step, dtype, kind):
+    X = kind(random_counts().astype(dtype))
+    before = X.copy()
+    step = clone(step)
+    for out in step.fit_transform(X), step.fit(X).transform(X):
+        if sp.issparse(out): out.data[:] = -1
+        elif out is not X: out[:] = -1
+    assert_array_equal(dense(before), dense(X))
+
+
+@pytest.mark.parametrize("step", [TrimVocabulary(min_df=1, max_df=1.0), TfIdf(sublinear_tf=False), NormalizedCut()],
+                         ids=lambda s: type(s).__name__)
+def test_scikit_learns_checks(step):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(step)
+
+
+# trimming
+
+@pytest.mark.parametrize("seed", range(5))
+def test_trim_mask_against_a_plain_twin(seed):
+    rng = np.random.default_rng(seed)
+    df, n_docs = rng.integers(0, 12, 40), 12
+    for low, high, most in [(1, 1.0, None), (2, 0.5, None), (3, 8, 5), (0.25, 0.75, 3), (1, 12, 100)]:
+        lo = low*n_docs if isinstance(low, float) else low
+        hi = high*n_docs if isinstance(high, float) else high
+        fit = [j for j in range(40) if df[j] > 0 and lo <= df[j] <= hi]
+        best = sorted(sorted(fit, key=lambda j: (-df[j], j))[:most])
+        keep, (absent, rare, common, excess) = trim_mask(df, n_docs, low, high, most)
+        assert np.flatnonzero(keep).tolist() == best
+        assert absent == (df == 0).sum() and excess == len(fit) - len(best)
+        assert absent + rare + common + excess + keep.sum() == 40
+
+
+def test_trimming_reports():
+    C = random_counts()
+    C[7, :] = 0
+    C[7, 0] = 1                                         # only the word that all documents have
+    trim = TrimVocabulary(min_df=2, max_df=0.9)
+    with pytest.warns(EmptyDocumentsWarning, match=r"1 of 30 documents has no terms left.*row 7"): trim.fit(C)
+    assert trim.empty_docs_.tolist() == [7] and trim.n_common_ == 1 and trim.n_absent_ == 1
+    assert_array_equal(trim.df_, (C > 0).sum(0))
+    assert "1 in no document" in trim.report() and "1 of them empty" in trim.report()
+    with pytest.warns(EmptyDocumentsWarning, match="2 of 3 documents have no term of the vocabulary"):
+        out = trim.transform(np.vstack([C[7], C[0], C[7]]))
+    assert out.any(axis=1).tolist() == [False, True, False]
+
+
+def test_no_warning_without_reason():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pipe = count_pipeline(1, 1.0).fit(random_counts())
+        pipe.transform(random_counts(1))
+
+
+@pytest.mark.parametrize("options, message", [
+    (dict(min_df=31), "No terms are left in the 30 documents.*Lower min_df"),
+    (dict(min_df=2, max_df=0.01), "Raise max_df|raise max_df"),
+    (dict(min_df=0), "min_df must be a whole number of at least 1"),
+    (dict(min_df=1.5), "min_df=1.5 must be a share"),
+    (dict(max_df=-0.1), "max_df=-0.1 must be a share"),
+    (dict(max_df=float("nan")), "max_df=nan must be a share"),
+    (dict(min_df="3"), "min_df"), (dict(max_df=None), "max_df"),
+    (dict(max_terms=0), "max_terms must be a whole number of at least 1"),
+    (dict(max_terms=2.5), "max_terms"),
+    (dict(vocab=["a", "b"]), "vocab must name the 20 columns"),
+    (dict(dtype=np.int64), "dtype must be float32"), (dict(dtype="float16"), "dtype must be float32"), (dict(dtype="x"), "dtype"),
+])
+def test_bad_parameters(options, message):
+    with pytest.raises(ValueError, match=message): TrimVocabulary(**options).fit(random_counts())
+
+
+def test_all_zero_matrix():
+    with pytest.raises(ValueError, match="above zero"): TrimVocabulary(min_df=1, max_df=1.0).fit(np.zeros((4, 3)))
+
+
+@pytest.mark.parametrize("bad, message", [(-1, "Negative"), (np.nan, "NaN or inf"), (np.inf, "NaN or inf")])
+def test_bad_values(bad, message):
+    X = random_counts()
+    X[2, 2] = bad
+    for step in TrimVocabulary(1, 1.0), TfIdf(), NormalizedCut(), count_pipeline(1, 1.0):
+        with pytest.raises(ValueError, match=message): step.fit(X)
+        with pytest.raises(ValueError, match=message): step.fit(sp.csr_array(X))
+
+
+def test_weights_are_not_taken_for_counts():
+    X = count_pipeline(1, 1.0).fit_transform(random_counts())
+    with pytest.raises(ValueError, match="aren't counts"): count_pipeline(1, 1.0).fit(X)
+    with pytest.raises(ValueError, match="aren't counts"): TfIdf().fit(random_counts()).transform(random_counts()/9)
+    count_pipeline(1, 1.0, sublinear_tf=False).fit(X)
+
+
+# normalized cut
+
+@pytest.mark.parametrize("seed", range(3))
+def test_degrees_are_row_sums_of_similarities(seed):
+    X = TfIdf().fit_transform(random_counts(seed))
+    X[5] = 0
+    for form in np.asarray, sp.csr_array, sp.csr_matrix, long_indices:
+        Y = form(X)
+        assert_allclose(degrees(Y, row_sum(Y)), (X @ X.T).sum(1), atol=1e-13)
+        assert_array_equal(dense(scale_rows(Y, np.arange(30.))), X*np.arange(30.)[:, None])
+        assert_array_equal(doc_freq(Y), (X > 0).sum(0))
+
+
+def test_normalized_cut_of_new_documents():
+    X = TfIdf().fit_transform(random_counts())
+    cut = NormalizedCut().fit(X)
+    assert_allclose(cut.transform(X), NormalizedCut().fit_transform(X))
+    new = TfIdf().fit_transform(random_counts(1))
+    assert_allclose(cut.transform(new), new/np.sqrt(new @ X.sum(0))[:, None])
+
+
+def test_new_document_with_nothing_in_common():
+    "Weighted by its similarity to itself, not divided by nearly nothing"
+    cut = NormalizedCut().fit(np.array([[1., 0, 0], [1., 0, 0]]))
+    assert_allclose(cut.transform(np.array([[0, 3., 4.], [0, 0, 0], [1e-9, 1, 0]])), [[0, 0.6, 0.8], [0, 0, 0], [1e-9, 1, 0]])
+
+
+def test_row_sums_of_float32_are_exact_enough():
+    X = sp.csr_array(np.full((200_000, 1), 0.1, dtype=np.float32))
+    assert_allclose(row_sum(X), 200_000*float(np.float32(0.1)), rtol=1e-12)
+
+
+def test_normalized_cut_never_forms_all_similarities():
+    n = 30_000                                            # 900 million pairs, all of them similar
+    X = sp.csr_array((np.ones(2*n, np.float32), np.column_stack([np.zeros(n, int), 1 + np.arange(n) % 500]).ravel(),
+                      np.arange(0, 2*n + 1, 2)), shape=(n, 501))
+    tracemalloc.start()
+    NormalizedCut().fit_transform(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20*X.data.nbytes
+
+
+# pipelines
+
+TEXTS = ["The ball, the goal!", "A goal; the ball was in.", "Ball after ball 42", "They vote on the law.", "A law, a vote", "Vote!"]
+
+
+def test_names():
+    C = random_counts()
+    words = [f"word{j}" for j in range(20)]
+    kept = np.array(words)[(C > 0).sum(0) >= 1]
+    assert count_pipeline(1, 1.0).fit(C).get_feature_names_out(words).tolist() == kept.tolist()
+    assert count_pipeline(1, 1.0, vocab=words).fit(C).get_feature_names_out().tolist() == kept.tolist()
+    assert count_pipeline(1, 1.0).fit(C).get_feature_names_out()[0] == "x0"
+    pipe = text_pipeline(2, 1.0).fit(TEXTS)
+    assert pipe.get_feature_names_out().tolist() == ["ball", "goal", "law", "vote"]
+    with pytest.raises(ValueError, match="should have length"): count_pipeline(1, 1.0).fit(C).get_feature_names_out(words[:3])
+
+
+def test_data_frames():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(random_counts(), columns=[f"word{j}" for j in range(20)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pipe = count_pipeline(1, 1.0).fit(frame)
+        assert_allclose(pipe.transform(frame), pipe.fit_transform(frame.to_numpy()))
+        for step in TfIdf(), NormalizedCut(): assert step.fit(frame).get_feature_names_out()[2] == "word2"
+
+
+@pytest.mark.parametrize("make, data", [(count_pipeline, random_counts()), (text_pipeline, TEXTS)])
+def test_clone_pickle_and_parameters(make, data):
+    pipe = make(2, 1.0)
+    X = dense(pipe.fit_transform(data))
+    assert_array_equal(dense(clone(pipe).fit_transform(data)), X)
+    assert_array_equal(dense(pickle.loads(pickle.dumps(pipe)).transform(data)), X)
+    assert_allclose(dense(pipe.transform(data)), X, rtol=1e-6)
+    plain = clone(pipe).set_params(ncut="passthrough", trim__dtype=np.float64)
+    assert_allclose(np.linalg.norm(dense(plain.fit_transform(data)), axis=1), 1, rtol=1e-6)
+    assert_array_equal(dense(plain.transform(data)), dense(make(2, 1.0, normalized_cut=False, dtype=np.float64).fit_transform(data)))
+
+
+def test_texts_and_counts_agree():
+    counter = TermCounter(token_pattern=text_pipeline()["count"].token_pattern, stop_words="english")
+    counts = counter.fit_transform(TEXTS)
+    assert_array_equal(count_pipeline(2, 1.0).fit_transform(counts).toarray(), text_pipeline(2, 1.0).fit_transform(TEXTS).toarray())
+
+
+def test_tokens():
+    def terms(*texts, **options):
+        return text_pipeline(1, 1.0, **options).fit(texts).get_feature_names_out().tolist()
+    assert terms("Straße 12, naïve x2y Größe_2 ЛЕС") == ["naïve", "straße", "лес"]
+    assert terms("the cat and I", stop_words=None) == ["and", "cat", "the"]
+    assert terms("Cat cat", lowercase=False) == ["Cat", "cat"]
+    assert terms("blue sky, blue sea", ngram_range=(1, 2)) == ["blue", "blue sea", "blue sky", "sea", "sky", "sky blue"]
+    assert terms("a-b c-d", token_pattern=r"\w-\w") == ["a-b", "c-d"]
+    assert terms("<b>bold</b> =SUM(A1)", stop_words=None) == ["bold", "sum"]
+
+
+def test_documents_without_words():
+    with pytest.warns(EmptyDocumentsWarning, match=r"2 of 8 documents have no terms left after trimming.*\(row 6, 7\)"):
+        X = text_pipeline(2, 1.0).fit_transform(TEXTS + ["", "123 ..."])
+    assert X[[6, 7]].nnz == 0 and np.isfinite(X.data).all()
+
+
+@pytest.mark.parametrize("texts, message", [
+    ("one text", "got one string"), (b"one", "got one string"), ([], "at least one document"), (None, "got NoneType"), (3, "got int"),
+    (["a text", None], r"texts\[1\] must be a string, got NoneType"), ([1.5], r"texts\[0\] must be a string, got float"),
+    (["the", "of"], "No terms in the 2 texts"), (np.eye(3), "got a matrix"), (sp.eye_array(3), "got a matrix"),
+    ([["a", "b"]], r"texts\[0\] must be a string, got list"),
+])
+def test_what_is_no_text(texts, message):
+    with pytest.raises(ValueError, match=message): text_pipeline().fit(texts)
+
+
+def test_more_bad_text_options():
+    with pytest.raises(ValueError, match="token_pattern must be a regular expression"): text_pipeline(token_pattern="[a").fit(TEXTS)
+    with pytest.raises(ValueError, match="stop_words"): text_pipeline(stop_words="klingon").fit(TEXTS)
+    with pytest.raises(ValueError, match=r"texts\[0\]"): text_pipeline(1, 1.0).fit(TEXTS).transform([None])
+    with pytest.raises(ValueError, match="Lower min_df"): text_pipeline().fit(TEXTS[:2])
