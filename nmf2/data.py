@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['WORDS', 'LIBRARIES', 'count_terms', 'Corpus', 'library_docs', 'planted_tree', 'read', 'load']
 
-# %% ../nbs/01_data.ipynb #40cb0a24
+# %% ../nbs/01_data.ipynb #4ffe8433
 import contextlib
 import glob
 import importlib
@@ -24,10 +24,10 @@ import scipy.sparse as sp
 from .core import check_number
 from .formats import READERS, guess_format
 
-# %% ../nbs/01_data.ipynb #1a127888
+# %% ../nbs/01_data.ipynb #c41b1102
 WORDS = r"(?u)\b[^\W\d_]{2,}\b"      # two letters or more
 
-# %% ../nbs/01_data.ipynb #5e0d8a4a
+# %% ../nbs/01_data.ipynb #a8e4431c
 def count_terms(
     texts,                        # one string a document
     token_pattern:str=WORDS,      # what a word is, a regular expression
@@ -51,24 +51,25 @@ def count_terms(
                          "or token_pattern doesn't suit their language") from None
     return X, counter.get_feature_names_out().astype(object)
 
-# %% ../nbs/01_data.ipynb #2280a0be
+# %% ../nbs/01_data.ipynb #0c6f4b96
 def _label_table(labels, n_docs):
     "Labels as an array (n_docs, n_levels) of str, '' for none; None if there is not a single one"
     if isinstance(labels, str): raise ValueError("labels must be a list with an entry for each document; this is a single string")
-    rows = [["" if v is None or v != v else str(v) for v in (row if isinstance(row, (list, tuple, np.ndarray)) else [row])] for row in labels]
-    if len(rows) != n_docs: raise ValueError(f"labels has {len(rows)} entries, but there are {n_docs} documents")
+    rows = [row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in labels]
+    rows = [["" if v is None or v != v else str(v) for v in row] for row in rows]      # v != v: NaN, pandas' way to say None
+    if len(rows) != n_docs: raise ValueError(f"labels must have an entry for each document ({n_docs}), and has {len(rows)}")
     table = np.full((n_docs, max(map(len, rows))), "", dtype=object)
     for i, row in enumerate(rows): table[i, :len(row)] = row
     return table if (table != "").any() else None
 
-# %% ../nbs/01_data.ipynb #8aa451dc
-def _names(values, argument, expected, things):
+# %% ../nbs/01_data.ipynb #4f4f295e
+def _names(values, argument, expected, thing):
     "`values` as an array of str, if there are as many as expected"
     names = np.array([str(v) for v in values], dtype=object)
-    if len(names) != expected: raise ValueError(f"{argument} has {len(names)} entries, but there are {expected} {things}")
+    if len(names) != expected: raise ValueError(f"{argument} must have an entry for each {thing} ({expected}), and has {len(names)}")
     return names
 
-# %% ../nbs/01_data.ipynb #4491b801
+# %% ../nbs/01_data.ipynb #25dedf90
 def _all_different(ids):
     "Stop at the first id that was there before"
     seen = set()
@@ -76,16 +77,17 @@ def _all_different(ids):
         if name in seen: raise ValueError(f"ids must be different from each other, and {name!r} occurs more than once")
         seen.add(name)
 
-# %% ../nbs/01_data.ipynb #e3bbf936
+# %% ../nbs/01_data.ipynb #1c2fb8a2
 def _check_texts(texts):
     "`texts` as a list, if it is one of strings"
     if isinstance(texts, str): raise ValueError("texts must be a list of strings, one a document; this is a single string")
     texts = list(texts)
     for i, text in enumerate(texts):
-        if not isinstance(text, str): raise ValueError(f"texts must be strings, and texts[{i}] is {text!r:.40} ({type(text).__name__})")
+        if not isinstance(text, str):
+            raise ValueError(f"texts must be strings, and texts[{i}] is {repr(text)[:40]} ({type(text).__name__})")
     return texts
 
-# %% ../nbs/01_data.ipynb #800914ba
+# %% ../nbs/01_data.ipynb #8a294155
 def _check_counts(X):
     "`X` as a CSR matrix of floating-point numbers"
     try: X = sp.csr_matrix(X)
@@ -93,7 +95,26 @@ def _check_counts(X):
     if X.dtype.kind not in "buif": raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}")
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
-# %% ../nbs/01_data.ipynb #c41f60e0
+# %% ../nbs/01_data.ipynb #5129ad40
+def _fitting(texts, X, vocab, ids, labels):
+    "The contents of a corpus, checked and completed"
+    if texts is None and X is None: raise ValueError("a Corpus needs texts, or counts X, or both")
+    if X is None and vocab is not None:
+        raise ValueError("vocab names the columns of X, so give X too, such as count_terms(texts, vocabulary=vocab)[0]")
+    texts = None if texts is None else _check_texts(texts)
+    X = None if X is None else _check_counts(X)
+    n_docs = len(texts) if X is None else X.shape[0]
+    if n_docs == 0: raise ValueError("a Corpus needs at least one document")
+    if texts is not None and len(texts) != n_docs:
+        raise ValueError(f"texts must have an entry for each row of X ({n_docs}), and has {len(texts)}")
+    if X is not None:
+        vocab = [f"term{j}" for j in range(X.shape[1])] if vocab is None else vocab
+        vocab = _names(vocab, "vocab", X.shape[1], "column of X")
+    ids = _names(range(n_docs) if ids is None else ids, "ids", n_docs, "document")
+    _all_different(ids)
+    return texts, X, vocab, ids, None if labels is None else _label_table(labels, n_docs)
+
+# %% ../nbs/01_data.ipynb #4fe01c7f
 class Corpus:
     """Documents: texts or counts or both, names, and labels.
 
@@ -111,91 +132,82 @@ class Corpus:
         labels=None,  # for each document a class, or a list of classes from coarse to fine
         name:str='',  # what the collection is called
     ):
-        if texts is None and X is None: raise ValueError("a Corpus needs texts, or counts X, or both")
-        if X is None and vocab is not None:
-            raise ValueError("vocab names the columns of X; to count chosen words, pass X=count_terms(texts, vocabulary=vocab)[0] too")
-        self.name, self._whole, self._vocab = name, None, None
-        self.texts = None if texts is None else _check_texts(texts)
-        self._X = None if X is None else _check_counts(X)
-        n_docs = len(self.texts) if X is None else self._X.shape[0]
-        if n_docs == 0: raise ValueError("a Corpus needs at least one document")
-        if self.texts is not None and len(self.texts) != n_docs:
-            raise ValueError(f"texts has {len(self.texts)} entries, but X has {n_docs} rows: they must be the same documents")
-        if X is not None:
-            m = self._X.shape[1]
-            self._vocab = _names([f"term{j}" for j in range(m)] if vocab is None else vocab, "vocab", m, "columns in X")
-        self.ids = _names(range(n_docs) if ids is None else ids, "ids", n_docs, "documents")
-        _all_different(self.ids)
-        self.labels = None if labels is None else _label_table(labels, n_docs)
-
-    def _count(self):
-        "Make `X` and `vocab`"
-        if self._X is not None: return
-        if self._whole is None: self._X, self._vocab = count_terms(self.texts)
-        else:
-            whole, rows = self._whole
-            self._X, self._vocab, self._whole = whole.X[rows], whole.vocab, None
+        self.texts, self._X, self._vocab, self.ids, self.labels = _fitting(texts, X, vocab, ids, labels)
+        self.name, self._whole = name, None
 
     @property
-    def X(self):
-        self._count()
-        return self._X
+    def X(self): return _counted(self)._X
 
     @property
-    def vocab(self):
-        self._count()
-        return self._vocab
+    def vocab(self): return _counted(self)._vocab
 
     @property
     def n_levels(self): return 0 if self.labels is None else self.labels.shape[1]
 
     def __len__(self): return len(self.ids)
-
-    def __repr__(self):
-        has = [f"{len(self):,} documents"] + ["texts"]*(self.texts is not None)
-        if self._X is not None: has.append(f"{self._X.shape[1]:,} terms")
-        levels = " / ".join(str(len(self.classes(level)[1])) for level in range(self.n_levels))
-        return f"Corpus({self.name or 'unnamed'}: {', '.join(has)}, {f'labels {levels}' if levels else 'no labels'})"
-
-    def __getitem__(self, rows):
-        rows = np.atleast_1d(np.arange(len(self))[rows])
-        part = object.__new__(Corpus)
-        part.name, part.ids = self.name, self.ids[rows]
-        part.texts = None if self.texts is None else [self.texts[i] for i in rows]
-        part.labels = None if self.labels is None else self.labels[rows]
-        part._X, part._vocab = None if self._X is None else self._X[rows], self._vocab
-        part._whole = (self, rows) if self._X is None else None
-        return part
-
-    def _level(self, level):
-        "One column of `labels`"
-        if self.labels is None: raise ValueError(f"the corpus {self.name or 'unnamed'} has no labels")
-        if not -self.n_levels <= level < self.n_levels:
-            raise ValueError(f"level must be from 0 (coarsest) to {self.n_levels - 1} (finest) or count backwards from -1, got {level}")
-        return self.labels[:, level]
+    def __getitem__(self, rows): return _part(self, rows)
+    def __repr__(self): return _describe(self)
 
     def classes(self,
         level:int=-1,  # 0 for the coarsest, -1 for the finest
     )->tuple:          # codes (n_docs,) int, -1 where there is no label; names of the classes, sorted
         "The classes of one level as numbers, and their names."
-        column = self._level(level)
+        column = _level(self, level)
         names = np.array(sorted(set(column) - {""}), dtype=object)
         code = {name: i for i, name in enumerate(names)} | {"": -1}
-        return np.array([code[label] for label in column]), names
+        return np.array([code[label] for label in column], dtype=np.int64), names
 
     def labelled(self,
         level:int=-1,  # 0 for the coarsest, -1 for the finest
     ):                 # a `Corpus`
         "The documents that have a label at this level."
-        return self[self._level(level) != ""]
+        return self[_level(self, level) != ""]
 
-# %% ../nbs/01_data.ipynb #a78c320f
+# %% ../nbs/01_data.ipynb #1c4895a8
+def _counted(corpus):
+    "The same corpus, with counts"
+    if corpus._X is None and corpus._whole is None: corpus._X, corpus._vocab = count_terms(corpus.texts)
+    elif corpus._X is None:
+        whole, rows = corpus._whole
+        corpus._X, corpus._vocab, corpus._whole = whole.X[rows], whole.vocab, None
+    return corpus
+
+# %% ../nbs/01_data.ipynb #cd0c2f66
+def _part(corpus, rows):
+    "Some of the documents: a slice, numbers, or a mask"
+    rows = np.atleast_1d(np.arange(len(corpus))[rows])
+    part = object.__new__(Corpus)
+    part.name, part.ids, part._vocab = corpus.name, corpus.ids[rows], corpus._vocab
+    part.texts = None if corpus.texts is None else [corpus.texts[i] for i in rows]
+    part.labels = None if corpus.labels is None else corpus.labels[rows]
+    part._X = None if corpus._X is None else corpus._X[rows]
+    part._whole = (corpus, rows) if corpus._X is None else None
+    return part
+
+# %% ../nbs/01_data.ipynb #5bcecbc5
+def _level(corpus, level):
+    "One column of the labels"
+    n = corpus.n_levels
+    if n == 0: raise ValueError(f"the corpus {corpus.name or 'unnamed'} has no labels")
+    if not -n <= level < n:
+        raise ValueError(f"level must be from 0 (coarsest) to {n - 1} (finest), or count backwards from -1; got {level}")
+    return corpus.labels[:, level]
+
+# %% ../nbs/01_data.ipynb #55ca4464
+def _describe(corpus):
+    "What is printed: documents, what is known of them, and the number of classes at each level"
+    has = [f"{len(corpus):,} documents"] + ["texts"]*(corpus.texts is not None)
+    if corpus._X is not None: has.append(f"{corpus._X.shape[1]:,} terms")
+    levels = " / ".join(str(len(corpus.classes(level)[1])) for level in range(corpus.n_levels))
+    return f"Corpus({corpus.name or 'unnamed'}: {', '.join(has)}, {f'labels {levels}' if levels else 'no labels'})"
+
+# %% ../nbs/01_data.ipynb #9fc3e75f
 LIBRARIES = ("matplotlib", "numpy", "scipy", "sklearn")
 
 _SKIP = re.compile("_.*|tests?|testing|conftest|setup|estimator_checks|distutils|f2py|sphinxext|"   # for developers
                    "core|matlib|externals|pylab|backends|experimental")                             # copies; switches
 
-# %% ../nbs/01_data.ipynb #ff531820
+# %% ../nbs/01_data.ipynb #27f77501
 def _modules(
     name:str,     # of a package
     depth:int=3,  # how deep to go: 3 for package.subpackage.module
@@ -208,7 +220,7 @@ def _modules(
     for part in sorted(info.name for info in pkgutil.iter_modules(getattr(module, "__path__", []))):
         if not _SKIP.fullmatch(part): yield from _modules(f"{name}.{part}", depth - 1)
 
-# %% ../nbs/01_data.ipynb #30258507
+# %% ../nbs/01_data.ipynb #f8fdbeb5
 def _offers(module):
     "(name, object) of the functions and classes of a module"
     package, listed = module.__name__.split(".")[0], getattr(module, "__all__", None)
@@ -217,9 +229,10 @@ def _offers(module):
         except Exception: continue                       # announced and not there
         if name.startswith("_") or not callable(thing) or inspect.ismodule(thing): continue
         home = getattr(thing, "__module__", None) or package
-        if home == module.__name__ or listed is not None and str(home).split(".")[0] == package: yield name, thing
+        ours = str(home).split(".")[0] == package if listed is not None else home == module.__name__
+        if ours: yield name, thing
 
-# %% ../nbs/01_data.ipynb #659e764f
+# %% ../nbs/01_data.ipynb #77b742ac
 _NOT_PROSE = re.compile(r"\s*(>>>|\.\.|\w+\(.*\)( -> .*)?$|[\w*`]+(, *[\w*`.]+)* : )")   # code, directives, calls, arguments
 
 def _prose(doc):
@@ -229,12 +242,12 @@ def _prose(doc):
     doc = re.sub(r"{'[^{}]*'}", lambda m: "{" + ", ".join(sorted(m[0][1:-1].split(", "))) + "}", doc)
     return [line for line in doc.split("\n") if not _NOT_PROSE.match(line)]
 
-# %% ../nbs/01_data.ipynb #3d4d6193
+# %% ../nbs/01_data.ipynb #6c10eaa4
 def _without_names(line):
     "A line with what is quoted in it left out"
     return re.sub("`+[^`]*`+", "``", line.strip())
 
-# %% ../nbs/01_data.ipynb #462da931
+# %% ../nbs/01_data.ipynb #045a431d
 def library_docs(
     libraries:tuple=LIBRARIES,  # packages to look through
     min_words:int=30,           # leave out pages with fewer words
@@ -253,7 +266,7 @@ def library_docs(
                 pages[f"{module.__name__}.{name}"] = _prose(inspect.getdoc(thing) or "")
     return _as_corpus(pages, min_words, shared)
 
-# %% ../nbs/01_data.ipynb #8e98bc62
+# %% ../nbs/01_data.ipynb #93144f4e
 def _as_corpus(pages, min_words, shared):
     "Pages without the lines they share, the short ones and the repeated ones left out"
     times = Counter(line for lines in pages.values() for line in set(map(_without_names, lines)) - {""})
@@ -265,7 +278,7 @@ def _as_corpus(pages, min_words, shared):
     labels = [[name.split(".")[0], ".".join(name.split(".")[:-1][:2])] for name in ids.values()]
     return Corpus(list(ids), ids=ids.values(), labels=labels, name="library-docs")
 
-# %% ../nbs/01_data.ipynb #98d7ab7c
+# %% ../nbs/01_data.ipynb #53cc7a19
 def _made_up_words(n, rng, start=""):
     "`n` different words: a given beginning and two syllables more, or three if `n` is very large"
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
@@ -274,7 +287,7 @@ def _made_up_words(n, rng, start=""):
     numbers = rng.choice(size**digits, n, replace=False).tolist()
     return [start + "".join(syllables[number//size**i % size] for i in range(digits)) for number in numbers]
 
-# %% ../nbs/01_data.ipynb #8b0f8bcd
+# %% ../nbs/01_data.ipynb #29cd7ebf
 def _paths(branching):
     "Node numbers from the root to each leaf, (n_leaves, depth + 1)"
     paths, n_nodes = np.zeros((1, 1), dtype=np.int64), 1
@@ -283,7 +296,7 @@ def _paths(branching):
         paths, n_nodes = np.column_stack([np.repeat(paths, b, axis=0), below]), n_nodes + len(below)
     return paths
 
-# %% ../nbs/01_data.ipynb #ed9fe86c
+# %% ../nbs/01_data.ipynb #0465d987
 def _leaf_of_each(n_leaves, n_docs, skew):
     "The leaf of each document, in order"
     share = 1/np.arange(1, n_leaves + 1)**float(skew)
@@ -291,7 +304,7 @@ def _leaf_of_each(n_leaves, n_docs, skew):
     more = np.searchsorted(share.cumsum()/share.sum(), (np.arange(rest) + 0.5)/max(rest, 1))
     return np.sort(np.concatenate([np.arange(n_leaves), np.minimum(more, n_leaves - 1)]))
 
-# %% ../nbs/01_data.ipynb #49e5680f
+# %% ../nbs/01_data.ipynb #203a0fb1
 def _draw(
     paths:np.ndarray,   # from `_paths`
     leaves:np.ndarray,  # each document's leaf, (n_docs,)
@@ -315,7 +328,7 @@ def _draw(
     X.sum_duplicates()
     return X
 
-# %% ../nbs/01_data.ipynb #a1ba15bd
+# %% ../nbs/01_data.ipynb #0e1e88ff
 def planted_tree(
     branching:tuple=(3, 4),    # topics at the top, topics below each of these, and so on
     n_docs:int=600,            # number of documents, at least one for each leaf
@@ -345,12 +358,12 @@ def planted_tree(
     words = [" ".join(np.repeat(np.array(vocab)[row.indices], row.data.astype(int))) for row in X] if texts else None
     return Corpus(words, X=X, vocab=vocab, labels=labels, name="planted tree")
 
-# %% ../nbs/01_data.ipynb #7f17b856
+# %% ../nbs/01_data.ipynb #07f91a81
 def _stem(path):
     "The name of a file without its endings"
     return re.sub(r"\.\w+(\.(gz|xz|bz2))?$", "", Path(path).name) or Path(path).name
 
-# %% ../nbs/01_data.ipynb #33da3f2a
+# %% ../nbs/01_data.ipynb #7c2eb8c6
 def read(
     path,                    # a file or a folder
     format:str|None=None,    # a key of `nmf2.formats.READERS`, such as 'jsonl' or 'cluto'; by default guessed
@@ -364,36 +377,39 @@ def read(
     if format not in READERS: raise ValueError(f"format must be one of {known}; got {format!r}")
     takes = list(inspect.signature(READERS[format]).parameters)[1:]
     for option in options:
-        if option not in takes: raise ValueError(f"the reader for {format!r} knows no option {option!r}, only {', '.join(takes)}")
+        if option in takes: continue
+        raise ValueError(f"the reader for {format!r} knows no option {option!r}, only {', '.join(takes) or 'the path'}")
     found = READERS[format](path, **options)
     try: return Corpus(**found, name=_stem(path))
     except ValueError as e: raise ValueError(f"{path}: {e}") from None
 
-# %% ../nbs/01_data.ipynb #1e46ce86
+# %% ../nbs/01_data.ipynb #fda1c507
 def _places(folder=None):
     "Folders in which collections are looked for"
     if folder is not None: return [Path(folder).expanduser()]
     return [Path(place).expanduser() for place in (os.environ.get("NMF2_DATA"), "~/.cache/nmf2") if place]
 
-# %% ../nbs/01_data.ipynb #90d35671
+# %% ../nbs/01_data.ipynb #f6f455d9
 def _readable(path):
     "Is this a collection, as far as one can tell?"
     if path.name.startswith((".", "README")): return False
     try: return guess_format(path) is not None
     except (OSError, ValueError): return False
 
-# %% ../nbs/01_data.ipynb #6702bc86
+# %% ../nbs/01_data.ipynb #49fc2c67
 def _find(name, folder=None):
     "The path of a collection, or None"
     safe = glob.escape(name)
     for place in _places(folder):
         for pattern in (safe, safe + ".*", "*/" + safe, "*/" + safe + ".*"):
-            hits = [p for p in sorted(place.glob(pattern)) if name in (p.name, _stem(p), f"{p.parent.name}/{_stem(p)}") and _readable(p)]
+            hits = [p for p in sorted(place.glob(pattern))
+                    if name in (p.name, _stem(p), f"{p.parent.name}/{_stem(p)}") and _readable(p)]
             if len({p.parent for p in hits}) > 1:
-                raise ValueError(f"{name!r} could be any of {', '.join(map(str, hits))}. Give its folder too, as in {hits[0].parent.name}/{name}")
+                raise ValueError(f"{name!r} could be any of {', '.join(map(str, hits))}. "
+                                 f"Give its folder too, as in {hits[0].parent.name}/{name}")
             if hits: return hits[0]
 
-# %% ../nbs/01_data.ipynb #acee98cd
+# %% ../nbs/01_data.ipynb #4ba21220
 def _listing(folder=None):
     "Names of the collections that `load` would find, by the names of the files"
     found = []
@@ -402,7 +418,7 @@ def _listing(folder=None):
             if p.is_file() and _readable(p): found.append((p.parent.relative_to(place)/_stem(p)).as_posix())
     return list(dict.fromkeys(found))
 
-# %% ../nbs/01_data.ipynb #1e5dd701
+# %% ../nbs/01_data.ipynb #c30bdf8d
 def _newsgroup_levels(group):
     "The three classes of a newsgroup, coarse to fine"
     if "religion" in group or group == "alt.atheism": return ["religion", group, group]
@@ -410,7 +426,7 @@ def _newsgroup_levels(group):
     joined = re.match(r"comp\.sys|rec\.sport", group)
     return [top, joined[0] if joined else group, group]
 
-# %% ../nbs/01_data.ipynb #ce6692bc
+# %% ../nbs/01_data.ipynb #cfe75eb7
 def _fetch_20newsgroups(download):
     "The whole messages, from scikit-learn's cache or from the net; None if neither is to be had"
     from sklearn.datasets import fetch_20newsgroups
@@ -422,7 +438,7 @@ def _fetch_20newsgroups(download):
     ids = [f"{group}/{Path(file).name}" for group, file in zip(groups, found.filenames)]
     return Corpus(found.data, ids=ids, labels=[_newsgroup_levels(group) for group in groups])
 
-# %% ../nbs/01_data.ipynb #35dc0b8d
+# %% ../nbs/01_data.ipynb #02ff01a1
 def load(
     name:str,             # 'library-docs', '20newsgroups', or the name of a file without endings, such as 'tr41' or 'cluto/tr41'
     folder=None,          # where to look; by default in the folder named by NMF2_DATA and in ~/.cache/nmf2
@@ -436,13 +452,13 @@ def load(
     corpus.name = name
     return corpus
 
-# %% ../nbs/01_data.ipynb #f301b97a
+# %% ../nbs/01_data.ipynb #5d4c8795
 def _not_found(name, folder):
     "What to say, and what to do, about a collection that is not there"
     where = " or ".join(map(str, _places(folder)))
     if name == "20newsgroups":
         return (f"20newsgroups is not in {where}, nor in scikit-learn's cache. load('20newsgroups', download=True) fetches it once "
-                "(14 MB); or put 20newsgroups.jsonl, or a folder 20newsgroups with a sub-folder for each group, in one of those places.")
+                "(14 MB); or put 20newsgroups.jsonl, or a folder of that name with a sub-folder for each group, in one of those places.")
     if Path(name).exists(): return f"load takes the name of a known collection; to read the file {name}, use read({str(name)!r})"
     there = _listing(folder)
     return (f"there is no collection {name!r} in {where}. Always there: library-docs. With download=True: 20newsgroups. "

@@ -7,7 +7,7 @@ __all__ = ['FIELDS', 'ORIENTATIONS', 'NAMES', 'READERS', 'ENDINGS', 'read_folder
            'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab',
            'read_npz', 'guess_format']
 
-# %% ../nbs/00_formats.ipynb #1ca421e4
+# %% ../nbs/00_formats.ipynb #f0032367
 import bz2
 import csv
 import gzip
@@ -26,12 +26,12 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-# %% ../nbs/00_formats.ipynb #5868b15e
+# %% ../nbs/00_formats.ipynb #48a64564
 def _fault(path, line, what):
     "The error every reader raises; `line` is None where a file has no lines"
     return ValueError(f"{path}, line {line}: {what}" if line else f"{path}: {what}")
 
-# %% ../nbs/00_formats.ipynb #d8b202f3
+# %% ../nbs/00_formats.ipynb #0a16cdcc
 def _open(path):
     "The contents as a binary stream, unpacked on the way if the file is compressed"
     with open(path, "rb") as f: start = f.read(6)
@@ -40,7 +40,7 @@ def _open(path):
     if start[:3] == b"BZh": return bz2.open(path)
     return open(path, "rb")
 
-# %% ../nbs/00_formats.ipynb #e1b6315d
+# %% ../nbs/00_formats.ipynb #387c5960
 def _lines(path):
     "Number and bytes of each line"
     n = 0
@@ -51,7 +51,7 @@ def _lines(path):
         if getattr(e, "errno", None): raise              # no such file, not allowed to read it, ...
         raise _fault(path, n + 1, f"the compressed file is damaged or cut short ({e}). Fetch or pack it again.") from None
 
-# %% ../nbs/00_formats.ipynb #cd506a63
+# %% ../nbs/00_formats.ipynb #f7a56ca4
 def _decode(data, encoding=None):
     "Text of some bytes, and whether the encoding had to be guessed"
     if encoding: return data.decode(encoding), False
@@ -63,7 +63,7 @@ def _not_that_encoding(path, encoding, e):
     "The error where a file is not in the encoding that was asked for, or says it has"
     return _fault(path, None, f"not {encoding or 'utf-16'} text ({e}). Give another encoding{', or none' if encoding else ''}")
 
-# %% ../nbs/00_formats.ipynb #d1e91be3
+# %% ../nbs/00_formats.ipynb #c56efcfb
 def _read_text(path, encoding=None):
     "The whole file as text"
     data = b"".join(line for _, line in _lines(path))
@@ -72,20 +72,20 @@ def _read_text(path, encoding=None):
     if guessed: warnings.warn(f"{path} is not UTF-8 and was read as Latin-1; pass encoding=... if that is wrong", stacklevel=3)
     return text
 
-# %% ../nbs/00_formats.ipynb #0d4fdb65
+# %% ../nbs/00_formats.ipynb #3598325a
 def _files(folder, pattern="*"):
     "Files below a folder in a fixed order, hidden ones left out"
     found = [p for p in Path(folder).rglob(pattern) if p.is_file()]
     visible = [p for p in found if not any(part.startswith((".", "__MACOSX")) for part in p.relative_to(folder).parts)]
     return sorted(visible, key=lambda p: p.relative_to(folder).as_posix())
 
-# %% ../nbs/00_formats.ipynb #583970ff
+# %% ../nbs/00_formats.ipynb #1e73a361
 def _path_labels(name):
     "'a/b/c.txt' -> ['a', 'a/b']"
     parts = name.split("/")[:-1]
     return ["/".join(parts[:i + 1]) for i in range(len(parts))]
 
-# %% ../nbs/00_formats.ipynb #1acabebf
+# %% ../nbs/00_formats.ipynb #3585586b
 def read_folder(
     path,                    # the folder
     pattern:str="*",         # which files in it and below, such as '*.txt'
@@ -111,7 +111,7 @@ def read_folder(
     if any("/" in name for name in names): found["labels"] = [_path_labels(name) for name in names]
     return found
 
-# %% ../nbs/00_formats.ipynb #be7fb455
+# %% ../nbs/00_formats.ipynb #a0e44db1
 def read_lines(
     path,                    # the file, plain or compressed
     encoding:str|None=None,  # of the file; by default UTF-8, and Latin-1 where that fails
@@ -122,12 +122,12 @@ def read_lines(
     if not lines: raise _fault(path, None, "the file is empty")
     return {"texts": [line for _, line in lines], "ids": [n for n, _ in lines]}
 
-# %% ../nbs/00_formats.ipynb #f66ef100
+# %% ../nbs/00_formats.ipynb #e24f6e28
 FIELDS = {"text": ("text", "texts", "body", "content", "abstract", "document", "message", "article", "review", "description"),
           "label": ("labels", "label", "category", "class", "target", "topic", "group"),
           "id": ("id", "_id", "doc_id", "docid", "uid")}
 
-# %% ../nbs/00_formats.ipynb #6ab4171e
+# %% ../nbs/00_formats.ipynb #fa76f831
 def _field(path, what, asked, present):
     "Names of the fields that hold `what`: those asked for, or a usual name, or none"
     asked = [] if asked is None else [str(name) for name in (asked if isinstance(asked, (list, tuple)) else [asked])]
@@ -143,26 +143,27 @@ def _field(path, what, asked, present):
         raise _fault(path, None, f"which field holds the text? Say it with text_field=...; there are: {listing}")
     return usual[:1]
 
-# %% ../nbs/00_formats.ipynb #4cd56e99
+# %% ../nbs/00_formats.ipynb #f5c9c707
 def _levels(*values):
     "Labels from coarse to fine as strings, '' for a gap, none at the end"
     labels = ["" if v is None or v != v else str(v) for v in values]
     while labels and not labels[-1]: labels.pop()
     return labels
 
-# %% ../nbs/00_formats.ipynb #d5db608f
+# %% ../nbs/00_formats.ipynb #c15ebf7a
 def _identifiers(path, records, field):
     "The field that names the documents"
     ids = {}
     for line, record in records:
         name = record.get(field)
-        if name is None or name == "": raise _fault(path, line, f"no {field!r} here; pass id_field='' to number the documents instead")
-        if str(name) in ids:
-            raise _fault(path, line, f"{field!r} is {str(name)!r} a second time; pass id_field='' to number the documents instead")
+        wrong = None
+        if name is None or name == "": wrong = f"no {field!r} here"
+        elif str(name) in ids: wrong = f"{field!r} is {str(name)!r} a second time"
+        if wrong: raise _fault(path, line, f"{wrong}; pass id_field='' to number the documents instead")
         ids[str(name)] = line
     return list(ids)
 
-# %% ../nbs/00_formats.ipynb #889c336e
+# %% ../nbs/00_formats.ipynb #1802c176
 def _record_labels(path, line, values):
     "The labels of one record: a single field may hold a list, several hold one each"
     if len(values) == 1 and isinstance(values[0], (list, tuple)): values = values[0]
@@ -171,7 +172,7 @@ def _record_labels(path, line, values):
             raise _fault(path, line, f"a label should be a string or a number, and is {json.dumps(value)[:40]}")
     return _levels(*values)
 
-# %% ../nbs/00_formats.ipynb #1e0f4991
+# %% ../nbs/00_formats.ipynb #d889237a
 def _from_records(path, records, text_field, label_field, id_field):
     "Texts, ids and labels out of (line number, dict) pairs"
     if not records: raise _fault(path, None, "no documents in this file")
@@ -186,7 +187,7 @@ def _from_records(path, records, text_field, label_field, id_field):
     if label: found["labels"] = [_record_labels(path, line, [record.get(name) for name in label]) for line, record in records]
     return found
 
-# %% ../nbs/00_formats.ipynb #5c62e58d
+# %% ../nbs/00_formats.ipynb #77002b85
 def _json(line, n):
     "One line of a file, its number told to the error if there is one"
     try: return json.loads(line)
@@ -194,7 +195,7 @@ def _json(line, n):
         e.lineno = n
         raise
 
-# %% ../nbs/00_formats.ipynb #18e7848d
+# %% ../nbs/00_formats.ipynb #b5ba398b
 def read_jsonl(
     path,                         # the file, plain or compressed
     text_field:str|None=None,     # field with the text; by default a usual name is looked for
@@ -209,10 +210,11 @@ def read_jsonl(
         else: records = [(n, _json(line, n)) for n, line in enumerate(io.StringIO(text), 1) if line.strip()]
     except json.JSONDecodeError as e: raise _fault(path, e.lineno, f"not JSON, {e.msg} at column {e.colno}") from None
     for n, record in records:
-        if not isinstance(record, dict): raise _fault(path, n, f"each document should be an object {{...}}, not {str(record)[:40]!r}")
+        if not isinstance(record, dict):
+            raise _fault(path, n, f"each document should be an object {{...}}, not {str(record)[:40]!r}")
     return _from_records(path, records, text_field, label_field, id_field)
 
-# %% ../nbs/00_formats.ipynb #875834dd
+# %% ../nbs/00_formats.ipynb #42d62c92
 def _rows(path, text, delimiter, quote):
     "(line number, fields) of each row that is not empty"
     quoting = dict(quotechar=quote) if quote else dict(quoting=csv.QUOTE_NONE)
@@ -227,7 +229,7 @@ def _rows(path, text, delimiter, quote):
         raise _fault(path, line, f"this row can't be read ({e}). If quotation marks mean nothing here, pass quote=''") from None
     finally: csv.field_size_limit(limit)
 
-# %% ../nbs/00_formats.ipynb #a5a6390b
+# %% ../nbs/00_formats.ipynb #5ef709e0
 def read_csv(
     path,                         # the file, plain or compressed
     text_field:str|None=None,     # column with the text; by default a usual name is looked for
@@ -242,7 +244,8 @@ def read_csv(
     text = _read_text(path, encoding)
     first = text.lstrip("\n").split("\n", 1)[0]
     delimiter = delimiter or max("\t,;|", key=first.count)
-    if not isinstance(delimiter, str) or len(delimiter) != 1: raise ValueError(f"delimiter must be one character, got {delimiter!r}")
+    if not isinstance(delimiter, str) or len(delimiter) != 1:
+        raise ValueError(f"delimiter must be one character, got {delimiter!r}")
     rows = list(_rows(path, text, delimiter, quote))
     if not rows: raise _fault(path, None, "the file is empty")
     names = [name.strip() for name in rows.pop(0)[1]] if header else [str(i) for i in range(len(rows[0][1]))]
@@ -252,13 +255,13 @@ def read_csv(
             raise _fault(path, line, f"{len(row)} columns where the first line has {len(names)} (separated by {delimiter!r})")
     return _from_records(path, [(line, dict(zip(names, row))) for line, row in rows], text_field, label_field, id_field)
 
-# %% ../nbs/00_formats.ipynb #6a5dffa1
+# %% ../nbs/00_formats.ipynb #d20adf23
 def _tag(name, story):
     "What stands between <name> and </name>, or None"
     found = re.search(rf"<{name}[^>]*>(.*?)</{name}>", story, re.S)
     return found and found[1]
 
-# %% ../nbs/00_formats.ipynb #2f7c75de
+# %% ../nbs/00_formats.ipynb #abccddfc
 def _story(piece):
     "Id, text and topics of one story, from after its '<REUTERS' to its '</REUTERS>'"
     body = _tag("BODY", piece)
@@ -267,7 +270,7 @@ def _story(piece):
     newid = re.search(r'NEWID="(\d+)"', piece)
     return newid and newid[1], text, re.findall(r"<D>(.*?)</D>", _tag("TOPICS", piece) or "")
 
-# %% ../nbs/00_formats.ipynb #8768333a
+# %% ../nbs/00_formats.ipynb #73665fda
 def _sgml_files(path):
     "Name and text of each .sgm file: the path itself, those in a folder, or those in an archive"
     path = Path(path)
@@ -282,7 +285,7 @@ def _sgml_files(path):
             raise _fault(path, None, f"the archive is damaged or cut short ({e}). Fetch it again.") from None
     else: yield path, b"".join(line for _, line in _lines(path)).decode("latin-1")
 
-# %% ../nbs/00_formats.ipynb #db276407
+# %% ../nbs/00_formats.ipynb #ee093124
 def read_reuters(
     path,                     # one .sgm file, a folder of them, or a .tar, .tar.gz or .tar.xz of them
     single_topic:bool=False,  # keep only the stories with exactly one topic
@@ -303,10 +306,11 @@ def read_reuters(
                 ids.append(newid)
                 labels.append(topics if len(topics) == 1 else [])
             start = following
-    if not ids: raise _fault(path, None, "no Reuters stories here (.sgm files, <REUTERS ...>). Unpack archives of other kinds first.")
+    if not ids:
+        raise _fault(path, None, "no Reuters stories here (.sgm files, <REUTERS ...>). Unpack archives of other kinds first.")
     return {"texts": texts, "ids": ids, "labels": labels}
 
-# %% ../nbs/00_formats.ipynb #3893b4ba
+# %% ../nbs/00_formats.ipynb #c849ec94
 def _matrix(path, rows, cols, values, shape, line_of, base=1):
     "Entries as a CSR matrix, after a look at every one of them"
     for what, index, size in [("row", rows, shape[0]), ("column", cols, shape[1])]:
@@ -322,7 +326,7 @@ def _matrix(path, rows, cols, values, shape, line_of, base=1):
     X.eliminate_zeros()
     return X
 
-# %% ../nbs/00_formats.ipynb #5e971da3
+# %% ../nbs/00_formats.ipynb #c41a90e6
 def _numbers(path, n, line):
     "The numbers on a line"
     try: return np.array(line.split(), dtype=np.float64)
@@ -334,7 +338,7 @@ def _is_number(word):
     try: float(word); return True
     except ValueError: return False
 
-# %% ../nbs/00_formats.ipynb #5b6e180f
+# %% ../nbs/00_formats.ipynb #3d227868
 def _header(path, n, line, counts, what):
     "The whole numbers on a header line, `counts` saying how many there may be"
     numbers = _numbers(path, n, line)
@@ -342,7 +346,7 @@ def _header(path, n, line, counts, what):
         raise _fault(path, n, f"this line should hold {what}, and is {line.decode('latin-1').strip()[:40]!r}")
     return [int(x) for x in numbers]
 
-# %% ../nbs/00_formats.ipynb #e022388c
+# %% ../nbs/00_formats.ipynb #955348c3
 def _word_list(path, expected=None, what=""):
     "One entry a line, as many as expected"
     words = [word.strip() for word in _read_text(path).split("\n")]
@@ -351,7 +355,7 @@ def _word_list(path, expected=None, what=""):
         raise _fault(path, None, f"{len(words)} lines, but the matrix has {expected} {what}. Do the two files belong together?")
     return words
 
-# %% ../nbs/00_formats.ipynb #44dc4211
+# %% ../nbs/00_formats.ipynb #d5fb2b19
 def _beside(path, *names):
     "The first of these files that exists next to `path`, plain or compressed"
     for name in names:
@@ -359,7 +363,7 @@ def _beside(path, *names):
             file = Path(path).parent/(name + end)
             if name != Path(path).name and file.is_file(): return file
 
-# %% ../nbs/00_formats.ipynb #3810634a
+# %% ../nbs/00_formats.ipynb #ad78ad41
 def _paired_rows(path, rows, lines, n_terms, base):
     "Rows of alternating term numbers and values as a matrix; `lines` are their line numbers"
     lengths = np.array([len(row)//2 for row in rows], dtype=np.int64)
@@ -369,7 +373,7 @@ def _paired_rows(path, rows, lines, n_terms, base):
     if n_terms is None: n_terms = int(cols.max(initial=base - 1)) - base + 1
     return _matrix(path, docs + base, cols, values, (len(rows), n_terms), lambda i: lines[docs[i]], base)
 
-# %% ../nbs/00_formats.ipynb #528c0b7b
+# %% ../nbs/00_formats.ipynb #a629608f
 def _cluto_names(path, n_docs, n_terms):
     "What the .clabel, .rlabel and .rclass files beside a CLUTO matrix hold"
     name, found = re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name), {}
@@ -380,7 +384,7 @@ def _cluto_names(path, n_docs, n_terms):
     if "labels" in found: found["labels"] = [_levels(label) for label in found["labels"]]
     return found
 
-# %% ../nbs/00_formats.ipynb #cec6448b
+# %% ../nbs/00_formats.ipynb #c84022f8
 def read_cluto(
     path,      # the .mat file, plain or compressed
 )->dict:       # X, and vocab, ids and labels if there are .clabel, .rlabel and .rclass files beside it
@@ -404,7 +408,7 @@ def read_cluto(
     if nnz and entries != nnz[0]: raise _fault(path, 1, f"{nnz[0]} entries announced, {entries} found. Is the file cut short?")
     return {"X": _paired_rows(path, rows, numbers, n_terms, base=1), **_cluto_names(path, n_docs, n_terms)}
 
-# %% ../nbs/00_formats.ipynb #fa7b831f
+# %% ../nbs/00_formats.ipynb #ab66f2d2
 def _entries(path, skip, n_cols, nnz):
     "The `nnz` lines of `n_cols` numbers each that follow line `skip`"
     def body(): return ((n, line) for n, line in _lines(path) if n > skip and line.strip())
@@ -422,7 +426,7 @@ def _entries(path, skip, n_cols, nnz):
         raise _fault(path, skip, f"{nnz} entries announced, {len(table)} found. Is the file cut short?")
     return table.reshape(-1, n_cols), lambda i: next(n for k, (n, _) in enumerate(body()) if k == i)
 
-# %% ../nbs/00_formats.ipynb #c82c6363
+# %% ../nbs/00_formats.ipynb #7f8d3e55
 def read_docword(
     path,            # the docword file, plain or compressed
     vocab=None,      # file with one word a line; by default looked for beside it
@@ -439,7 +443,7 @@ def read_docword(
     if vocab: found["vocab"] = _word_list(vocab, n_terms, "words")
     return found
 
-# %% ../nbs/00_formats.ipynb #995e18da
+# %% ../nbs/00_formats.ipynb #688b1bb8
 ORIENTATIONS = ("terms x documents", "documents x terms")
 
 def _orient(path, X, n_terms=None, n_docs=None, orient=None):
@@ -457,7 +461,7 @@ def _orient(path, X, n_terms=None, n_docs=None, orient=None):
                                  f"Say it with orient={ORIENTATIONS[0]!r} or {ORIENTATIONS[1]!r}")
     return X.T.tocsr() if fits[0] == ORIENTATIONS[0] else X.tocsr()
 
-# %% ../nbs/00_formats.ipynb #229578b2
+# %% ../nbs/00_formats.ipynb #1636fcd5
 def _coordinates(path):
     "The matrix in a Matrix Market file, as it stands there"
     lines = _lines(path)
@@ -466,8 +470,9 @@ def _coordinates(path):
     if len(banner) != 5 or banner[:2] != ["%%matrixmarket", "matrix"]:
         raise _fault(path, 1, "a Matrix Market file begins with a line like '%%MatrixMarket matrix coordinate real general'")
     layout, field, symmetry = banner[2:]
-    if layout not in ("coordinate", "array") or field not in ("real", "double", "integer", "unsigned-integer", "pattern") or symmetry != "general":
-        raise _fault(path, 1, f"{' '.join(banner[2:])!r} is no form of a document-term matrix that is read here: save it as 'coordinate real general'")
+    known = layout in ("coordinate", "array"), field in ("real", "double", "integer", "unsigned-integer", "pattern"), symmetry == "general"
+    if not all(known):
+        raise _fault(path, 1, f"the kind {' '.join(banner[2:])!r} is not read here. Save the matrix as 'coordinate real general'")
     n, line = next(((n, line) for n, line in lines if line.strip() and not line.startswith(b"%")), (n, b""))
     if layout == "array":
         n_rows, n_cols = _header(path, n, line, (2,), "the numbers of rows and columns")
@@ -479,7 +484,7 @@ def _coordinates(path):
     values = np.ones(nnz) if field == "pattern" else table[:, 2]
     return _matrix(path, table[:, 0], table[:, 1], values, (n_rows, n_cols), line_of)
 
-# %% ../nbs/00_formats.ipynb #a2a9be89
+# %% ../nbs/00_formats.ipynb #f76610e7
 def read_matrix_market(
     path,                   # the .mtx file, plain or compressed
     dictionary=None,        # file with one term a line; by default looked for beside it
@@ -496,7 +501,7 @@ def read_matrix_market(
     X = _orient(path, _coordinates(path), len(found["vocab"]) if terms else None, len(found["ids"]) if docs else None, orient)
     return {"X": X, **found}
 
-# %% ../nbs/00_formats.ipynb #d195cf7f
+# %% ../nbs/00_formats.ipynb #2e0b7a4e
 def read_svmlight(
     path,                        # the file, plain or compressed
     n_terms:int|None=None,       # number of terms; by default the largest that occurs
@@ -521,7 +526,7 @@ def read_svmlight(
     X = _paired_rows(path, rows, numbers, len(words) if words else n_terms, base)
     return {"X": X, "labels": labels, **({"vocab": words} if words else {})}
 
-# %% ../nbs/00_formats.ipynb #73281cb5
+# %% ../nbs/00_formats.ipynb #35d2dcf4
 NAMES = {"matrix": ("fea", "X", "A", "dtm", "counts", "data", "tdm", "M"),
          "labels": ("gnd", "labels", "label", "y", "Y", "classid", "target"),
          "vocab": ("vocab", "terms", "ms", "words", "vocabulary", "dictionary", "feature_names"),
@@ -538,7 +543,7 @@ def _which_matrix(path, arrays):
     "The question when no usual name is there"
     return _fault(path, None, f"which array is the matrix? Say it with matrix=...; there are: {', '.join(arrays)}")
 
-# %% ../nbs/00_formats.ipynb #eef36775
+# %% ../nbs/00_formats.ipynb #c7ffd9b2
 def _strings(values):
     "A flat list of strings from an array of strings, of numbers, or of MATLAB cells"
     def one(v):
@@ -549,7 +554,7 @@ def _strings(values):
         return str(int(v)) if isinstance(v, float) and v.is_integer() else str(v)
     return [one(v).strip() for v in np.asarray(values).ravel()]
 
-# %% ../nbs/00_formats.ipynb #50fbb922
+# %% ../nbs/00_formats.ipynb #c41fe582
 def _sound(path, X):
     "`X` as a CSR matrix of float64 whose indices and values have been looked at"
     try:
@@ -564,7 +569,7 @@ def _sound(path, X):
     X.eliminate_zeros()
     return X
 
-# %% ../nbs/00_formats.ipynb #7578413f
+# %% ../nbs/00_formats.ipynb #3c87546c
 def _matlab_arrays(path):
     "The arrays in a MATLAB file"
     import scipy.io
@@ -575,7 +580,7 @@ def _matlab_arrays(path):
     except NotImplementedError: raise _fault(path, None, newer) from None
     except Exception as e: raise _fault(path, None, f"not a readable MATLAB file ({e})") from None
 
-# %% ../nbs/00_formats.ipynb #e1f08013
+# %% ../nbs/00_formats.ipynb #c25833d7
 def _vector(path, name, values):
     "A row or column of a MATLAB file as strings"
     values = values.toarray() if sp.issparse(values) else np.asarray(values)
@@ -583,7 +588,7 @@ def _vector(path, name, values):
         raise _fault(path, None, f"{name} is {values.shape[0]} x {values.shape[1]} and should be one row or column")
     return _strings(values)
 
-# %% ../nbs/00_formats.ipynb #94781104
+# %% ../nbs/00_formats.ipynb #87b4486e
 def read_matlab(
     path,                   # the .mat file, version 7 or older
     matrix:str|None=None,   # name of the matrix; by default 'fea', 'A', ... or the only one that is a matrix
@@ -608,7 +613,7 @@ def read_matlab(
     if "labels" in found: found["labels"] = [_levels(label) for label in found["labels"]]
     return {"X": X, **found}
 
-# %% ../nbs/00_formats.ipynb #6edfd28e
+# %% ../nbs/00_formats.ipynb #9be7384e
 def _npz_labels(path, values, names):
     "Labels as lists, from strings or from numbers into `names`"
     if values.ndim == 1: values = values[:, None]
@@ -619,7 +624,7 @@ def _npz_labels(path, values, names):
         return [_levels(*(None if v < 0 else v if names is None else names[v] for v in row)) for row in values]
     return [_levels(*_strings(row)) for row in values]
 
-# %% ../nbs/00_formats.ipynb #ca7d18ea
+# %% ../nbs/00_formats.ipynb #28786077
 def _npz_arrays(path):
     "The arrays in an .npz file, and the sparse matrix that some of them make up, if any"
     with open(path, "rb") as f:
@@ -633,7 +638,7 @@ def _npz_arrays(path):
         if getattr(e, "errno", None): raise
         raise _fault(path, None, f"not a readable .npz file ({e})") from None
 
-# %% ../nbs/00_formats.ipynb #b00e3439
+# %% ../nbs/00_formats.ipynb #4db2ba09
 def read_npz(
     path,                   # the .npz file
     matrix:str|None=None,   # name of a dense matrix; by default 'X', ... unless there is a sparse one
@@ -657,7 +662,7 @@ def read_npz(
     if "texts" in arrays: found["texts"] = [str(text) for text in arrays["texts"]]
     return found
 
-# %% ../nbs/00_formats.ipynb #6b3fcd2f
+# %% ../nbs/00_formats.ipynb #a51bc602
 READERS = {"folder": read_folder, "lines": read_lines, "jsonl": read_jsonl, "csv": read_csv, "reuters": read_reuters,
            "cluto": read_cluto, "matrix-market": read_matrix_market, "docword": read_docword, "svmlight": read_svmlight,
            "matlab": read_matlab, "npz": read_npz}
@@ -667,7 +672,7 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv
            ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz",
            ".rclass": None, ".rlabel": None, ".clabel": None}        # these only go with a matrix
 
-# %% ../nbs/00_formats.ipynb #e1859036
+# %% ../nbs/00_formats.ipynb #00bba5e6
 def _guess_content(start, end):
     "The format, from the first bytes of a file and the ending of its name"
     lines = start.split(b"\n")
@@ -681,12 +686,12 @@ def _guess_content(start, end):
     if start.lstrip().startswith(b"{"): return "jsonl"
     return "lines" if end in (".txt", ".text", "") else None
 
-# %% ../nbs/00_formats.ipynb #c5ed87de
+# %% ../nbs/00_formats.ipynb #e08cfaf6
 def _ending(path):
     "The last ending of a name, without that of the compression, in small letters"
     return Path(re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name.lower())).suffix
 
-# %% ../nbs/00_formats.ipynb #761fdffc
+# %% ../nbs/00_formats.ipynb #be12b1d8
 def _guess_folder(path):
     "The format of a folder, or an error if collections are kept in it"
     files = _files(path)
@@ -698,7 +703,7 @@ def _guess_folder(path):
     raise _fault(path, None, f"this folder holds files that look like collections themselves: {some}. "
                              "Name one of them, or take each file for a document with format='folder'")
 
-# %% ../nbs/00_formats.ipynb #b0f22f7d
+# %% ../nbs/00_formats.ipynb #cbf178bf
 def guess_format(
     path,      # a file or a folder
 )->str|None:   # a key of `READERS`, or None

@@ -100,9 +100,9 @@ def test_pickles(c):
 
 @pytest.mark.parametrize("bad, words", [
     (dict(), "needs texts"), (dict(texts=[]), "at least one document"), (dict(texts="text"), "single string"), (dict(texts=["a", 1]), r"texts\[1\]"),
-    (dict(texts=["a", "b"], ids=["x"]), "ids has 1 entries, but there are 2"), (dict(texts=["a", "b"], ids=["x", "x"]), "'x' occurs more than once"),
-    (dict(texts=["a"], labels=["x", "y"]), "labels has 2"), (dict(texts=["a"], labels="x"), "single string"), (dict(texts=["a"], X=np.eye(2)), "texts has 1"),
-    (dict(X=np.eye(2), vocab=["a"]), "vocab has 1"), (dict(texts=["a"], vocab=["a"]), "vocab names the columns"), (dict(X=[["a"]]), "X must be a matrix"),
+    (dict(texts=["a", "b"], ids=["x"]), r"ids must have an entry for each document .2., and has 1"), (dict(texts=["a", "b"], ids=["x", "x"]), "'x' occurs more than once"),
+    (dict(texts=["a"], labels=["x", "y"]), "labels must have an entry for each document .1., and has 2"), (dict(texts=["a"], labels="x"), "single string"), (dict(texts=["a"], X=np.eye(2)), "texts must have"),
+    (dict(X=np.eye(2), vocab=["a"]), "vocab must have"), (dict(texts=["a"], vocab=["a"]), "vocab names the columns"), (dict(X=[["a"]]), "X must be a matrix"),
     (dict(X=np.zeros((0, 3))), "at least one document")])
 def test_corpus_refuses(bad, words):
     with pytest.raises(ValueError, match=words): Corpus(**bad)
