@@ -342,14 +342,16 @@ def parser(
     c.add_argument("--format", metavar="NAME", help="how to read it; by default told from name and contents")
     c.add_argument("-o", "--option", metavar="NAME=VALUE", type=name_value, action="append", default=[],
                    help="an option of the reader, such as text_field=body; may be repeated")
-    for job, run in [(d, demo), (c, cluster)]:
-        add_options(job)
-        job.set_defaults(run=run)
+    add_options(d, max_df=0.2)
+    add_options(c)
+    d.set_defaults(run=demo)
+    c.set_defaults(run=cluster)
     return p
 
 # %% ../nbs/70_cli.ipynb #225bca10
 def add_options(
     p:argparse.ArgumentParser,   # the parser of a command
+    max_df:float=0.5,            # the default of --max-df
 ):
     "The options that both commands have."
     p.add_argument("--leaves", metavar="N", type=int, default=20, help="number of topics (default 20)")
@@ -359,8 +361,8 @@ def add_options(
                    help="ncut: tf-idf and normalized cut (default); tfidf: tf-idf alone; none: matrices as they are")
     p.add_argument("--min-df", metavar="N", type=count_or_share, default=3,
                    help="leave out terms in fewer documents; 3 is a number, 0.01 a share of them (default 3)")
-    p.add_argument("--max-df", metavar="N", type=count_or_share, default=0.5,
-                   help="leave out terms in more documents (default 0.5, half of them)")
+    p.add_argument("--max-df", metavar="N", type=count_or_share, default=max_df,
+                   help=f"leave out terms in more documents (default {max_df}, that share of them)")
     p.add_argument("--max-terms", metavar="N", type=int, help="keep only the N terms in most documents")
     p.add_argument("--init", choices=["svd", "random"], default="svd",
                    help="start of each split: svd, always the same (default), or random")
