@@ -294,6 +294,13 @@ def test_docword_faults(here, old, new, words):
     fails(read_docword, put("docword.bad.txt", docword().replace(old, new, 1)), *words)
 
 
+def test_entries_cut_short(here):
+    packed = gzip.compress(("30\n40\n1200\n" + "\n".join(f"{i + 1} {j + 1} {i*j + 1}" for i in range(30) for j in range(40))).encode())
+    fails(read_docword, put("docword.gz", packed[:-200]), "line", "damaged or cut short")
+    fails(read_matrix_market, put("m.mtx.gz", gzip.compress(b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n")[:-6]), "cut short",
+          orient="documents x terms")
+
+
 def test_docword_header_cut(here):
     fails(read_docword, put("docword.bad.txt", "3\n4\n"), "line 3", "header")
 
