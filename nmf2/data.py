@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['WORDS', 'LIBRARIES', 'count_terms', 'Corpus', 'library_docs', 'planted_tree', 'read', 'load']
 
-# %% ../nbs/01_data.ipynb #1ee2a9d0
+# %% ../nbs/01_data.ipynb #8948a6f5
 import contextlib
 import glob
 import importlib
@@ -24,10 +24,10 @@ import scipy.sparse as sp
 from .core import check_number, seed_of
 from .formats import READERS, guess_format
 
-# %% ../nbs/01_data.ipynb #8672bc6f
+# %% ../nbs/01_data.ipynb #fae1b390
 WORDS = r"(?u)\b[^\W\d_]{2,}\b"      # two letters or more
 
-# %% ../nbs/01_data.ipynb #d6a5cc8a
+# %% ../nbs/01_data.ipynb #84f71343
 def count_terms(
     texts,                        # one string a document
     token_pattern:str=WORDS,      # what a word is, a regular expression
@@ -51,7 +51,7 @@ def count_terms(
                          "or token_pattern doesn't suit their language") from None
     return X, counter.get_feature_names_out().astype(object)
 
-# %% ../nbs/01_data.ipynb #62d73c08
+# %% ../nbs/01_data.ipynb #0a69bf5c
 def _label_table(labels, n_docs):
     "Labels as an array (n_docs, n_levels) of str, '' for none; None if there is not a single one"
     if isinstance(labels, str): raise ValueError("labels must be a list with an entry for each document; this is a single string")
@@ -62,14 +62,14 @@ def _label_table(labels, n_docs):
     for i, row in enumerate(rows): table[i, :len(row)] = row
     return table if (table != "").any() else None
 
-# %% ../nbs/01_data.ipynb #d1289288
+# %% ../nbs/01_data.ipynb #bfec0794
 def _names(values, argument, expected, thing):
     "`values` as an array of str, if there are as many as expected"
     names = np.array([str(v) for v in values], dtype=object)
     if len(names) != expected: raise ValueError(f"{argument} must have an entry for each {thing} ({expected}), and has {len(names)}")
     return names
 
-# %% ../nbs/01_data.ipynb #9b94aff4
+# %% ../nbs/01_data.ipynb #0a301125
 def _all_different(ids):
     "Stop at the first id that was there before"
     seen = set()
@@ -77,7 +77,7 @@ def _all_different(ids):
         if name in seen: raise ValueError(f"ids must be different from each other, and {name!r} occurs more than once")
         seen.add(name)
 
-# %% ../nbs/01_data.ipynb #05ab6d11
+# %% ../nbs/01_data.ipynb #e377f079
 def _check_texts(texts):
     "`texts` as a list, if it is one of strings"
     if isinstance(texts, str): raise ValueError("texts must be a list of strings, one a document; this is a single string")
@@ -87,7 +87,7 @@ def _check_texts(texts):
             raise ValueError(f"texts must be strings, and texts[{i}] is {repr(text)[:40]} ({type(text).__name__})")
     return texts
 
-# %% ../nbs/01_data.ipynb #048b3d12
+# %% ../nbs/01_data.ipynb #465ed3a2
 def _check_counts(X):
     "`X` as a CSR matrix of floating-point numbers"
     try: X = sp.csr_matrix(X)
@@ -95,7 +95,7 @@ def _check_counts(X):
     if X.dtype.kind not in "buif": raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}")
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
-# %% ../nbs/01_data.ipynb #775caabd
+# %% ../nbs/01_data.ipynb #95ef807c
 def _fitting(texts, X, vocab, ids, labels):
     "The contents of a corpus, checked and completed"
     if texts is None and X is None: raise ValueError("a Corpus needs texts, or counts X, or both")
@@ -114,7 +114,7 @@ def _fitting(texts, X, vocab, ids, labels):
     _all_different(ids)
     return texts, X, vocab, ids, None if labels is None else _label_table(labels, n_docs)
 
-# %% ../nbs/01_data.ipynb #bccd5ef0
+# %% ../nbs/01_data.ipynb #b09b4852
 class Corpus:
     """Documents: texts or counts or both, names, and labels.
 
@@ -163,7 +163,7 @@ class Corpus:
         "The documents that have a label at this level."
         return self[_level(self, level) != ""]
 
-# %% ../nbs/01_data.ipynb #c57a3b24
+# %% ../nbs/01_data.ipynb #26bc33b4
 def _counted(corpus):
     "The same corpus, with counts"
     if corpus._X is None and corpus._whole is None: corpus._X, corpus._vocab = count_terms(corpus.texts)
@@ -172,7 +172,7 @@ def _counted(corpus):
         corpus._X, corpus._vocab, corpus._whole = whole.X[rows], whole.vocab, None
     return corpus
 
-# %% ../nbs/01_data.ipynb #51dbfe04
+# %% ../nbs/01_data.ipynb #e1bcd93c
 def _part(corpus, rows):
     "Some of the documents: a slice, numbers, or a mask"
     rows = np.atleast_1d(np.arange(len(corpus))[rows])
@@ -184,7 +184,7 @@ def _part(corpus, rows):
     part._whole = (corpus, rows) if corpus._X is None else None
     return part
 
-# %% ../nbs/01_data.ipynb #416cc897
+# %% ../nbs/01_data.ipynb #c8e382d7
 def _level(corpus, level):
     "One column of the labels"
     n = corpus.n_levels
@@ -193,7 +193,7 @@ def _level(corpus, level):
         raise ValueError(f"level must be from 0 (coarsest) to {n - 1} (finest), or count backwards from -1; got {level}")
     return corpus.labels[:, level]
 
-# %% ../nbs/01_data.ipynb #f3d51cf1
+# %% ../nbs/01_data.ipynb #4978ad23
 def _describe(corpus):
     "What is printed: documents, what is known of them, and the number of classes at each level"
     has = [f"{len(corpus):,} documents"] + ["texts"]*(corpus.texts is not None)
@@ -201,13 +201,13 @@ def _describe(corpus):
     levels = " / ".join(str(len(corpus.classes(level)[1])) for level in range(corpus.n_levels))
     return f"Corpus({corpus.name or 'unnamed'}: {', '.join(has)}, {f'labels {levels}' if levels else 'no labels'})"
 
-# %% ../nbs/01_data.ipynb #98549946
+# %% ../nbs/01_data.ipynb #6d01d652
 LIBRARIES = ("matplotlib", "numpy", "scipy", "sklearn")
 
 _SKIP = re.compile("_.*|tests?|testing|conftest|setup|estimator_checks|distutils|f2py|sphinxext|"   # for developers
                    "core|matlib|externals|pylab|backends|experimental")                             # copies; switches
 
-# %% ../nbs/01_data.ipynb #a3bd2e06
+# %% ../nbs/01_data.ipynb #8aa7ccbc
 def _modules(
     name:str,     # of a package
     depth:int=3,  # how deep to go: 3 for package.subpackage.module
@@ -220,7 +220,7 @@ def _modules(
     for part in sorted(info.name for info in pkgutil.iter_modules(getattr(module, "__path__", []))):
         if not _SKIP.fullmatch(part): yield from _modules(f"{name}.{part}", depth - 1)
 
-# %% ../nbs/01_data.ipynb #9994a013
+# %% ../nbs/01_data.ipynb #77a258ed
 def _offers(module):
     "(name, object) of the functions and classes of a module"
     package, listed = module.__name__.split(".")[0], getattr(module, "__all__", None)
@@ -232,7 +232,7 @@ def _offers(module):
         ours = str(home).split(".")[0] == package if listed is not None else home == module.__name__
         if ours: yield name, thing
 
-# %% ../nbs/01_data.ipynb #af6b7b53
+# %% ../nbs/01_data.ipynb #7f21c198
 _NOT_PROSE = re.compile(r"\s*(>>>|\.\.|\w+\(.*\)( -> .*)?$|[\w*`]+(, *[\w*`.]+)* : )")   # code, directives, calls, arguments
 
 def _prose(doc):
@@ -242,12 +242,12 @@ def _prose(doc):
     doc = re.sub(r"{'[^{}]*'}", lambda m: "{" + ", ".join(sorted(m[0][1:-1].split(", "))) + "}", doc)
     return [line for line in doc.split("\n") if not _NOT_PROSE.match(line)]
 
-# %% ../nbs/01_data.ipynb #7ef91321
+# %% ../nbs/01_data.ipynb #f3aa9238
 def _without_names(line):
     "A line with what is quoted in it left out"
     return re.sub("`+[^`]*`+", "``", line.strip())
 
-# %% ../nbs/01_data.ipynb #60ed3e67
+# %% ../nbs/01_data.ipynb #83144143
 def library_docs(
     libraries:tuple=LIBRARIES,  # packages to look through
     min_words:int=30,           # leave out pages with fewer words
@@ -267,7 +267,7 @@ def library_docs(
                 pages[f"{module.__name__}.{name}"] = _prose(inspect.getdoc(thing) or "")
     return _as_corpus(pages, min_words, shared)
 
-# %% ../nbs/01_data.ipynb #8d24dad2
+# %% ../nbs/01_data.ipynb #50c71f1e
 def _as_corpus(pages, min_words, shared):
     "Pages without the lines they share, the short ones and the repeated ones left out"
     times = Counter(line for lines in pages.values() for line in set(map(_without_names, lines)) - {""})
@@ -279,7 +279,7 @@ def _as_corpus(pages, min_words, shared):
     labels = [[name.split(".")[0], ".".join(name.split(".")[:-1][:2])] for name in ids.values()]
     return Corpus(list(ids), ids=ids.values(), labels=labels, name="library-docs")
 
-# %% ../nbs/01_data.ipynb #5cc9a224
+# %% ../nbs/01_data.ipynb #6f9b6148
 def _made_up_words(n, rng, start=""):
     "`n` different words: a given beginning and two syllables more, or three if `n` is very large"
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
@@ -288,7 +288,7 @@ def _made_up_words(n, rng, start=""):
     numbers = rng.choice(size**digits, n, replace=False).tolist()
     return [start + "".join(syllables[number//size**i % size] for i in range(digits)) for number in numbers]
 
-# %% ../nbs/01_data.ipynb #60f0396c
+# %% ../nbs/01_data.ipynb #980aae27
 def _paths(branching):
     "Node numbers from the root to each leaf, (n_leaves, depth + 1)"
     paths, n_nodes = np.zeros((1, 1), dtype=np.int64), 1
@@ -297,7 +297,7 @@ def _paths(branching):
         paths, n_nodes = np.column_stack([np.repeat(paths, b, axis=0), below]), n_nodes + len(below)
     return paths
 
-# %% ../nbs/01_data.ipynb #37ea2c2b
+# %% ../nbs/01_data.ipynb #51f3b02e
 def _leaf_of_each(n_leaves, n_docs, skew):
     "The leaf of each document, in order"
     share = 1/np.arange(1, n_leaves + 1)**float(skew)
@@ -305,7 +305,7 @@ def _leaf_of_each(n_leaves, n_docs, skew):
     more = np.searchsorted(share.cumsum()/share.sum(), (np.arange(rest) + 0.5)/max(rest, 1))
     return np.sort(np.concatenate([np.arange(n_leaves), np.minimum(more, n_leaves - 1)]))
 
-# %% ../nbs/01_data.ipynb #5ac8e6ab
+# %% ../nbs/01_data.ipynb #7764957e
 def _draw(
     paths:np.ndarray,   # from `_paths`
     leaves:np.ndarray,  # each document's leaf, (n_docs,)
@@ -329,12 +329,12 @@ def _draw(
     X.sum_duplicates()
     return X
 
-# %% ../nbs/01_data.ipynb #eee1345d
+# %% ../nbs/01_data.ipynb #e0ca423b
 def _as_texts(X, vocab, rng):
     "Texts with the given counts, their words in any order"
     return [" ".join(rng.permutation(np.repeat(vocab[row.indices], row.data.astype(int)))) for row in X]
 
-# %% ../nbs/01_data.ipynb #d2bee032
+# %% ../nbs/01_data.ipynb #468c4f23
 def planted_tree(
     branching:tuple=(3, 4),    # topics at the top, topics below each of these, and so on
     n_docs:int=600,            # number of documents, at least one for each leaf
@@ -366,12 +366,12 @@ def planted_tree(
     words = _as_texts(X, np.array(vocab), rng) if texts else None
     return Corpus(words, X=X, vocab=vocab, labels=labels, name="planted tree")
 
-# %% ../nbs/01_data.ipynb #e5e79900
+# %% ../nbs/01_data.ipynb #46715adc
 def _stem(path):
     "The name of a file without its endings"
     return re.sub(r"\.\w+(\.(gz|xz|bz2))?$", "", Path(path).name) or Path(path).name
 
-# %% ../nbs/01_data.ipynb #82d327e5
+# %% ../nbs/01_data.ipynb #df68035b
 def read(
     path,                    # a file or a folder
     format:str|None=None,    # a key of `nmf2.formats.READERS`, such as 'jsonl' or 'cluto'; by default guessed
@@ -391,20 +391,20 @@ def read(
     try: return Corpus(**found, name=_stem(path))
     except ValueError as e: raise ValueError(f"{path}: {e}") from None
 
-# %% ../nbs/01_data.ipynb #baeb9ed3
+# %% ../nbs/01_data.ipynb #a63c19ad
 def _places(folder=None):
     "Folders in which collections are looked for"
     if folder is not None: return [Path(folder).expanduser()]
     return [Path(place).expanduser() for place in (os.environ.get("NMF2_DATA"), "~/.cache/nmf2") if place]
 
-# %% ../nbs/01_data.ipynb #2009dda7
+# %% ../nbs/01_data.ipynb #9201dace
 def _readable(path):
     "Is this a collection, as far as one can tell?"
     if path.name.startswith((".", "README")): return False
     try: return guess_format(path) is not None
     except (OSError, ValueError): return False
 
-# %% ../nbs/01_data.ipynb #3c474ea8
+# %% ../nbs/01_data.ipynb #c9233771
 def _find(name, folder=None):
     "The path of a collection, or None"
     safe = glob.escape(name)
@@ -417,7 +417,7 @@ def _find(name, folder=None):
                                  f"Give its folder too, as in {hits[0].parent.name}/{name}")
             if hits: return hits[0]
 
-# %% ../nbs/01_data.ipynb #c8b8c20b
+# %% ../nbs/01_data.ipynb #4b703cb6
 def _listing(folder=None):
     "Names of the collections that `load` would find, by the names of the files"
     found = []
@@ -426,7 +426,7 @@ def _listing(folder=None):
             if p.is_file() and _readable(p): found.append((p.parent.relative_to(place)/_stem(p)).as_posix())
     return list(dict.fromkeys(found))
 
-# %% ../nbs/01_data.ipynb #4f92db11
+# %% ../nbs/01_data.ipynb #20674a12
 def _newsgroup_levels(group):
     "The three classes of a newsgroup, coarse to fine"
     if "religion" in group or group == "alt.atheism": return ["religion", group, group]
@@ -434,7 +434,7 @@ def _newsgroup_levels(group):
     joined = re.match(r"comp\.sys|rec\.sport", group)
     return [top, joined[0] if joined else group, group]
 
-# %% ../nbs/01_data.ipynb #69db198e
+# %% ../nbs/01_data.ipynb #cc5e40d0
 def _fetch_20newsgroups(download):
     "The whole messages, from scikit-learn's cache or from the net; None if neither is to be had"
     from sklearn.datasets import fetch_20newsgroups
@@ -446,7 +446,7 @@ def _fetch_20newsgroups(download):
     ids = [f"{group}/{Path(file).name}" for group, file in zip(groups, found.filenames)]
     return Corpus(found.data, ids=ids, labels=[_newsgroup_levels(group) for group in groups])
 
-# %% ../nbs/01_data.ipynb #a2065536
+# %% ../nbs/01_data.ipynb #8553a615
 def load(
     name:str,             # 'library-docs', '20newsgroups', or the name of a file without endings, such as 'tr41' or 'cluto/tr41'
     folder=None,          # where to look; by default in the folder named by NMF2_DATA and in ~/.cache/nmf2
@@ -460,7 +460,7 @@ def load(
     corpus.name = name
     return corpus
 
-# %% ../nbs/01_data.ipynb #60aa32d8
+# %% ../nbs/01_data.ipynb #32ecd4a6
 def _not_found(name, folder):
     "What to say, and what to do, about a collection that is not there"
     where = " or ".join(map(str, _places(folder)))

@@ -7,7 +7,7 @@ __all__ = ['DAMAGED', 'FIELDS', 'ORIENTATIONS', 'NAMES', 'READERS', 'ENDINGS', '
            'read_csv', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
            'read_matlab', 'read_npz', 'guess_format']
 
-# %% ../nbs/00_formats.ipynb #86b86d0c
+# %% ../nbs/00_formats.ipynb #84b96dc1
 import bz2
 import csv
 import gzip
@@ -26,12 +26,12 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-# %% ../nbs/00_formats.ipynb #0d7146a2
+# %% ../nbs/00_formats.ipynb #dc3b632a
 def _fault(path, line, what):
     "The error every reader raises; `line` is None where a file has no lines"
     return ValueError(f"{path}, line {line}: {what}" if line else f"{path}: {what}")
 
-# %% ../nbs/00_formats.ipynb #b0c2f29c
+# %% ../nbs/00_formats.ipynb #c2bf890d
 def _open(path):
     "The contents as a binary stream, unpacked on the way if the file is compressed"
     with open(path, "rb") as f: start = f.read(6)
@@ -40,7 +40,7 @@ def _open(path):
     if start[:3] == b"BZh": return bz2.open(path)
     return open(path, "rb")
 
-# %% ../nbs/00_formats.ipynb #c8cffd40
+# %% ../nbs/00_formats.ipynb #7b1ec2a2
 DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)     # what unpacking raises when something is wrong
 
 def _lines(path):
@@ -53,7 +53,7 @@ def _lines(path):
         if getattr(e, "errno", None): raise              # no such file, not allowed to read it, ...
         raise _fault(path, n + 1, f"the compressed file is damaged or cut short ({e}). Fetch or pack it again.") from None
 
-# %% ../nbs/00_formats.ipynb #fbed9b24
+# %% ../nbs/00_formats.ipynb #a9837bbb
 def _decode(data, encoding=None):
     "Text of some bytes, and whether the encoding had to be guessed"
     if encoding: return data.decode(encoding), False
@@ -65,7 +65,7 @@ def _not_that_encoding(path, encoding, e):
     "The error where a file is not in the encoding that was asked for, or says it has"
     return _fault(path, None, f"not {encoding or 'utf-16'} text ({e}). Give another encoding{', or none' if encoding else ''}")
 
-# %% ../nbs/00_formats.ipynb #cdd7fc06
+# %% ../nbs/00_formats.ipynb #2b67b43a
 def _read_text(path, encoding=None):
     "The whole file as text"
     data = b"".join(line for _, line in _lines(path))
@@ -74,20 +74,20 @@ def _read_text(path, encoding=None):
     if guessed: warnings.warn(f"{path} is not UTF-8 and was read as Latin-1; pass encoding=... if that is wrong", stacklevel=3)
     return text
 
-# %% ../nbs/00_formats.ipynb #bb1f12c2
+# %% ../nbs/00_formats.ipynb #9cae7027
 def _files(folder, pattern="*"):
     "Files below a folder in a fixed order, hidden ones left out"
     found = [p for p in Path(folder).rglob(pattern) if p.is_file()]
     visible = [p for p in found if not any(part.startswith((".", "__MACOSX")) for part in p.relative_to(folder).parts)]
     return sorted(visible, key=lambda p: p.relative_to(folder).as_posix())
 
-# %% ../nbs/00_formats.ipynb #6c75c395
+# %% ../nbs/00_formats.ipynb #77e2f9d0
 def _path_labels(name):
     "'a/b/c.txt' -> ['a', 'a/b']"
     parts = name.split("/")[:-1]
     return ["/".join(parts[:i + 1]) for i in range(len(parts))]
 
-# %% ../nbs/00_formats.ipynb #9f395070
+# %% ../nbs/00_formats.ipynb #85d53e56
 def read_folder(
     path,                    # the folder
     pattern:str="*",         # which files in it and below, such as '*.txt'
@@ -113,7 +113,7 @@ def read_folder(
     if any("/" in name for name in names): found["labels"] = [_path_labels(name) for name in names]
     return found
 
-# %% ../nbs/00_formats.ipynb #8b50b9d6
+# %% ../nbs/00_formats.ipynb #52cbea63
 def read_lines(
     path,                    # the file, plain or compressed
     encoding:str|None=None,  # of the file; by default UTF-8, and Latin-1 where that fails
@@ -124,12 +124,12 @@ def read_lines(
     if not lines: raise _fault(path, None, "the file is empty")
     return {"texts": [line for _, line in lines], "ids": [n for n, _ in lines]}
 
-# %% ../nbs/00_formats.ipynb #dc28c6d4
+# %% ../nbs/00_formats.ipynb #0605200d
 FIELDS = {"text": ("text", "texts", "body", "content", "abstract", "document", "message", "article", "review", "description"),
           "label": ("labels", "label", "category", "class", "target", "topic", "group"),
           "id": ("id", "_id", "doc_id", "docid", "uid")}
 
-# %% ../nbs/00_formats.ipynb #87894683
+# %% ../nbs/00_formats.ipynb #16b3f7fe
 def _field(path, what, asked, present):
     "Names of the fields that hold `what`: those asked for, or a usual name, or none"
     asked = [] if asked is None else [str(name) for name in (asked if isinstance(asked, (list, tuple)) else [asked])]
@@ -145,14 +145,14 @@ def _field(path, what, asked, present):
         raise _fault(path, None, f"which field holds the text? Say it with text_field=...; there are: {listing}")
     return usual[:1]
 
-# %% ../nbs/00_formats.ipynb #fc700e94
+# %% ../nbs/00_formats.ipynb #da190f6e
 def _levels(*values):
     "Labels from coarse to fine as strings, '' for a gap, none at the end"
     labels = ["" if v is None or v != v else str(v) for v in values]
     while labels and not labels[-1]: labels.pop()
     return labels
 
-# %% ../nbs/00_formats.ipynb #abbd244d
+# %% ../nbs/00_formats.ipynb #c4473d68
 def _identifiers(path, records, field):
     "The field that names the documents"
     ids = {}
@@ -165,7 +165,7 @@ def _identifiers(path, records, field):
         ids[str(name)] = line
     return list(ids)
 
-# %% ../nbs/00_formats.ipynb #86886568
+# %% ../nbs/00_formats.ipynb #37e255be
 def _record_labels(path, line, values):
     "The labels of one record: a single field may hold a list, several hold one each"
     if len(values) == 1 and isinstance(values[0], (list, tuple)): values = values[0]
@@ -174,7 +174,7 @@ def _record_labels(path, line, values):
             raise _fault(path, line, f"a label should be a string or a number, and is {json.dumps(value)[:40]}")
     return _levels(*values)
 
-# %% ../nbs/00_formats.ipynb #e36b03b6
+# %% ../nbs/00_formats.ipynb #1198a2c6
 def _from_records(path, records, text_field, label_field, id_field):
     "Texts, ids and labels out of (line number, dict) pairs"
     if not records: raise _fault(path, None, "no documents in this file")
@@ -189,7 +189,7 @@ def _from_records(path, records, text_field, label_field, id_field):
     if label: found["labels"] = [_record_labels(path, line, [record.get(name) for name in label]) for line, record in records]
     return found
 
-# %% ../nbs/00_formats.ipynb #1c45c356
+# %% ../nbs/00_formats.ipynb #076f4959
 def _json(line, n):
     "One line of a file, its number told to the error if there is one"
     try: return json.loads(line)
@@ -197,7 +197,7 @@ def _json(line, n):
         e.lineno = n
         raise
 
-# %% ../nbs/00_formats.ipynb #44cf8dd8
+# %% ../nbs/00_formats.ipynb #41fc10dc
 def read_jsonl(
     path,                         # the file, plain or compressed
     text_field:str|None=None,     # field with the text; by default a usual name is looked for
@@ -216,7 +216,7 @@ def read_jsonl(
             raise _fault(path, n, f"each document should be an object {{...}}, not {str(record)[:40]!r}")
     return _from_records(path, records, text_field, label_field, id_field)
 
-# %% ../nbs/00_formats.ipynb #8c1632ed
+# %% ../nbs/00_formats.ipynb #1ec3a437
 def _rows(path, text, delimiter, quote):
     "(line number, fields) of each row that is not empty"
     quoting = dict(quotechar=quote) if quote else dict(quoting=csv.QUOTE_NONE)
@@ -231,7 +231,7 @@ def _rows(path, text, delimiter, quote):
         raise _fault(path, line, f"this row can't be read ({e}). If quotation marks mean nothing here, pass quote=''") from None
     finally: csv.field_size_limit(limit)
 
-# %% ../nbs/00_formats.ipynb #33aa3ed1
+# %% ../nbs/00_formats.ipynb #1422f6a4
 def read_csv(
     path,                         # the file, plain or compressed
     text_field:str|None=None,     # column with the text; by default a usual name is looked for
@@ -257,13 +257,13 @@ def read_csv(
             raise _fault(path, line, f"{len(row)} columns where the first line has {len(names)} (separated by {delimiter!r})")
     return _from_records(path, [(line, dict(zip(names, row))) for line, row in rows], text_field, label_field, id_field)
 
-# %% ../nbs/00_formats.ipynb #98fe6f2d
+# %% ../nbs/00_formats.ipynb #cdc24cdd
 def _tag(name, story):
     "What stands between <name> and </name>, or None"
     found = re.search(rf"<{name}[^>]*>(.*?)</{name}>", story, re.S)
     return found and found[1]
 
-# %% ../nbs/00_formats.ipynb #415b11db
+# %% ../nbs/00_formats.ipynb #40cf5e37
 def _story(piece):
     "Id, text and topics of one story, from after its '<REUTERS' to its '</REUTERS>'"
     body = _tag("BODY", piece)
@@ -272,7 +272,7 @@ def _story(piece):
     newid = re.search(r'NEWID="(\d+)"', piece)
     return newid and newid[1], text, re.findall(r"<D>(.*?)</D>", _tag("TOPICS", piece) or "")
 
-# %% ../nbs/00_formats.ipynb #f98b68f6
+# %% ../nbs/00_formats.ipynb #e28e0345
 def _sgml_files(path):
     "Name and text of each .sgm file: the path itself, those in a folder, or those in an archive"
     path = Path(path)
@@ -288,7 +288,7 @@ def _sgml_files(path):
             raise _fault(path, None, f"the archive is damaged or cut short ({e}). Fetch it again.") from None
     else: yield path, b"".join(line for _, line in _lines(path)).decode("latin-1")
 
-# %% ../nbs/00_formats.ipynb #d05e96ca
+# %% ../nbs/00_formats.ipynb #3404c9d2
 def read_reuters(
     path,                     # one .sgm file, a folder of them, or a .tar, .tar.gz or .tar.xz of them
     single_topic:bool=False,  # keep only the stories with exactly one topic
@@ -313,7 +313,7 @@ def read_reuters(
         raise _fault(path, None, "no Reuters stories here (.sgm files, <REUTERS ...>). Unpack archives of other kinds first.")
     return {"texts": texts, "ids": ids, "labels": labels}
 
-# %% ../nbs/00_formats.ipynb #df8d3ff0
+# %% ../nbs/00_formats.ipynb #d9a4691e
 def _matrix(path, rows, cols, values, shape, line_of, base=1):
     "Entries as a CSR matrix, after a look at every one of them"
     for what, index, size in [("row", rows, shape[0]), ("column", cols, shape[1])]:
@@ -329,7 +329,7 @@ def _matrix(path, rows, cols, values, shape, line_of, base=1):
     X.eliminate_zeros()
     return X
 
-# %% ../nbs/00_formats.ipynb #26efbe5f
+# %% ../nbs/00_formats.ipynb #ef54a0f0
 def _numbers(path, n, line):
     "The numbers on a line"
     try: return np.array(line.split(), dtype=np.float64)
@@ -341,7 +341,7 @@ def _is_number(word):
     try: float(word); return True
     except ValueError: return False
 
-# %% ../nbs/00_formats.ipynb #0106b60b
+# %% ../nbs/00_formats.ipynb #f21f26c7
 def _header(path, n, line, counts, what):
     "The whole numbers on a header line, `counts` saying how many there may be"
     numbers = _numbers(path, n, line)
@@ -349,7 +349,7 @@ def _header(path, n, line, counts, what):
         raise _fault(path, n, f"this line should hold {what}, and is {line.decode('latin-1').strip()[:40]!r}")
     return [int(x) for x in numbers]
 
-# %% ../nbs/00_formats.ipynb #cfe4e562
+# %% ../nbs/00_formats.ipynb #30f9c7d5
 def _word_list(path, expected=None, what=""):
     "One entry a line, as many as expected"
     words = [word.strip() for word in _read_text(path).split("\n")]
@@ -358,7 +358,7 @@ def _word_list(path, expected=None, what=""):
         raise _fault(path, None, f"{len(words)} lines, but the matrix has {expected} {what}. Do the two files belong together?")
     return words
 
-# %% ../nbs/00_formats.ipynb #34278275
+# %% ../nbs/00_formats.ipynb #52aacfa8
 def _beside(path, *names):
     "The first of these files that exists next to `path`, plain or compressed"
     for name in names:
@@ -366,7 +366,7 @@ def _beside(path, *names):
             file = Path(path).parent/(name + end)
             if name != Path(path).name and file.is_file(): return file
 
-# %% ../nbs/00_formats.ipynb #ec6457b7
+# %% ../nbs/00_formats.ipynb #d4cfc563
 def _paired_rows(path, rows, lines, n_terms, base):
     "Rows of alternating term numbers and values as a matrix; `lines` are their line numbers"
     lengths = np.array([len(row)//2 for row in rows], dtype=np.int64)
@@ -376,7 +376,7 @@ def _paired_rows(path, rows, lines, n_terms, base):
     if n_terms is None: n_terms = int(cols.max(initial=base - 1)) - base + 1
     return _matrix(path, docs + base, cols, values, (len(rows), n_terms), lambda i: lines[docs[i]], base)
 
-# %% ../nbs/00_formats.ipynb #bd3e96de
+# %% ../nbs/00_formats.ipynb #ffe68bb4
 def _cluto_names(path, n_docs, n_terms):
     "What the .clabel, .rlabel and .rclass files beside a CLUTO matrix hold"
     name, found = re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name), {}
@@ -387,7 +387,7 @@ def _cluto_names(path, n_docs, n_terms):
     if "labels" in found: found["labels"] = [_levels(label) for label in found["labels"]]
     return found
 
-# %% ../nbs/00_formats.ipynb #954e6fe0
+# %% ../nbs/00_formats.ipynb #4c2766b5
 def read_cluto(
     path,      # the .mat file, plain or compressed
 )->dict:       # X, and vocab, ids and labels if there are .clabel, .rlabel and .rclass files beside it
@@ -411,7 +411,7 @@ def read_cluto(
     if nnz and entries != nnz[0]: raise _fault(path, 1, f"{nnz[0]} entries announced, {entries} found. Is the file cut short?")
     return {"X": _paired_rows(path, rows, numbers, n_terms, base=1), **_cluto_names(path, n_docs, n_terms)}
 
-# %% ../nbs/00_formats.ipynb #740f53b4
+# %% ../nbs/00_formats.ipynb #7c86635a
 def _entries(path, skip, n_cols, nnz):
     "The `nnz` lines of `n_cols` numbers each that follow line `skip`"
     def body(): return ((n, line) for n, line in _lines(path) if n > skip and line.strip())
@@ -430,7 +430,7 @@ def _entries(path, skip, n_cols, nnz):
         raise _fault(path, skip, f"{nnz} entries announced, {len(table)} found. Is the file cut short?")
     return table.reshape(-1, n_cols), lambda i: next(n for k, (n, _) in enumerate(body()) if k == i)
 
-# %% ../nbs/00_formats.ipynb #9d822e2c
+# %% ../nbs/00_formats.ipynb #22bf8b66
 def read_docword(
     path,            # the docword file, plain or compressed
     vocab=None,      # file with one word a line; by default looked for beside it
@@ -447,7 +447,7 @@ def read_docword(
     if vocab: found["vocab"] = _word_list(vocab, n_terms, "words")
     return found
 
-# %% ../nbs/00_formats.ipynb #bfb09aad
+# %% ../nbs/00_formats.ipynb #467054a8
 ORIENTATIONS = ("terms x documents", "documents x terms")
 
 def _orient(path, X, n_terms=None, n_docs=None, orient=None):
@@ -465,7 +465,7 @@ def _orient(path, X, n_terms=None, n_docs=None, orient=None):
                                  f"Say it with orient={ORIENTATIONS[0]!r} or {ORIENTATIONS[1]!r}")
     return X.T.tocsr() if fits[0] == ORIENTATIONS[0] else X.tocsr()
 
-# %% ../nbs/00_formats.ipynb #226976b9
+# %% ../nbs/00_formats.ipynb #39f96a6b
 def _coordinates(path):
     "The matrix in a Matrix Market file, as it stands there"
     lines = _lines(path)
@@ -488,7 +488,7 @@ def _coordinates(path):
     values = np.ones(nnz) if field == "pattern" else table[:, 2]
     return _matrix(path, table[:, 0], table[:, 1], values, (n_rows, n_cols), line_of)
 
-# %% ../nbs/00_formats.ipynb #29c87ece
+# %% ../nbs/00_formats.ipynb #e076fa3f
 def read_matrix_market(
     path,                   # the .mtx file, plain or compressed
     dictionary=None,        # file with one term a line; by default looked for beside it
@@ -505,7 +505,7 @@ def read_matrix_market(
     X = _orient(path, _coordinates(path), len(found["vocab"]) if terms else None, len(found["ids"]) if docs else None, orient)
     return {"X": X, **found}
 
-# %% ../nbs/00_formats.ipynb #5335fea7
+# %% ../nbs/00_formats.ipynb #cd1abf5f
 def read_svmlight(
     path,                        # the file, plain or compressed
     n_terms:int|None=None,       # number of terms; by default the largest that occurs
@@ -530,7 +530,7 @@ def read_svmlight(
     X = _paired_rows(path, rows, numbers, len(words) if words else n_terms, base)
     return {"X": X, "labels": labels, **({"vocab": words} if words else {})}
 
-# %% ../nbs/00_formats.ipynb #2fa83bb5
+# %% ../nbs/00_formats.ipynb #63452842
 NAMES = {"matrix": ("fea", "X", "A", "dtm", "counts", "data", "tdm", "M"),
          "labels": ("gnd", "labels", "label", "y", "Y", "classid", "target"),
          "vocab": ("vocab", "terms", "ms", "words", "vocabulary", "dictionary", "feature_names"),
@@ -547,7 +547,7 @@ def _which_matrix(path, arrays):
     "The question when no usual name is there"
     return _fault(path, None, f"which array is the matrix? Say it with matrix=...; there are: {', '.join(arrays)}")
 
-# %% ../nbs/00_formats.ipynb #8806f4bf
+# %% ../nbs/00_formats.ipynb #53be2d48
 def _strings(values):
     "A flat list of strings from an array of strings, of numbers, or of MATLAB cells"
     def one(v):
@@ -558,7 +558,7 @@ def _strings(values):
         return str(int(v)) if isinstance(v, float) and v.is_integer() else str(v)
     return [one(v).strip() for v in np.asarray(values).ravel()]
 
-# %% ../nbs/00_formats.ipynb #aa4fd6b5
+# %% ../nbs/00_formats.ipynb #a3080109
 def _sound(path, X):
     "`X` as a CSR matrix of float64 whose indices and values have been looked at"
     try:
@@ -573,7 +573,7 @@ def _sound(path, X):
     X.eliminate_zeros()
     return X
 
-# %% ../nbs/00_formats.ipynb #f23103ae
+# %% ../nbs/00_formats.ipynb #f957e1ca
 def _matlab_arrays(path):
     "The arrays in a MATLAB file"
     import scipy.io
@@ -584,7 +584,7 @@ def _matlab_arrays(path):
     except NotImplementedError: raise _fault(path, None, newer) from None
     except Exception as e: raise _fault(path, None, f"not a readable MATLAB file ({e})") from None
 
-# %% ../nbs/00_formats.ipynb #13a0a737
+# %% ../nbs/00_formats.ipynb #0600e854
 def _vector(path, name, values):
     "A row or column of a MATLAB file as strings"
     values = values.toarray() if sp.issparse(values) else np.asarray(values)
@@ -592,7 +592,7 @@ def _vector(path, name, values):
         raise _fault(path, None, f"{name} is {values.shape[0]} x {values.shape[1]} and should be one row or column")
     return _strings(values)
 
-# %% ../nbs/00_formats.ipynb #2df7456b
+# %% ../nbs/00_formats.ipynb #9d180e68
 def read_matlab(
     path,                   # the .mat file, version 7 or older
     matrix:str|None=None,   # name of the matrix; by default 'fea', 'A', ... or the only one that is a matrix
@@ -617,7 +617,7 @@ def read_matlab(
     if "labels" in found: found["labels"] = [_levels(label) for label in found["labels"]]
     return {"X": X, **found}
 
-# %% ../nbs/00_formats.ipynb #dfd8ffa7
+# %% ../nbs/00_formats.ipynb #efe06970
 def _npz_labels(path, values, names):
     "Labels as lists, from strings or from numbers into `names`"
     if values.ndim == 1: values = values[:, None]
@@ -628,7 +628,7 @@ def _npz_labels(path, values, names):
         return [_levels(*(None if v < 0 else v if names is None else names[v] for v in row)) for row in values]
     return [_levels(*_strings(row)) for row in values]
 
-# %% ../nbs/00_formats.ipynb #38421f42
+# %% ../nbs/00_formats.ipynb #ab3180e7
 def _npz_arrays(path):
     "The arrays in an .npz file, and the sparse matrix that some of them make up, if any"
     with open(path, "rb") as f:
@@ -642,7 +642,7 @@ def _npz_arrays(path):
         if getattr(e, "errno", None): raise
         raise _fault(path, None, f"not a readable .npz file ({e})") from None
 
-# %% ../nbs/00_formats.ipynb #47e26602
+# %% ../nbs/00_formats.ipynb #4f23f86e
 def read_npz(
     path,                   # the .npz file
     matrix:str|None=None,   # name of a dense matrix; by default 'X', ... unless there is a sparse one
@@ -666,7 +666,7 @@ def read_npz(
     if "texts" in arrays: found["texts"] = [str(text) for text in arrays["texts"]]
     return found
 
-# %% ../nbs/00_formats.ipynb #3c7ca86f
+# %% ../nbs/00_formats.ipynb #199d3600
 READERS = {"folder": read_folder, "lines": read_lines, "jsonl": read_jsonl, "csv": read_csv, "reuters": read_reuters,
            "cluto": read_cluto, "matrix-market": read_matrix_market, "docword": read_docword, "svmlight": read_svmlight,
            "matlab": read_matlab, "npz": read_npz}
@@ -676,7 +676,7 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv
            ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz",
            ".rclass": None, ".rlabel": None, ".clabel": None}        # these only go with a matrix
 
-# %% ../nbs/00_formats.ipynb #aa8dc2ce
+# %% ../nbs/00_formats.ipynb #5715cc95
 def _guess_content(start, end):
     "The format, from the first bytes of a file and the ending of its name"
     lines = start.split(b"\n")
@@ -690,12 +690,12 @@ def _guess_content(start, end):
     if start.lstrip().startswith(b"{"): return "jsonl"
     return "lines" if end in (".txt", ".text", "") else None
 
-# %% ../nbs/00_formats.ipynb #203beb4e
+# %% ../nbs/00_formats.ipynb #4a9ec665
 def _ending(path):
     "The last ending of a name, without that of the compression, in small letters"
     return Path(re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name.lower())).suffix
 
-# %% ../nbs/00_formats.ipynb #8fb5881d
+# %% ../nbs/00_formats.ipynb #3e1a2bc1
 def _guess_folder(path):
     "The format of a folder, or an error if collections are kept in it"
     files = _files(path)
@@ -707,7 +707,7 @@ def _guess_folder(path):
     raise _fault(path, None, f"this folder holds files that look like collections themselves: {some}. "
                              "Name one of them, or take each file for a document with format='folder'")
 
-# %% ../nbs/00_formats.ipynb #f70b8409
+# %% ../nbs/00_formats.ipynb #a2e1e833
 def guess_format(
     path,      # a file or a folder
 )->str|None:   # a key of `READERS`, or None
