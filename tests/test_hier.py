@@ -1,0 +1,250 @@
+"""HierNMF2 against its naive twin, and what users rely on: prefixes, growing, outliers, stops, errors"""
+import pickle
+import warnings
+from functools import cache
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numba import get_num_threads, set_num_threads
+from numpy.testing import assert_allclose, assert_array_equal
+
+from nmf2.hier import HierNMF2
+
+
+def blocks(seed, sizes=(25, 20, 15, 10), n_odd=0, terms=9, shared=6):
+    "Documents in blocks with words of their own, some common words, and odd documents at the end"
+    rng = np.random.default_rng(seed)
+    n, m = sum(sizes), terms*len(sizes) + shared
+    X = np.zeros((n + n_odd, m + 2*n_odd))
+    start = 0
+    for b, size in enumerate(sizes):
+        X[start:start+size, b*terms:(b+1)*terms] = rng.poisson(.8, (size, terms))
+        start += size
+    X[:n,terms*len(sizes):m] = rng.poisson(.5, (n, shared))
+    X[:n,0] += ~X[:n].any(1)
+    for i in range(n_odd): X[n+i, m+2*i:m+2*i+2], X[n+i, m-1-i%shared] = 2 + rng.random(2), 1
+    X *= rng.uniform(.5, 1.5, X.shape)
+    return X/np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def starts(seed, side):
+    "A fresh source of starts; two with the same seed give the same sequence"
+    rng = np.random.default_rng(seed)
+    def init(docs, terms):
+        if side == "H0": return None, rng.random((2, len(terms)))
+        return rng.random((len(docs), 2)), None
+    return init
+
+
+def assert_same_tree(model, twin):
+    tree = model.tree_
+    assert tree.splits == twin.order
+    assert list(tree.nodes) == list(twin.nodes)
+    for id, node in twin.nodes.items():
+        assert_array_equal(tree[id].docs, node["docs"], err_msg=id)
+        assert_array_equal(tree[id].outliers, node["outliers"], err_msg=id)
+        assert_allclose(tree[id].score, node["score"], rtol=1e-9, err_msg=id)
+        if node["split"] is not None and id in twin.order:
+            for child, topic in zip(tree[id].children, node["split"][0]): assert_allclose(child.topic, topic, atol=1e-8)
+
+
+CASES = [(0, (20, 15, 10), 0, 9.), (1, (24, 20, 8), 4, 9.), (4, (18, 14, 9, 7), 3, 2.)]
+OPTIONS = dict(tol=1e-4, min_iter=5, max_iter=300)
+
+
+@cache
+def twin_tree(case, side):
+    seed, sizes, n_odd, imbalance = case
+    return naive.Hier(blocks(seed, sizes, n_odd), starts(seed, side), imbalance, **OPTIONS).grow(7)
+
+
+@pytest.mark.parametrize("side", ["H0", "W0"])
+@pytest.mark.parametrize("case", CASES)
+def test_whole_trees_as_the_naive_twin(case, side):
+    seed, sizes, n_odd, imbalance = case
+    X = blocks(seed, sizes, n_odd)
+    for form in (X, sp.csr_array(X)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = HierNMF2(7, imbalance=imbalance, init=starts(seed, side), extrapolate=False, **OPTIONS).fit(form)
+        assert_same_tree(model, twin_tree(case, side))
+
+
+def test_the_cases_reach_every_decision():
+    nodes = [node for case in CASES for node in twin_tree(case, "H0").nodes.values()]
+    assert any(node["outliers"] for node in nodes)
+    assert {-1., -2.} <= {node["score"] for node in nodes}
+
+
+def corpus_matrix(seed=0):
+    return blocks(seed, (60, 50, 40, 30), n_odd=3, terms=15)
+
+
+@pytest.mark.parametrize("options", [dict(), dict(init="random", random_state=3), dict(init="random", extrapolate=False, random_state=3)])
+def test_a_tree_is_the_beginning_of_a_larger_one(options):
+    X = sp.csr_array(corpus_matrix())
+    large = HierNMF2(9, **options).fit(X)
+    for n in (2, 5, 8):
+        small = HierNMF2(n, **options).fit(X)
+        assert small.n_leaves_ == n
+        assert_array_equal(small.labels_, large.tree_.labels(n))
+        assert [leaf.id for leaf in small.tree_.leaves()] == [leaf.id for leaf in large.tree_.leaves(n)]
+        small.grow(9)
+        assert_array_equal(small.labels_, large.labels_)
+        assert_array_equal(small.components_, large.components_)
+
+
+def test_same_seed_same_tree_other_seed_other_start():
+    X = corpus_matrix()
+    fits = [HierNMF2(6, init="random", random_state=r, extrapolate=False).fit(X) for r in (1, 1, 2)]
+    assert_array_equal(fits[0].components_, fits[1].components_)
+    assert not np.array_equal(fits[0].components_, fits[2].components_)
+
+
+def test_every_form_of_the_matrix_gives_the_tree():
+    X = sp.csr_array(corpus_matrix())
+    truth = HierNMF2(6).fit(X)
+    long = X.copy()
+    long.indices, long.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    for form in (X.toarray(), np.asfortranarray(X.toarray()), long, X.tocsc(), X.tocoo(), sp.csr_matrix(X)):
+        assert_array_equal(HierNMF2(6).fit(form).labels_, truth.labels_)
+    single = HierNMF2(6).fit(X.astype(np.float32))
+    assert single.components_.dtype == single.transform(X.astype(np.float32)).dtype == np.float32
+    assert (single.labels_ == truth.labels_).mean() > .99
+
+
+def test_the_input_is_left_alone():
+    X = sp.csr_array(corpus_matrix())
+    before = X.copy()
+    HierNMF2(5).fit(X)
+    assert_array_equal(X.toarray(), before.toarray())
+    assert X.data.dtype == before.data.dtype
+
+
+def test_threads_change_nothing():
+    rng = np.random.default_rng(0)
+    X = sp.random(4000, 300, .15, "csr", rng=rng)
+    X.data[:] = np.where(rng.random(X.nnz) < .1, 5, 1)*X.data
+    before, fits = get_num_threads(), []
+    for threads in (1, before):
+        set_num_threads(threads)
+        fits.append(HierNMF2(6).fit(X))
+    set_num_threads(before)
+    assert_array_equal(fits[0].components_, fits[1].components_)
+    assert_array_equal(fits[0].labels_, fits[1].labels_)
+
+
+def test_documents_are_in_one_leaf_or_one_outlier_set():
+    model = HierNMF2(8).fit(corpus_matrix())
+    tree = model.tree_
+    seen = np.concatenate([leaf.docs for leaf in tree.leaves()] + [node.outliers for node in tree.nodes.values()])
+    assert_array_equal(np.sort(seen), np.arange(tree.n_docs))
+    for node in tree:
+        if node.children:
+            below = [np.concatenate([child.docs, child.outliers]) for child in node.children]
+            assert_array_equal(np.sort(np.concatenate(below)), node.docs)
+        assert node.size == len(node.docs)
+        assert_allclose(np.linalg.norm(node.topic), 1)
+
+
+def test_training_documents_find_their_leaves():
+    X = corpus_matrix()
+    model = HierNMF2(6).fit(X)
+    kept = model.labels_ >= 0
+    assert (model.predict(X)[kept] == model.labels_[kept]).mean() > .98
+    assert_allclose(model.transform(X).sum(1), 1)
+
+
+def test_stopping_by_score():
+    X = corpus_matrix()
+    all_of_it = HierNMF2(9).fit(X)
+    limit = sorted(node.score for node in all_of_it.tree_.nodes.values() if node.children)[2]
+    some = HierNMF2(None, min_score=limit).fit(X)
+    assert all(leaf.score < limit for leaf in some.tree_.leaves())
+    assert all(some.tree_[id].score >= limit for id in some.tree_.splits)
+
+
+def test_no_trials_keep_every_document():
+    model = HierNMF2(8, trials=0).fit(corpus_matrix())
+    assert (model.labels_ >= 0).all()
+
+
+def test_documents_that_are_all_alike_are_one_leaf():
+    with pytest.warns(UserWarning, match="n_leaves=3 can't be had"):
+        model = HierNMF2(3).fit(np.ones((10, 4)))
+    assert model.n_leaves_ == 1 and (model.labels_ == 0).all()
+    assert (model.predict(np.ones((2, 4))) == 0).all()
+    assert_allclose(model.transform(np.ones((2, 4))), 1)
+
+
+def test_empty_documents_belong_nowhere():
+    X = corpus_matrix()
+    X[[3, 77]] = 0
+    for form in (X, sp.csr_array(X)):
+        with pytest.warns(UserWarning, match="2 of 183 documents are empty"): model = HierNMF2(4).fit(form)
+        assert (model.labels_[[3, 77]] == -1).all() and (model.predict(form)[[3, 77]] == -1).all()
+        assert set(model.tree_[""].outliers) == {3, 77}
+
+
+def test_terms_that_never_occur_change_nothing():
+    X = corpus_matrix()
+    padded = np.insert(X, [4, 9], 0., axis=1)
+    calls = []
+    def init(docs, terms):
+        calls.append(terms)
+        return None, np.random.default_rng(len(docs)).random((2, len(terms)))
+    a, b = HierNMF2(2, init=init).fit(X), HierNMF2(2, init=init).fit(sp.csr_array(padded))
+    assert len(calls[0]) == len(calls[len(calls)//2]) == X.shape[1]
+    assert_array_equal(a.labels_, b.labels_)
+    assert_allclose(np.delete(b.components_, [4, 10], axis=1), a.components_, atol=1e-12)
+    assert not b.components_[:,[4, 10]].any()
+
+
+def test_a_pickled_model_grows_when_given_its_matrix():
+    X = corpus_matrix()
+    model = HierNMF2(4).fit(X)
+    copy = pickle.loads(pickle.dumps(model))
+    with pytest.raises(ValueError, match="X must be given"): copy.grow(6)
+    with pytest.raises(ValueError, match="training matrix of 183 documents"): copy.grow(6, X[:50])
+    assert_array_equal(copy.grow(6, X).labels_, model.grow(6).labels_)
+
+
+def test_an_interrupted_fit_leaves_a_whole_tree():
+    X = corpus_matrix()
+    whole, calls = HierNMF2(6, init=starts(0, "H0")).fit(X), []
+    source = starts(0, "H0")
+    def init(docs, terms):
+        calls.append(1)
+        if len(calls) == 6: raise KeyboardInterrupt
+        return source(docs, terms)
+    model = HierNMF2(6, init=init)
+    with pytest.raises(KeyboardInterrupt): model.fit(X)
+    assert 1 <= model.n_leaves_ < 6
+    assert_array_equal(model.labels_, whole.tree_.labels(model.n_leaves_))
+
+
+BAD_INIT = [(lambda d, t: (None, None), "W0 or H0"), (lambda d, t: (None, np.ones((2, 3))), "H0 of shape"),
+            (lambda d, t: (np.ones((len(d), 3)), None), "W0 of shape"), (lambda d, t: (None, -np.ones((2, len(t)))), "at least 0"),
+            (lambda d, t: (None, np.full((2, len(t)), np.nan)), "finite")]
+
+
+@pytest.mark.parametrize("init, message", BAD_INIT)
+def test_bad_starts_are_named(init, message):
+    with pytest.raises(ValueError, match=message): HierNMF2(3, init=init).fit(corpus_matrix())
+
+
+@pytest.mark.parametrize("options, message", [
+    (dict(n_leaves=0), "n_leaves"), (dict(n_leaves=2.5), "n_leaves"), (dict(imbalance=.5), "imbalance"), (dict(trials=-1), "trials"),
+    (dict(min_score=-1), "min_score"), (dict(leaf_choice="size"), "leaf_choice"), (dict(init="nndsvd"), "init"), (dict(tol=-1), "tol"),
+    (dict(max_iter=0), "max_iter"), (dict(min_iter=-1), "min_iter"), (dict(n_leaves=None), "min_score"), (dict(random_state=-1), "random_state")])
+def test_bad_parameters_are_named(options, message):
+    with pytest.raises(ValueError, match=message): HierNMF2(**options).fit(corpus_matrix())
+
+
+@pytest.mark.parametrize("X, message", [
+    (-np.ones((5, 3)), "Negative values"), (np.full((5, 3), np.nan), "NaN or inf"), (np.zeros((5, 3)), "all documents are empty"),
+    (np.ones((1, 3)), "1 sample"), (np.ones(5), "1D array"), (["a text", "another"], "text_pipeline"), (sp.csr_array((0, 3)), "0 sample")])
+def test_bad_matrices_are_named(X, message):
+    with pytest.raises(ValueError, match=message): HierNMF2(3).fit(X)
