@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Rank2', 'revive', 'leading_pair', 'wedge', 'svd_topics', 'rank2_nmf', 'sides', 'Rank2NMF', 'fit_options']
 
-# %% ../nbs/13_rank2.ipynb #f36905df
+# %% ../nbs/13_rank2.ipynb #6cdf399f
 import warnings
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .core import check_matrix, check_number, seed_of, single_blas, stream
 from .kernels import documents, nnls2, projected_gradient, residuals, squared_error, unit_topics
 
-# %% ../nbs/13_rank2.ipynb #0a4bd84c
+# %% ../nbs/13_rank2.ipynb #4c69f0c0
 class Rank2(NamedTuple):
     "Two topics of some documents: what `rank2_nmf` returns"
     W:np.ndarray        # weights, (n_docs, 2), float64
@@ -24,7 +24,7 @@ class Rank2(NamedTuple):
     n_iter:int          # iterations made
     converged:bool      # did the projected gradient fall below `tol`?
 
-# %% ../nbs/13_rank2.ipynb #19d1e5e0
+# %% ../nbs/13_rank2.ipynb #fd001987
 def revive(docs, Ht):
     "Put dead topics of `Ht` on the documents explained worst, in place; False if nothing is left to explain"
     for r in np.flatnonzero(~Ht.any(0)):
@@ -35,15 +35,15 @@ def revive(docs, Ht):
         Ht[:,r] /= np.linalg.norm(Ht[:,r])
     return True
 
-# %% ../nbs/13_rank2.ipynb #f9520102
+# %% ../nbs/13_rank2.ipynb #8dc8530f
 def _terms_last(docs, Ht, tol, min_iter, max_iter):
     "Alternate in the published order, from topics"
     W, old = np.zeros((2, docs.shape[0], 2))
-    revivals = 0
+    revivals, rounding = 0, 1e-24*docs.squares().sum()
     for i in range(max_iter + 1):                           # i iterations are complete
         S, G, slope = docs.sweep(Ht, W, old)
         if i == 1: first = slope
-        if i > min_iter and slope <= tol**2*first: return Rank2(old, Ht, i, True)
+        if i > min_iter and slope <= max(tol**2*first, rounding): return Rank2(old, Ht, i, True)
         if i == max_iter: return Rank2(old, Ht, i, False)
         Ht, norms = unit_topics(G, S)
         W *= norms
@@ -52,7 +52,7 @@ def _terms_last(docs, Ht, tol, min_iter, max_iter):
             if revivals > 3 or not revive(docs, Ht): return Rank2(W, Ht, i + 1, True)
         W, old = old, W
 
-# %% ../nbs/13_rank2.ipynb #7fa28f4c
+# %% ../nbs/13_rank2.ipynb #58dbc80d
 def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate):
     "Alternate, from topics, ending on the best weights for the topics; with extrapolation if wanted"
     W, revivals = np.zeros((docs.shape[0], 2)), 0
@@ -67,7 +67,7 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate):
         explained = now
         slope = projected_gradient(start, G, S)
         if i == 1: first = slope
-        if i > min_iter and slope <= tol**2*first: return Rank2(W, start, i, True)
+        if i > min_iter and slope <= max(tol**2*first, 1e-24*np.vdot(S, S)): return Rank2(W, start, i, True)
         last, (H, norms) = H, unit_topics(G, S)
         start = H
         if not norms.all():
@@ -79,7 +79,7 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate):
             beta, limit = min(limit, 1.05*beta), min(1., 1.02*limit)
     return Rank2(W, start, max_iter, False)
 
-# %% ../nbs/13_rank2.ipynb #4f94baef
+# %% ../nbs/13_rank2.ipynb #5176f8fc
 def leading_pair(
     docs,                # from `documents`
     steps:int=6,         # blocks of the Krylov space; each costs about a sweep
@@ -90,14 +90,15 @@ def leading_pair(
     basis, images = np.empty((m, 0)), np.empty((m, 0))
     while Q.shape[1]:
         basis = np.concatenate([basis, Q], 1)
-        images = np.concatenate([images, docs.back(docs.times(Q))], 1)
-        Q = images[:,-2:].copy()
-        for _ in range(2): Q -= basis @ (basis.T @ Q)         # twice: once leaves rounding behind
-        Q = np.linalg.qr(Q)[0][:,:min(2*steps, m) - basis.shape[1]]
+        Q = docs.back(docs.times(Q))
+        images = np.concatenate([images, Q], 1)
+        for _ in range(2): Q = Q - basis @ (basis.T @ Q)      # twice: once leaves rounding behind
+        Q, R = np.linalg.qr(Q)
+        Q = Q[:,abs(np.diag(R)) > 1e-10*np.linalg.norm(images)][:,:min(2*steps, m) - basis.shape[1]]
     small = basis.T @ images                                  # X^T X in that basis
     return basis @ np.linalg.eigh((small + small.T)/2)[1][:,:-3:-1]
 
-# %% ../nbs/13_rank2.ipynb #2920ea58
+# %% ../nbs/13_rank2.ipynb #b26392ae
 def wedge(
     z:np.ndarray,        # documents in the plane, (n_docs, 2)
     spare:float=.01,     # share of the documents' squared length that may lie beyond either edge
@@ -109,7 +110,7 @@ def wedge(
     if share[-1] == 0: return np.array([0., np.pi/2])
     return angle[order[np.searchsorted(share, np.array([spare, 1 - spare])*share[-1]).clip(0, len(z) - 1)]]
 
-# %% ../nbs/13_rank2.ipynb #50132591
+# %% ../nbs/13_rank2.ipynb #7088da2c
 def svd_topics(
     docs,                # from `documents`
 )->np.ndarray:           # topics of unit length, (n_terms, 2)
@@ -126,7 +127,7 @@ def svd_topics(
     norms = np.sqrt((Ht*Ht).sum(0))
     return Ht/np.where(norms > 0, norms, 1)
 
-# %% ../nbs/13_rank2.ipynb #ed3da335
+# %% ../nbs/13_rank2.ipynb #920f7224
 def rank2_nmf(
     docs,                       # from `documents`
     Ht0:np.ndarray|None=None,   # topics to start from, (n_terms, 2)
@@ -152,14 +153,14 @@ def rank2_nmf(
     if extrapolate or W0 is not None: return _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate)
     return _terms_last(docs, Ht, tol, min_iter, max_iter)
 
-# %% ../nbs/13_rank2.ipynb #3f35c880
+# %% ../nbs/13_rank2.ipynb #7b4350f1
 def sides(
     W:np.ndarray,   # weights for topics of unit length, (n_docs, 2)
 )->np.ndarray:      # 0 or 1 for each document, (n_docs,)
     "The topic in which each document has more weight; equal weights count for the second."
     return (W[:,0] <= W[:,1]).astype(np.int64)
 
-# %% ../nbs/13_rank2.ipynb #4691f3ca
+# %% ../nbs/13_rank2.ipynb #18ecafda
 class Rank2NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Rank-2 NMF of a document-term matrix.
 
@@ -219,7 +220,7 @@ class Rank2NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-# %% ../nbs/13_rank2.ipynb #b8d2582f
+# %% ../nbs/13_rank2.ipynb #3c48accf
 def fit_options(
     est,        # an estimator with the parameters of `rank2_nmf`
 )->dict:        # tol, min_iter, max_iter, extrapolate

@@ -1,0 +1,93 @@
+"""FlatNMF2: leaf topics, exact weights, refinement, documents without a topic"""
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import normalized_mutual_info_score
+
+from nmf2.data import planted_tree
+from nmf2.flat import FlatNMF2, heaviest, memberships
+from nmf2.hier import HierNMF2
+from nmf2.weighting import count_pipeline
+
+
+@pytest.fixture(scope="module")
+def pile():
+    corpus = planted_tree((3, 3), n_docs=450, overlap=.5, noise=.1, length=30, random_state=0)
+    return count_pipeline().fit_transform(corpus.X), corpus.classes(1)[0]
+
+
+def test_topics_are_the_leaves_and_weights_the_best(pile):
+    X, _ = pile
+    model = FlatNMF2(9)
+    W = model.fit_transform(X)
+    tree = HierNMF2(9).fit(X)
+    assert_array_equal(model.components_, tree.components_)
+    assert_array_equal(model.hier_.labels_, tree.labels_)
+    truth = [scipy.optimize.nnls(model.components_.T.astype(float), x)[0] for x in X.toarray()[:40].astype(float)]
+    assert_allclose(W[:40], truth, atol=1e-6)
+    assert_array_equal(model.labels_, W.argmax(1))
+    assert_array_equal(model.predict(X), model.labels_)
+    assert_allclose(model.transform(X), W, atol=1e-6)
+
+
+def test_it_finds_what_was_planted(pile):
+    X, fine = pile
+    for topics in ("nmf", "svd"):
+        assert normalized_mutual_info_score(fine, FlatNMF2(9, topics=topics).fit(X).labels_) > .9
+
+
+def test_leading_singular_vectors(pile):
+    X, _ = pile
+    model = FlatNMF2(4, topics="svd").fit(X)
+    for leaf, topic in zip(model.hier_.tree_.leaves(), model.components_):
+        first = abs(np.linalg.svd(X[leaf.docs].toarray())[2][0])
+        assert topic @ first > .9999
+
+
+def test_refining_lowers_the_error(pile):
+    X, _ = pile
+    errors = []
+    for refine in (0, 1, 3):
+        model = FlatNMF2(9, refine=refine)
+        W = model.fit_transform(X)
+        errors.append(np.linalg.norm(X - W @ model.components_))
+        assert_allclose(np.linalg.norm(model.components_, axis=1), 1, rtol=1e-5)
+    assert errors[0] > errors[1] > errors[2]
+
+
+def test_documents_without_a_topic(pile):
+    X, _ = pile
+    alone = sp.csr_matrix(([1.], ([1], [X.shape[1]])), shape=(2, X.shape[1] + 1))        # an empty one, and one with a word of its own
+    X = sp.vstack([sp.hstack([X, sp.csr_matrix((450, 1))]), alone], format="csr")
+    with pytest.warns(UserWarning, match="1 of 452 documents are empty"): model = FlatNMF2(9).fit(X)
+    assert model.labels_[-2] == -1
+    assert (model.labels_[:450] >= 0).all()
+    assert_array_equal(model.predict(X), model.labels_)
+    assert heaviest(np.array([[0, 0], [0, 2.]])).tolist() == [-1, 1]
+
+
+def test_slices_do_not_show(pile):
+    X, _ = pile
+    Ht = np.random.default_rng(0).random((X.shape[1], 5))
+    for form in (X, X.toarray()): assert_allclose(memberships(form, Ht, step=37), memberships(X, Ht), atol=1e-6)
+
+
+def test_float32_and_input_untouched(pile):
+    X, _ = pile
+    X, before = X.astype(np.float32), X.copy()
+    model = FlatNMF2(5, refine=1).fit(X)
+    assert model.components_.dtype == model.transform(X).dtype == np.float32
+    assert_array_equal(X.toarray(), before.toarray())
+
+
+@pytest.mark.parametrize("options, message", [(dict(n_clusters=0), "n_clusters"), (dict(refine=-1), "refine"), (dict(topics="x"), "topics"),
+                                              (dict(n_clusters=None), "n_clusters or min_score"), (dict(trials=-2), "trials")])
+def test_bad_parameters_are_named(pile, options, message):
+    with pytest.raises(ValueError, match=message): FlatNMF2(**options).fit(pile[0])
+
+
+def test_as_many_topics_as_there_are(pile):
+    with pytest.warns(UserWarning, match="can't be had"): model = FlatNMF2(50).fit(pile[0][:12])
+    assert len(model.components_) == model.hier_.n_leaves_ < 50

@@ -1,0 +1,123 @@
+"""Sweeps and products on awkward matrices, against plain NumPy"""
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numba import get_num_threads, set_num_threads
+from numpy.testing import assert_allclose, assert_array_equal
+
+from nmf2.kernels import (cut_points, documents, nnls2, projected_gradient, residuals, solve2, squared_error, take,
+                          unit_topics)
+
+
+def matrices():
+    rng = np.random.default_rng(0)
+    X = sp.random(400, 60, .2, "csr", rng=rng)
+    X.data += .1
+    holes = X.toarray()
+    holes[[0, 7, 399]], holes[:,[0, 5, 59]] = 0, 0                       # empty documents and terms, at the ends too
+    twins = np.repeat(X.toarray()[:40], 10, axis=0)                      # duplicate documents
+    many = sp.random(9000, 200, .1, "csr", rng=rng)                      # several chunks
+    return dict(plain=X.toarray(), holes=holes, twins=twins, many=many.toarray(), one_term=X.toarray()[:,:1], one_document=X.toarray()[:1])
+
+
+@pytest.mark.parametrize("name", matrices())
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64, None])
+def test_sweep_and_products(name, dtype, index):
+    dense = matrices()[name].astype(dtype)
+    X = dense
+    if index:
+        X = sp.csr_array(dense)
+        X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    rng = np.random.default_rng(1)
+    Ht, old = rng.random((X.shape[1], 2)), rng.random((X.shape[0], 2))*rng.integers(0, 2, (X.shape[0], 2))
+    docs, W, exact = documents(X), np.empty((X.shape[0], 2)), dense.astype(np.float64)
+    S, G, slope = docs.sweep(Ht, W, old)
+    assert_allclose(W, nnls2(Ht.T @ Ht, exact @ Ht), atol=1e-12)
+    assert_allclose(S, exact.T @ W, atol=1e-10)
+    assert_allclose(G, W.T @ W, atol=1e-10)
+    assert_allclose(slope, naive.projected_gradient(old, Ht.T @ Ht, exact @ Ht)**2)
+    B, V = rng.random((X.shape[1], 11)), rng.random((X.shape[0], 19))
+    assert_allclose(docs.times(B), exact @ B, atol=1e-10)
+    assert_allclose(docs.back(V), exact.T @ V, atol=1e-10)
+    assert_allclose(docs.squares(), (exact**2).sum(1))
+    assert_array_equal(docs.filled(), exact.any(1))
+    for i in (0, X.shape[0] - 1): assert_array_equal(docs.row(i), exact[i])
+
+
+def test_the_cases_have_one_chunk_and_several():
+    chunks = [len(documents(sp.csr_array(X)).cuts) - 1 for X in matrices().values()]
+    assert min(chunks) == 1 and max(chunks) > 2
+
+
+def test_solve2_against_all_supports():
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        B, y = rng.random((5, 2))*rng.integers(0, 2, (5, 2)), rng.random(5)*rng.integers(0, 2, 5)
+        G, r = B.T @ B, B.T @ y
+        assert_allclose(solve2(G[0,0], G[0,1], G[1,1], r[0], r[1]), naive.nnls(B, y), atol=1e-9)
+
+
+def test_solve2_ties_and_degenerate_topics():
+    assert solve2(1., 1., 1., 2., 2.) == (2., 0.)           # parallel: the first
+    assert solve2(1., 0., 1., 0., 0.) == (0., 0.)           # empty document
+    assert solve2(0., 0., 4., 0., 2.) == (0., .5)           # empty first topic
+    assert solve2(4., 0., 0., 2., 0.) == (.5, 0.)           # empty second topic
+    assert solve2(0., 0., 0., 0., 0.) == (0., 0.)
+    for scale in (1e-30, 1e30): assert_allclose(solve2(2*scale, scale, 2*scale, 3*scale, 3*scale), (1., 1.))
+
+
+def test_nnls2_compiled_and_plain_agree():
+    rng = np.random.default_rng(3)
+    B, R = rng.random((6, 2)), rng.random((50, 2))
+    assert_array_equal(nnls2(B.T @ B, R), nnls2.py_func(B.T @ B, R))
+
+
+def test_threads_change_no_bit():
+    X = sp.csr_array(matrices()["many"])
+    before, results = get_num_threads(), []
+    for threads in (1, before):
+        set_num_threads(threads)
+        docs, W = documents(X), np.zeros((X.shape[0], 2))
+        S, G, slope = docs.sweep(np.linspace(0, 1, 2*X.shape[1]).reshape(-1, 2), W)
+        results.append(np.concatenate([S.ravel(), G.ravel(), W.ravel(), [slope], docs.back(W).ravel(), docs.times(S).ravel()]))
+    set_num_threads(before)
+    assert_array_equal(*results)
+
+
+def test_chunks_hold_every_document_once():
+    rng = np.random.default_rng(4)
+    for sizes in (rng.integers(0, 300, 3000), np.r_[np.zeros(500, int), rng.integers(0, 900, 900), np.zeros(7, int)], [0, 0], [10**6, 0, 1]):
+        cuts = cut_points(np.r_[0, np.cumsum(sizes)], 50)
+        assert cuts[0] == 0 and cuts[-1] == len(sizes) and (np.diff(cuts) >= 0).all() and len(cuts) <= 17
+
+
+def test_errors_and_residuals():
+    X = matrices()["holes"]
+    rng = np.random.default_rng(5)
+    W, Ht = rng.random((400, 2)), rng.random((60, 2))
+    assert_allclose(squared_error((X**2).sum(), X.T @ W, W.T @ W, Ht), np.linalg.norm(X - W @ Ht.T)**2)
+    assert squared_error(1., np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1))*(1 + 1e-16)) == 0
+    assert_allclose(residuals(documents(sp.csr_array(X)), W, Ht), ((X - W @ Ht.T)**2).sum(1))
+
+
+def test_unit_topics_are_the_best_for_the_weights():
+    X = matrices()["holes"]
+    W = np.random.default_rng(6).random((400, 2))
+    Ht, norms = unit_topics(W.T @ W, X.T @ W)
+    assert_allclose(np.linalg.norm(Ht, axis=0), 1)
+    assert_allclose(Ht*norms, naive.nnls_rows(W, X.T), atol=1e-10)
+    assert projected_gradient(Ht*norms, W.T @ W, X.T @ W) < 1e-18
+
+
+def test_take_some_documents():
+    X = matrices()["holes"]
+    rows = np.random.default_rng(7).permutation(400)[:30]
+    for form in (X, sp.csr_array(X), sp.csr_array(X.astype(np.float32))):
+        sub, terms = take(form, rows)
+        assert_array_equal(terms, np.flatnonzero(X[rows].any(0)))
+        sub = sub.toarray() if sp.issparse(sub) else sub
+        assert_array_equal(sub, X[rows][:,terms].astype(sub.dtype))
+    sub, terms = take(sp.csr_array(X), np.array([0]))        # an empty document
+    assert sub.shape == (1, 0) and len(terms) == 0

@@ -1,0 +1,83 @@
+"""NNLS with many columns, against SciPy, trying all supports, and the conditions of a minimum"""
+import naive
+import numpy as np
+import pytest
+import scipy.optimize
+from numpy.testing import assert_allclose, assert_array_equal
+
+from nmf2.nnls import nnls
+
+METHODS = ["bpp", "active-set"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 8, 20, 80])
+@pytest.mark.parametrize("signed", [False, True])
+def test_as_scipy(method, k, signed):
+    rng = np.random.default_rng(k)
+    B, Y = rng.random((100, k)), rng.random((60, 100))
+    if signed: B, Y = B - .5, Y - .5
+    truth = [scipy.optimize.nnls(B, y)[0] for y in Y]
+    assert_allclose(nnls(B.T @ B, Y @ B, method), truth, atol=1e-10)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_as_trying_every_support(method):
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        B = rng.random((7, 4))*rng.integers(0, 2, (7, 4)) + np.eye(7, 4)
+        Y = rng.random((5, 7))*rng.integers(0, 2, (5, 7))
+        assert_allclose(nnls(B.T @ B, Y @ B, method), naive.nnls_rows(B, Y), atol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["twice the same", "sum of others", "empty column", "all the same", "nearly the same"])
+def test_dependent_columns_give_the_best_fit(method, kind):
+    rng = np.random.default_rng(2)
+    B, Y = rng.random((40, 6)), rng.random((80, 40))
+    D = {"twice the same": np.c_[B, B[:,2]], "sum of others": np.c_[B[:,1] + B[:,4], B], "empty column": np.c_[B[:,:3], 0*B[:,0], B[:,3:]],
+         "all the same": np.repeat(B[:,:1], 5, 1), "nearly the same": np.c_[B, B[:,2] + 1e-9*rng.random(40)]}[kind]
+    g = nnls(D.T @ D, Y @ D, method)
+    assert g.min() >= 0
+    found = np.linalg.norm(Y - g @ D.T, axis=1)
+    best = [scipy.optimize.nnls(D, y)[1] for y in Y]
+    assert_allclose(found, best, rtol=1e-7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_conditions_of_a_minimum_on_many_documents(method):
+    rng = np.random.default_rng(3)
+    B = rng.random((300, 40))*(rng.random((300, 40)) < .1)
+    Y = rng.random((3000, 300))*(rng.random((3000, 300)) < .1)
+    G, R = B.T @ B, Y @ B
+    g = nnls(G, R, method)
+    slack = g @ G - R
+    assert g.min() >= 0 and slack.min() > -1e-9 and abs(g*slack).max() < 1e-9
+    assert 0 < (g > 0).mean() < .9
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_scale_does_not_matter(scale):
+    rng = np.random.default_rng(4)
+    B, Y = rng.random((30, 6)), rng.random((20, 30))
+    assert_allclose(nnls(scale**2*B.T @ B, scale*Y @ B)*scale, nnls(B.T @ B, Y @ B), rtol=1e-9)
+
+
+def test_nothing_to_explain():
+    assert_array_equal(nnls(np.eye(3), np.zeros((2, 3))), np.zeros((2, 3)))
+    assert_array_equal(nnls(np.eye(3), -np.ones((2, 3))), np.zeros((2, 3)))
+    assert nnls(np.eye(3), np.empty((0, 3))).shape == (0, 3)
+    assert_array_equal(nnls(np.zeros((3, 3)), np.zeros((1, 3))), np.zeros((1, 3)))
+
+
+def test_documents_do_not_depend_on_each_other():
+    rng = np.random.default_rng(5)
+    B, Y = rng.random((30, 7)), rng.random((600, 30))
+    assert_array_equal(nnls(B.T @ B, Y @ B)[::-1], nnls(B.T @ B, (Y @ B)[::-1]))
+
+
+@pytest.mark.parametrize("G, R, options, message", [
+    (np.eye(3), np.ones((4, 2)), {}, "B.T @ B"), (np.eye(3), np.ones(3), {}, "B.T @ B"), (np.ones((2, 3)), np.ones((4, 3)), {}, "B.T @ B"),
+    (np.eye(2)*np.nan, np.ones((4, 2)), {}, "finite"), (np.eye(2), np.full((4, 2), np.inf), {}, "finite"), (np.eye(3), np.ones((4, 3)), dict(method="x"), "method")])
+def test_bad_input_is_named(G, R, options, message):
+    with pytest.raises(ValueError, match=message): nnls(G, R, **options)

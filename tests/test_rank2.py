@@ -1,0 +1,154 @@
+"""Rank-2 NMF against its naive twins, and the collapse guard"""
+import warnings
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from nmf2.kernels import documents, squared_error
+from nmf2.rank2 import Rank2NMF, leading_pair, rank2_nmf, revive, sides, svd_topics
+
+
+def matrix(seed=0, n=50, m=30, density=.4):
+    X = sp.random(n, m, density, "csr", rng=np.random.default_rng(seed))
+    X.data += .05
+    return X
+
+
+def error(X, W, Ht): return np.linalg.norm(X - W @ Ht.T)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("min_iter", [1, 5])
+def test_published_order_as_the_naive_twin(seed, min_iter):
+    X, H0 = matrix(seed), np.random.default_rng(seed).random((2, 30))
+    for form in (X, X.toarray()):
+        fit = rank2_nmf(documents(form), H0.T, tol=1e-3, min_iter=min_iter, extrapolate=False)
+        W, H, n_iter = naive.rank2_terms_last(X.toarray(), H0, 1e-3, min_iter)
+        assert fit.n_iter == n_iter and fit.converged
+        assert_allclose(fit.W, W, atol=1e-9)
+        assert_allclose(fit.Ht.T, H, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_order_from_weights_as_the_naive_twin(seed):
+    X, W0 = matrix(seed), np.random.default_rng(seed).random((50, 2))
+    fit = rank2_nmf(documents(X), W0=W0, tol=1e-3, extrapolate=False)
+    W, H, n_iter = naive.rank2_docs_last(X.toarray(), W0, 1e-3)
+    assert fit.n_iter == n_iter
+    assert_allclose(fit.W, W, atol=1e-9)
+    assert_allclose(fit.Ht.T, H, atol=1e-9)
+
+
+def test_at_most_max_iter_and_then_it_says_so():
+    docs, H0 = documents(matrix()), np.random.default_rng(0).random((30, 2))
+    for options in (dict(), dict(extrapolate=False), dict(extrapolate=False, W0=np.random.default_rng(0).random((50, 2)), Ht0=None)):
+        fit = rank2_nmf(docs, **{"Ht0": H0, "tol": 0., "max_iter": 3, **options})
+        assert fit.n_iter == 3 and not fit.converged
+    with pytest.warns(UserWarning, match="max_iter=2"): Rank2NMF(max_iter=2).fit(matrix())
+
+
+@pytest.mark.parametrize("extrapolate", [True, False])
+def test_the_published_start_is_never_better_by_much(extrapolate):
+    for seed in range(5):
+        X = matrix(seed, 200, 80, .2)
+        docs = documents(X)
+        svd = rank2_nmf(docs, tol=1e-5, extrapolate=extrapolate)
+        tries = [rank2_nmf(docs, np.random.default_rng(s).random((80, 2)), tol=1e-5, extrapolate=False) for s in range(5)]
+        assert error(X, svd.W, svd.Ht) < 1.001*min(error(X, fit.W, fit.Ht) for fit in tries)
+
+
+def test_extrapolation_ends_on_the_best_weights_for_its_topics():
+    X = matrix()
+    fit = rank2_nmf(documents(X))
+    assert_allclose(fit.W, naive.nnls_rows(fit.Ht, X.toarray()), atol=1e-9)
+    assert_allclose(np.linalg.norm(fit.Ht, axis=0), 1)
+
+
+def test_exact_mixtures_are_found_exactly():
+    rng = np.random.default_rng(1)
+    H, W = rng.random((2, 40))*(rng.random((2, 40)) < .6), rng.random((100, 2))*rng.choice([1, 30], (100, 1))
+    W[:3], W[3:6] = [[1, 0]], [[0, 1]]                       # some documents of each topic alone
+    X = W @ H
+    model = Rank2NMF(tol=1e-6).fit(X)
+    assert model.reconstruction_err_ < 1e-5*np.linalg.norm(X)
+    truth = H/np.linalg.norm(H, axis=1, keepdims=True)
+    cosines = abs(model.components_ @ truth.T)
+    assert_allclose(np.sort(cosines.max(1)), 1, atol=1e-6)
+
+
+def test_leading_pair_as_svd():
+    for seed, shape in ((0, (60, 40)), (1, (5, 40)), (2, (40, 5)), (3, (7, 2)), (4, (30, 3))):
+        X = sp.random(*shape, .5, "csr", rng=np.random.default_rng(seed)) + sp.csr_array(np.outer(np.ones(shape[0]), np.arange(shape[1]) % 2))
+        V = leading_pair(documents(sp.csr_array(X)))
+        assert_allclose(V.T @ V, np.eye(2), atol=1e-12)
+        values = np.linalg.svd(X.toarray())[1]
+        assert_allclose(np.linalg.norm(X @ V), np.linalg.norm(values[:2]), rtol=1e-2)
+
+
+def test_start_is_usable_whatever_the_matrix():
+    for X in (np.eye(4), np.ones((5, 3)), np.ones((5, 1)), np.outer(np.arange(5), [0, 1, 2]), np.diag([1., 1e-8, 0]), np.eye(2)):
+        Ht = svd_topics(documents(X.astype(float)))
+        assert Ht.shape == (X.shape[1], 2) and np.isfinite(Ht).all() and Ht.min() >= 0 and Ht.any()
+
+
+def test_two_blocks_of_equal_size_are_told_apart():
+    X = np.kron(np.eye(2), np.ones((10, 6)))
+    labels = Rank2NMF().fit(X).labels_
+    assert len(set(labels[:10])) == len(set(labels[10:])) == 1 and labels[0] != labels[10]
+
+
+@pytest.mark.parametrize("extrapolate", [True, False])
+@pytest.mark.parametrize("start", ["parallel", "second empty", "both empty", "far from all"])
+def test_dead_topics_are_revived(start, extrapolate):
+    X = matrix(3)
+    t = np.random.default_rng(0).random(30)
+    Ht0 = {"parallel": np.c_[t, 2*t], "second empty": np.c_[t, 0*t], "both empty": np.zeros((30, 2)), "far from all": np.c_[t, np.eye(30)[0]*1e-300]}[start]
+    best = rank2_nmf(documents(X), tol=1e-6)
+    fit = rank2_nmf(documents(X), Ht0, tol=1e-6, extrapolate=extrapolate)
+    assert fit.Ht.any(0).all() and fit.converged
+    assert error(X, fit.W, fit.Ht) < 1.02*error(X, best.W, best.Ht)
+
+
+def test_rank_one_stays_rank_one():
+    X = np.outer([1., 2, 3, 0], [1., 0, 2])
+    for options in (dict(), dict(init="random", extrapolate=False, random_state=0), dict(init="random", random_state=0)):
+        model = Rank2NMF(**options).fit(X)
+        assert model.reconstruction_err_ < 1e-7*np.linalg.norm(X)       # a difference of squares: half the digits
+        assert len(set(model.labels_[:3])) == 1 and model.labels_[3] == -1
+    Ht = np.zeros((3, 2))
+    Ht[:,0] = X[0]
+    assert not revive(documents(X), Ht)
+
+
+def test_equal_weights_go_to_the_second():
+    assert sides(np.array([[1., 1], [2, 1], [0, 0], [1, 2]])).tolist() == [1, 0, 1, 1]
+
+
+def test_float32_stays_float32():
+    X = matrix().astype(np.float32)
+    model = Rank2NMF().fit(X)
+    assert model.components_.dtype == model.transform(X).dtype == np.float32
+    assert_allclose(model.reconstruction_err_, Rank2NMF().fit(X.astype(float)).reconstruction_err_, rtol=1e-5)
+
+
+def test_error_is_that_of_the_factors():
+    X = matrix()
+    for options in (dict(), dict(init="random", extrapolate=False, random_state=1)):
+        model = Rank2NMF(**options)
+        W = model.fit_transform(X)
+        assert_allclose(model.reconstruction_err_, np.linalg.norm(X - W @ model.components_))
+
+
+def test_seeds():
+    X = matrix()
+    runs = [Rank2NMF(init="random", random_state=r, extrapolate=False, tol=1e-2).fit(X).components_ for r in (0, 0, 1)]
+    assert_array_equal(runs[0], runs[1])
+    assert not np.array_equal(runs[0], runs[2])
+
+
+def test_new_documents_need_the_same_terms():
+    model = Rank2NMF().fit(matrix())
+    with pytest.raises(ValueError, match="features"): model.transform(np.ones((2, 7)))

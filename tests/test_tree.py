@@ -1,0 +1,232 @@
+"""The tree: cuts, words, routes for new documents, and every way out"""
+import json
+import pickle
+import sys
+import zipfile
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.cluster.hierarchy import cut_tree, is_valid_linkage
+
+from nmf2.data import planted_tree
+from nmf2.hier import HierNMF2
+from nmf2.tree import Tree
+from nmf2.weighting import count_pipeline
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    corpus = planted_tree((3, 3), n_docs=360, overlap=.4, noise=.15, length=40, texts=True, random_state=1)
+    X = count_pipeline().fit_transform(corpus.X)
+    X = sp.csr_matrix(sp.vstack([X, sp.csr_matrix(X.shape, dtype=X.dtype)[:1]]))          # an empty document, so that somebody is dropped
+    with pytest.warns(UserWarning, match="1 of 361 documents are empty"): model = HierNMF2(9).fit(X)
+    model.tree_.vocab = [f"w{j}" for j in range(X.shape[1])]
+    return corpus, X, model
+
+
+def test_cuts_are_nested(fitted):
+    tree = fitted[2].tree_
+    for n in range(1, 10):
+        leaves, labels = tree.leaves(n), tree.labels(n)
+        assert len(leaves) == n and set(labels[labels >= 0]) == set(range(n))
+        assert [leaf.id for leaf in leaves] == sorted(leaf.id for leaf in leaves)
+        if n > 1:
+            coarser = tree.labels(n - 1)
+            for k in range(n): assert len(set(coarser[labels == k])) == 1
+    assert [leaf.id for leaf in tree.leaves(1)] == [""]
+
+
+def test_walk_visits_each_node_once_parents_first(fitted):
+    tree = fitted[2].tree_
+    ids = [node.id for node in tree]
+    assert sorted(ids) == sorted(tree.nodes) and ids == sorted(ids)
+    for node in tree:
+        if node.id: assert node in node.parent.children
+        else: assert node.parent is None
+        assert node.id in repr(node)
+
+
+def test_top_terms(fitted):
+    tree = fitted[2].tree_
+    node = tree.leaves()[0]
+    words = tree.top_terms(node, n=4)
+    assert words == [f"w{j}" for j in np.argsort(-node.topic, kind="stable")[:4]] == tree.top_terms(node.id, n=4)
+    assert tree.top_terms(node, vocab=np.arange(tree.n_terms), n=2) == [w[1:] for w in words[:2]]
+    assert len(tree.top_terms(node, n=10**6)) == np.count_nonzero(node.topic)
+    with pytest.raises(ValueError, match="vocab"): tree.top_terms(node, vocab=["a"])
+    with pytest.raises(KeyError): tree.top_terms("0000000000")
+
+
+def test_without_a_vocabulary_terms_are_numbers(fitted):
+    tree = HierNMF2(2).fit(fitted[1][:360]).tree_
+    assert all(isinstance(j, int) for j in tree.top_terms("0"))
+    assert str(tree.top_terms("0", n=1)[0]) in str(tree)
+
+
+def test_typical_documents_belong_to_the_node(fitted):
+    tree = fitted[2].tree_
+    for node in tree:
+        rows = tree.typical(node, 4)
+        assert len(rows) == min(4, node.size) and set(rows) <= set(node.docs)
+
+
+def test_routes_at_every_cut(fitted):
+    _, X, model = fitted
+    tree = model.tree_
+    for n in range(1, 10):
+        labels, shares = tree.predict(X, n), tree.transform(X, n)
+        assert shares.shape == (361, n) and shares.min() >= 0
+        assert_allclose(shares.sum(1), 1, rtol=1e-5)
+        kept = tree.labels(n) >= 0
+        assert (labels[kept] == tree.labels(n)[kept]).mean() > .98
+        if n > 1:
+            coarse = tree.transform(X, n - 1)
+            parent = [[leaf.id for leaf in tree.leaves(n - 1)].index(next(i for i in (leaf.id, leaf.id[:-1]) if i in {m.id for m in tree.leaves(n - 1)})) for leaf in tree.leaves(n)]
+            together = np.zeros_like(coarse)
+            np.add.at(together.T, parent, shares.T)
+            assert_allclose(together, coarse, atol=1e-5)
+
+
+def test_new_documents(fitted):
+    _, X, model = fitted
+    tree = model.tree_
+    assert tree.predict(X[-1:])[0] == -1                                  # nothing to go by
+    assert_allclose(tree.transform(X[-1:]).sum(), 1)
+    one = X[[5]]
+    assert_array_equal(tree.predict(one), tree.predict(3*one))            # length does not matter
+    assert_array_equal(tree.predict(one.toarray()), tree.predict(one))
+    assert_array_equal(model.predict(X), tree.predict(X))
+    assert_array_equal(model.transform(X), tree.transform(X))
+    with pytest.raises(ValueError, match="features"): tree.predict(X[:,:4])
+    with pytest.raises(ValueError, match="Negative"): tree.predict(-X)
+
+
+def test_save_and_load(fitted, tmp_path):
+    _, X, model = fitted
+    tree, path = model.tree_, tmp_path/"a tree.nmf2"
+    tree.save(path)
+    again = Tree.load(path)
+    assert str(again) == str(tree) and again.to_json() == tree.to_json() and again.to_html() == tree.to_html()
+    assert_array_equal(again.vocab, tree.vocab)
+    for n in (1, 4, 9): assert_array_equal(again.labels(n), tree.labels(n))
+    assert_array_equal(again.transform(X), tree.transform(X))
+    for node in tree:
+        assert_array_equal(again[node.id].topic, node.topic)
+        assert_array_equal(again[node.id].outliers, node.outliers)
+        assert_array_equal(again.typical(node.id), tree.typical(node))
+        assert again[node.id].score == node.score
+    assert [p.name for p in tmp_path.iterdir()] == ["a tree.nmf2"]        # nothing else left behind
+    with zipfile.ZipFile(path) as file:
+        for name in file.namelist(): np.load(file.open(name), allow_pickle=False)
+
+
+def test_save_replaces_whole_files_only(fitted, tmp_path, monkeypatch):
+    tree, path = fitted[2].tree_, tmp_path/"tree.nmf2"
+    tree.save(path)
+    before = path.read_bytes()
+    def broken(*args, **arrays): raise KeyboardInterrupt
+    monkeypatch.setattr(np, "savez_compressed", broken)
+    with pytest.raises(KeyboardInterrupt): tree.save(path)
+    assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"no tree", b"PK\x03\x04broken", b"\x93NUMPY", None, "other", "cut"])
+def test_what_is_not_a_tree_is_refused(fitted, tmp_path, content):
+    path = tmp_path/"x.nmf2"
+    if content is None: np.savez(path.open("wb"), a=np.arange(3))
+    elif content == "other": np.savez(path.open("wb"), about=np.frombuffer(b'{"format": "something"}', np.uint8))
+    elif content == "cut":
+        fitted[2].tree_.save(path)
+        path.write_bytes(path.read_bytes()[:-200])
+    else: path.write_bytes(content)
+    with pytest.raises(ValueError, match="is not a tree saved by nmf2"): Tree.load(path)
+
+
+def test_a_missing_file_is_missing(tmp_path):
+    with pytest.raises(FileNotFoundError): Tree.load(tmp_path/"nowhere")
+
+
+def test_pickled_files_are_not_opened(tmp_path):
+    np.savez(tmp_path/"evil.npz", about=np.array([{"format": "nmf2 tree"}], dtype=object))
+    with pytest.raises(ValueError, match="is not a tree"): Tree.load(tmp_path/"evil.npz")
+
+
+def test_pickle_of_a_deep_tree():
+    tree, root = Tree(2000, np.ones(2)), ""
+    tree.add("", range(2000), score=np.inf)
+    for depth in range(1500):
+        tree.add(root + "0", [depth]); tree.add(root + "1", range(depth + 1, 2000))
+        tree.splits.append(root)
+        root += "1"
+    assert pickle.loads(pickle.dumps(tree)).n_leaves == 1501
+
+
+class Text(HTMLParser):
+    "Tags that are opened, and whether all are closed in order"
+    def __init__(self):
+        super().__init__()
+        self.tags, self.open, self.words = [], [], []
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag != "meta": self.open.append(tag)
+    def handle_endtag(self, tag): assert self.open.pop() == tag
+    def handle_data(self, data): self.words.append(data)
+
+
+def test_html_is_whole_and_safe(fitted):
+    corpus, X, model = fitted
+    bad = "</li><script>alert('x')</script><img src=x onerror=alert(1)> & \"quotes\""
+    tree = pickle.loads(pickle.dumps(model.tree_))
+    tree.vocab = [f"<i>{j}" for j in range(tree.n_terms)]
+    page = tree.to_html([bad]*361, ids=[f"<b>{i}" for i in range(361)], title="a <title> & more")
+    reader = Text()
+    reader.feed(page)
+    assert not reader.open
+    assert set(reader.tags) == set("html head meta title style body h1 div details summary span b ol li".split())
+    assert reader.tags.count("details") == 17
+    assert "alert('x')" in "".join(reader.words) and "a <title> & more" in reader.words
+    assert "http" not in page and "src=" not in page.replace("&lt;img src=x", "")
+    with pytest.raises(ValueError, match="ids must have one entry"): tree.to_html(ids=["a"])
+    assert "<details" in tree._repr_html_()
+
+
+def test_json_says_it_all(fitted):
+    tree = fitted[2].tree_
+    told = json.loads(tree.to_json(n_terms=3), parse_constant=lambda c: pytest.fail(f"{c} is no JSON"))
+    assert told["n_leaves"] == 9 and told["splits"] == tree.splits and told["nodes"][0]["score"] is None
+    docs = [i for node in told["nodes"] for i in (node["docs"] or []) + node["outliers"]]
+    assert sorted(docs) == list(range(361))
+    for node in told["nodes"]: assert node["size"] == tree[node["id"]].size and len(node["terms"]) <= 3
+    assert "d7" in json.loads(tree.to_json(ids=[f"d{i}" for i in range(361)]))["nodes"][0]["outliers"] + \
+        sum((node["docs"] or [] for node in json.loads(tree.to_json(ids=[f"d{i}" for i in range(361)]))["nodes"]), [])
+
+
+def test_linkage_cuts_as_the_tree_does(fitted):
+    tree = fitted[2].tree_
+    Z = tree.to_linkage()
+    assert is_valid_linkage(Z) and Z.shape == (8, 4) and (np.diff(Z[:,2]) > 0).all()
+    for n in (2, 5, 8):
+        mine = tree.labels(n)
+        flat = cut_tree(Z, n_clusters=n).ravel()
+        for k, leaf in enumerate(tree.leaves()):
+            same = [j for j, other in enumerate(tree.leaves()) if mine[other.docs[0]] == mine[leaf.docs[0]]]
+            assert set(np.flatnonzero(flat == flat[k])) == set(same)
+    assert HierNMF2(1).fit(fitted[1][:50]).tree_.to_linkage().shape == (0, 4)
+
+
+def test_networkx(fitted, monkeypatch):
+    tree = fitted[2].tree_
+    try:
+        graph = tree.to_networkx()
+        assert set(graph.nodes) == set(tree.nodes) and graph.number_of_edges() == 16
+        assert graph.nodes["0"]["size"] == tree["0"].size
+    except ImportError as e: assert "nmf2[graph]" in str(e)
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(ImportError, match=r"nmf2\[graph\]"): tree.to_networkx()
+
+
+def test_vocabulary_must_fit(fitted):
+    with pytest.raises(ValueError, match="one word for each of the"): fitted[2].tree_.vocab = ["a", "b"]
