@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['positions', 'mndcg']
 
-# %% ../nbs/20_score.ipynb #25eb1328
+# %% ../nbs/20_score.ipynb #49e7df38
 import numpy as np
 
-# %% ../nbs/20_score.ipynb #8613d8b0
+# %% ../nbs/20_score.ipynb #ba33cbf0
 def positions(
     w:np.ndarray,   # weights of the terms, (n_terms,)
 )->np.ndarray:      # 0 for the heaviest, (n_terms,)
@@ -17,7 +17,7 @@ def positions(
     place[np.argsort(-w, kind="stable")] = np.arange(len(w))
     return place
 
-# %% ../nbs/20_score.ipynb #930fab71
+# %% ../nbs/20_score.ipynb #eb2b4db5
 def mndcg(
     parent:np.ndarray,        # the node's own topic, (n_terms,)
     left:np.ndarray,          # the topics its documents would be split into, (n_terms,)

@@ -6,7 +6,7 @@
 __all__ = ['STYLE', 'Split', 'Node', 'Tree', 'top_terms', 'typical', 'weigh', 'predict', 'transform', 'to_text', 'to_fragment',
            'to_html', 'to_json', 'to_linkage', 'to_networkx', 'save', 'load']
 
-# %% ../nbs/21_tree.ipynb #7350de9b
+# %% ../nbs/21_tree.ipynb #8289b937
 import html
 import json
 import os
@@ -20,7 +20,7 @@ import numpy as np
 from .core import check_matrix, check_number
 from .kernels import documents, nnls2
 
-# %% ../nbs/21_tree.ipynb #b176c7ec
+# %% ../nbs/21_tree.ipynb #48f46d26
 class Split(NamedTuple):
     "Two topics found in the documents of a node"
     terms:np.ndarray   # the terms that occur in these documents, (t,)
@@ -28,7 +28,7 @@ class Split(NamedTuple):
     W:np.ndarray       # the documents' weights in them, (n, 2)
     side:np.ndarray    # which topic each document belongs to, 0 or 1, (n,)
 
-# %% ../nbs/21_tree.ipynb #e2a78d4d
+# %% ../nbs/21_tree.ipynb #b09fb329
 @dataclass(eq=False, repr=False)
 class Node:
     "One topic and its documents."
@@ -63,7 +63,7 @@ class Node:
         kind = "children " + " and ".join(c.id for c in self.children) if self.children else "a leaf"
         return f"Node {self.id!r}: {self.size:,} documents, {len(self.outliers)} outliers, score {self.score:.4g}, {kind}"
 
-# %% ../nbs/21_tree.ipynb #088a845a
+# %% ../nbs/21_tree.ipynb #1a687962
 class Tree:
     "A tree of topics over the documents it was grown from."
     def __init__(self,
@@ -122,7 +122,7 @@ class Tree:
         for k, leaf in enumerate(self.leaves(n)): labels[leaf.docs] = k
         return labels
 
-# %% ../nbs/21_tree.ipynb #4c28721a
+# %% ../nbs/21_tree.ipynb #05429c1a
 def top_terms(tree,
     node,              # a node or its id
     vocab=None,        # the terms in words, (n_terms,); by default the tree's own
@@ -138,7 +138,7 @@ def top_terms(tree,
 
 Tree.top_terms = top_terms
 
-# %% ../nbs/21_tree.ipynb #4b5e0bb5
+# %% ../nbs/21_tree.ipynb #af7b8496
 def typical(tree,
     node,              # a node or its id
     n:int=5,           # at most this many
@@ -152,7 +152,7 @@ def typical(tree,
 
 Tree.typical = typical
 
-# %% ../nbs/21_tree.ipynb #0f475144
+# %% ../nbs/21_tree.ipynb #248a5fd2
 def weigh(tree, node, docs):
     "Weights of documents (from `documents`) in the two topics of a node, (n, 2)"
     Ht = np.zeros((tree.n_terms, 2))
@@ -179,7 +179,7 @@ def predict(tree,
 
 Tree.predict = predict
 
-# %% ../nbs/21_tree.ipynb #2c35e199
+# %% ../nbs/21_tree.ipynb #2e504b5a
 def transform(tree,
     X,                 # weighted as the training matrix was, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves
@@ -200,7 +200,7 @@ def transform(tree,
 
 Tree.transform = transform
 
-# %% ../nbs/21_tree.ipynb #3b5ba098
+# %% ../nbs/21_tree.ipynb #84461dc9
 def _outliers(node): return f"{len(node.outliers):,} outlier" + "s"*(len(node.outliers) != 1)
 
 def to_text(tree,
@@ -224,7 +224,7 @@ def to_text(tree,
 Tree.to_text = Tree.__str__ = to_text
 Tree.__repr__ = lambda tree: f"Tree: {tree.n_leaves} leaves, {tree.n_docs:,} documents, {tree.n_terms:,} terms"
 
-# %% ../nbs/21_tree.ipynb #74c5d2dd
+# %% ../nbs/21_tree.ipynb #40d0e9e9
 STYLE = """.nmf2-tree{font:15px/1.5 system-ui,sans-serif;color:#222;max-width:60rem}
 .nmf2-tree details{margin-left:1.3rem;border-left:1px solid #ddd;padding-left:.6rem}
 .nmf2-tree>details{margin-left:0;border:0;padding:0}
@@ -237,13 +237,17 @@ STYLE = """.nmf2-tree{font:15px/1.5 system-ui,sans-serif;color:#222;max-width:60
 .nmf2-tree li{margin:.15rem 0}
 .nmf2-tree li span{color:#777;margin-right:.5rem}"""
 
+def _beginning(text, length=300):
+    "The first words of a text, as text in HTML"
+    text = " ".join(text[:4*length].split())
+    return html.escape(text if len(text) <= length else text[:length].rsplit(" ", 1)[0] + " …")
+
 def _documents_html(tree, node, texts, ids, n_docs):
     "The node's typical documents as a list"
     items = []
     for i in tree.typical(node, n_docs):
         name = f"<span>{html.escape(str(i if ids is None else ids[i]))}</span>"
-        text = "" if texts is None else html.escape(" ".join(texts[i].split())[:300])
-        items.append(f"<li>{name}{text}</li>")
+        items.append(f"<li>{name}{'' if texts is None else _beginning(texts[i])}</li>")
     return f"<ol>{''.join(items)}</ol>"
 
 def to_fragment(tree,
@@ -285,7 +289,7 @@ def to_html(tree,
 Tree.to_fragment, Tree.to_html = to_fragment, to_html
 Tree._repr_html_ = lambda tree: tree.to_fragment(levels=2)
 
-# %% ../nbs/21_tree.ipynb #db4b16f9
+# %% ../nbs/21_tree.ipynb #ad39a61d
 def to_json(tree,
     n_terms:int=20,    # words for each node, with their weights
     ids=None,          # names of the documents, (n_docs,); by default their row numbers
@@ -303,7 +307,7 @@ def to_json(tree,
 
 Tree.to_json = to_json
 
-# %% ../nbs/21_tree.ipynb #8170ec3d
+# %% ../nbs/21_tree.ipynb #8f717e7e
 def to_linkage(tree)->np.ndarray:   # rows (cluster, cluster, height, leaves), (n_leaves - 1, 4)
     "The tree over its leaves as SciPy's linkage matrix; leaves are numbered as in `labels`."
     number = {leaf.id: k for k, leaf in enumerate(tree.leaves())}
@@ -316,7 +320,7 @@ def to_linkage(tree)->np.ndarray:   # rows (cluster, cluster, height, leaves), (
 
 Tree.to_linkage = to_linkage
 
-# %% ../nbs/21_tree.ipynb #9165909c
+# %% ../nbs/21_tree.ipynb #126cbc05
 def to_networkx(tree, n_terms:int=10):
     "The tree as a networkx `DiGraph`: nodes are ids with size, score and terms, edges go from parent to child."
     try: import networkx as nx
@@ -329,7 +333,7 @@ def to_networkx(tree, n_terms:int=10):
 
 Tree.to_networkx = to_networkx
 
-# %% ../nbs/21_tree.ipynb #d6f48e04
+# %% ../nbs/21_tree.ipynb #dd1ee534
 _PARTS = dict(docs=lambda node: node.docs, outliers=lambda node: node.outliers,
               terms=lambda node: node.split.terms if node.split else [], Ht=lambda node: node.split.Ht if node.split else np.empty((0, 2)),
               W=lambda node: node.split.W if node.split else np.empty((0, 2)), side=lambda node: node.split.side if node.split else [])
@@ -355,7 +359,7 @@ def save(tree,
         os.unlink(temporary)
         raise
 
-# %% ../nbs/21_tree.ipynb #84fa90dd
+# %% ../nbs/21_tree.ipynb #d6b0dcb7
 def load(
     path,            # a file written by `save`
 )->Tree:
