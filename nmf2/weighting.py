@@ -6,7 +6,7 @@
 __all__ = ['doc_freq', 'trim_mask', 'EmptyDocumentsWarning', 'TrimVocabulary', 'TfIdf', 'row_sum', 'degrees', 'scale_rows',
            'NormalizedCut', 'count_pipeline', 'TermCounter', 'text_pipeline']
 
-# %% ../nbs/02_weighting.ipynb #391f6c0b
+# %% ../nbs/02_weighting.ipynb #dbece4b2
 import re
 import warnings
 
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from .core import check_matrix, check_number
 from .data import WORDS
 
-# %% ../nbs/02_weighting.ipynb #9948f090
+# %% ../nbs/02_weighting.ipynb #4fb776d5
 def doc_freq(
     X,              # document-term matrix, dense or CSR without explicit zeros, (n_docs, n_terms)
 )->np.ndarray:      # whole numbers, (n_terms,)
@@ -27,7 +27,7 @@ def doc_freq(
     if sp.issparse(X): return np.bincount(X.indices, minlength=X.shape[1])
     return np.count_nonzero(X, axis=0)
 
-# %% ../nbs/02_weighting.ipynb #a774783a
+# %% ../nbs/02_weighting.ipynb #284ec49f
 def _n_docs_of(name, limit, n_docs):
     "`limit` as a number of documents"
     if isinstance(limit, (float, np.floating)):
@@ -37,7 +37,7 @@ def _n_docs_of(name, limit, n_docs):
         return limit*n_docs
     return check_number(name, limit, 1)
 
-# %% ../nbs/02_weighting.ipynb #75076e8e
+# %% ../nbs/02_weighting.ipynb #095f45c3
 def trim_mask(
     df:np.ndarray,            # document frequency of each term, (n_terms,)
     n_docs:int,               # number of documents
@@ -57,11 +57,11 @@ def trim_mask(
     n = [int(m.sum()) for m in (absent, rare, common)]
     return keep, (*n, len(df) - int(keep.sum()) - sum(n))
 
-# %% ../nbs/02_weighting.ipynb #4cd015b0
+# %% ../nbs/02_weighting.ipynb #84c61516
 class EmptyDocumentsWarning(UserWarning):
     "Some documents have no terms left."
 
-# %% ../nbs/02_weighting.ipynb #c209cd76
+# %% ../nbs/02_weighting.ipynb #57a89c09
 def _rows_without_terms(X):
     "Numbers of the rows that are all zero"
     return np.flatnonzero(np.diff(X.indptr) == 0 if sp.issparse(X) else ~X.any(axis=1))
@@ -75,7 +75,7 @@ def _warn_empty(rows, n_docs, what):
                   f"{'its row is' if one else 'their rows are'} all zero (row {first})",
                   EmptyDocumentsWarning, stacklevel=3)
 
-# %% ../nbs/02_weighting.ipynb #f07f256e
+# %% ../nbs/02_weighting.ipynb #f6c9641e
 def _float_type(dtype, X):
     "The float type asked for, or that of `X`"
     if dtype is None: return X.dtype
@@ -91,7 +91,7 @@ def _matrix_tags(tags):
     tags.transformer_tags.preserves_dtype = ["float64", "float32"]
     return tags
 
-# %% ../nbs/02_weighting.ipynb #58bec1db
+# %% ../nbs/02_weighting.ipynb #9f865608
 class TrimVocabulary(TransformerMixin, BaseEstimator):
     """Drop the terms that occur in too few documents or in too many.
 
@@ -151,7 +151,7 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
     def _nothing_left(self):
         turn = [f"{verb} {name}" for n, verb, name in [(self.n_rare_, "lower", "min_df"), (self.n_common_, "raise", "max_df")] if n]
         return (f"No terms are left in the {self.n_docs_:,} documents. Of {len(self.df_):,} terms: {self._reasons()}. "
-                + (" or ".join(turn).capitalize() if turn else "X is all zero: give documents with terms") + ".")
+                + " or ".join(turn).capitalize() + ".")
 
     def report(self):
         "What was dropped and why, in a sentence."
@@ -174,22 +174,25 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self): return _matrix_tags(super().__sklearn_tags__())
 
-# %% ../nbs/02_weighting.ipynb #32edbcc8
+# %% ../nbs/02_weighting.ipynb #2a402956
 class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """tf-idf of unit length, from counts: scikit-learn's `TfidfTransformer` with logarithmic counts and a check of them.
+    """tf-idf of unit length, from counts.
 
     After `fit`:
 
-    - `tfidf_`: the fitted `TfidfTransformer`; its `idf_` (n_terms,) is the factor of each term
+    - `idf_` (n_terms,): the factor of each term
+    - `tfidf_`: the fitted `TfidfTransformer` of scikit-learn that does the work
+
+    Source: Xu, Liu and Gong (2003), Section 3.1.
     """
     def __init__(self,
         *,
         sublinear_tf:bool=True,   # 1 + ln tf instead of tf?
         use_idf:bool=True,        # favour terms that few documents use?
-        smooth_idf:bool=True,     # count as if one more document held every term once?
+        add_one:bool=False,       # add one to every idf, as scikit-learn does?
         norm:str|None="l2",       # make every row this long: 'l2', 'l1', or None for as it comes
     ):
-        self.sublinear_tf, self.use_idf, self.smooth_idf, self.norm = sublinear_tf, use_idf, smooth_idf, norm
+        self.sublinear_tf, self.use_idf, self.add_one, self.norm = sublinear_tf, use_idf, add_one, norm
 
     def fit(self, X, y=None):
         self._fit(X)
@@ -203,11 +206,20 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _fit(self, X):
         X = self._counts(check_matrix(self, X, min_docs=1))
-        self.tfidf_ = TfidfTransformer(**self.get_params()).fit(X)
+        self.tfidf_ = TfidfTransformer(norm=self.norm, use_idf=self.use_idf, sublinear_tf=self.sublinear_tf).fit(X)
+        if self.use_idf and not self.add_one: self.tfidf_.idf_ = self.tfidf_.idf_ - 1
+        self.idf_ = self.tfidf_.idf_ if self.use_idf else np.ones(X.shape[1], X.dtype)
+        if not self.idf_.any():
+            raise ValueError(f"Every term occurs in all {X.shape[0]} documents, so no term tells them apart and every idf is "
+                             "zero. Are all documents alike? add_one=True weighs them nevertheless.")
         return X
 
     def _weigh(self, X):
         out = self.tfidf_.transform(X)
+        if not self.idf_.all():                     # terms that all documents have
+            out.eliminate_zeros()
+            lost = np.setdiff1d(_rows_without_terms(out), _rows_without_terms(X))
+            _warn_empty(lost, X.shape[0], "no terms but those that all documents of the fit have, which weigh nothing")
         return out if sp.issparse(X) else out.toarray()
 
     def _counts(self, X):
@@ -219,26 +231,26 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self): return _matrix_tags(super().__sklearn_tags__())
 
-# %% ../nbs/02_weighting.ipynb #c1f44385
+# %% ../nbs/02_weighting.ipynb #3892d0d1
 def row_sum(
     X,              # document-term matrix, dense or CSR, (n_docs, n_terms)
 )->np.ndarray:      # float64, (n_terms,)
     "The sum of all rows, added up in float64 whatever the type of `X`."
     return np.bincount(X.indices, X.data, X.shape[1]) if sp.issparse(X) else X.sum(axis=0, dtype=np.float64)
 
-# %% ../nbs/02_weighting.ipynb #a7e929fe
+# %% ../nbs/02_weighting.ipynb #2359a7e4
 def degrees(
     X,              # document-term matrix, dense or CSR, (n_docs, n_terms)
     s:np.ndarray,   # sum of the rows of the pile to compare with, (n_terms,)
 )->np.ndarray:      # float64, (n_docs,)
     r"""Similarity of each document to a whole pile, $d = X s$; at least its similarity to itself.
 
-    Source: Xu, Liu and Gong (2003), Section 5.2 and Appendix B.
+    Source: Xu, Liu and Gong (2003), Section 4.3 and Appendix B.
     """
     own = X.multiply(X).sum(axis=1) if sp.issparse(X) else (X*X).sum(axis=1)
     return np.maximum(X @ s, np.asarray(own).ravel())
 
-# %% ../nbs/02_weighting.ipynb #59f73ea7
+# %% ../nbs/02_weighting.ipynb #c24e3904
 def scale_rows(
     X,              # document-term matrix, dense or CSR, (n_docs, n_terms)
     w:np.ndarray,   # a factor for each row, (n_docs,)
@@ -250,7 +262,7 @@ def scale_rows(
     out.data *= np.repeat(w, np.diff(X.indptr))
     return out
 
-# %% ../nbs/02_weighting.ipynb #9af3391f
+# %% ../nbs/02_weighting.ipynb #5f9ce768
 class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Divide each document by the square root of its similarity to the whole pile.
 
@@ -258,7 +270,7 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     - `sum_` (n_terms,) float64: the sum of the rows of the pile, with which documents are compared
 
-    Source: Xu, Liu and Gong (2003), Section 5.2 and Appendix B.
+    Source: Xu, Liu and Gong (2003), Section 4.3 and Appendix B.
     """
     def fit(self, X, y=None):
         self._fit(X)
@@ -281,7 +293,7 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self): return _matrix_tags(super().__sklearn_tags__())
 
-# %% ../nbs/02_weighting.ipynb #89ab6a93
+# %% ../nbs/02_weighting.ipynb #dc532078
 def count_pipeline(
     min_df:int|float=3,          # keep terms in at least so many documents (a fraction: that share of them)
     max_df:int|float=0.5,        # keep terms in at most so many documents (likewise)
@@ -298,7 +310,7 @@ def count_pipeline(
                      ("tfidf", TfIdf(sublinear_tf=sublinear_tf)),
                      ("ncut", NormalizedCut() if normalized_cut else "passthrough")])
 
-# %% ../nbs/02_weighting.ipynb #7334ab47
+# %% ../nbs/02_weighting.ipynb #ab368a3d
 class TermCounter(CountVectorizer):
     "scikit-learn's `CountVectorizer`, with messages that say which text is no text."
     def fit(self, raw_documents, y=None):
@@ -318,7 +330,7 @@ class TermCounter(CountVectorizer):
 
     def transform(self, raw_documents): return super().transform(_check_texts(raw_documents))
 
-# %% ../nbs/02_weighting.ipynb #013d4290
+# %% ../nbs/02_weighting.ipynb #5de94535
 def _check_texts(texts):
     "`texts` as a list, or an error that says what they are instead"
     if isinstance(texts, (str, bytes)):
@@ -336,7 +348,7 @@ def _check_texts(texts):
                              "Replace missing texts by '' or leave them out.")
     return texts
 
-# %% ../nbs/02_weighting.ipynb #00aaa81f
+# %% ../nbs/02_weighting.ipynb #c1c34a34
 def text_pipeline(
     min_df:int|float=3,             # keep terms in at least so many documents (a fraction: that share of them)
     max_df:int|float=0.5,           # keep terms in at most so many documents (likewise)

@@ -38,7 +38,7 @@ def plain_weights(C, min_df, max_df):
     for i in range(n):
         for j in range(C.shape[1]):
             df = sum(c > 0 for c in C[:, j])
-            if C[i, j] > 0: X[i, j] = (1 + math.log(C[i, j]))*(1 + math.log((1 + n)/(1 + df)))
+            if C[i, j] > 0: X[i, j] = (1 + math.log(C[i, j]))*math.log((1 + n)/(1 + df))
         if X[i].any(): X[i] /= math.sqrt(sum(X[i]**2))
     d = (X @ X.T).sum(axis=1)
     return np.array([x/math.sqrt(di) if di > 0 else x for x, di in zip(X, d)])
@@ -99,7 +99,7 @@ def test_input_stays_as_it_is(step, dtype, kind):
     assert_array_equal(dense(before), dense(X))
 
 
-@pytest.mark.parametrize("step", [TrimVocabulary(min_df=1, max_df=1.0), TfIdf(sublinear_tf=False), NormalizedCut()],
+@pytest.mark.parametrize("step", [TrimVocabulary(min_df=1, max_df=1.0), TfIdf(sublinear_tf=False, add_one=True), NormalizedCut()],
                          ids=lambda s: type(s).__name__)
 def test_scikit_learns_checks(step):
     with warnings.catch_warnings():
@@ -164,6 +164,27 @@ def test_bad_parameters(options, message):
 
 def test_all_zero_matrix():
     with pytest.raises(ValueError, match="above zero"): TrimVocabulary(min_df=1, max_df=1.0).fit(np.zeros((4, 3)))
+
+
+def test_documents_that_are_all_alike():
+    C = np.array([[1., 2.], [2., 1.], [1., 1.]])
+    with pytest.raises(ValueError, match="Every term occurs in all 3 documents"): count_pipeline(1, 1.0).fit(C)
+    assert count_pipeline(1, 1.0).set_params(tfidf__add_one=True).fit_transform(C).all()
+
+
+def test_documents_with_nothing_but_common_terms():
+    with pytest.warns(EmptyDocumentsWarning, match="1 of 3 documents has no terms but those that all documents"):
+        X = TfIdf().fit_transform(sp.csr_array([[1., 2., 0.], [2., 0., 0.], [1., 0., 3.]]))
+    assert X.nnz == 2
+
+
+def test_idf_options():
+    C = random_counts()
+    n, df = len(C), (C > 0).sum(0)
+    for add_one in False, True:
+        assert_allclose(TfIdf(add_one=add_one).fit(C).idf_, np.log((1 + n)/(1 + df)) + add_one)
+    assert_array_equal(TfIdf(use_idf=False).fit(C).idf_, 1)
+    assert_allclose(TfIdf(use_idf=False, sublinear_tf=False, norm="l1").fit_transform(C), C/C.sum(1, keepdims=True))
 
 
 @pytest.mark.parametrize("bad, message", [(-1, "Negative"), (np.nan, "NaN or inf"), (np.inf, "NaN or inf")])
@@ -272,7 +293,7 @@ def test_texts_and_counts_agree():
 
 def test_tokens():
     def terms(*texts, **options):
-        return text_pipeline(1, 1.0, **options).fit(texts).get_feature_names_out().tolist()
+        return text_pipeline(**options)["count"].fit(texts).get_feature_names_out().tolist()
     assert terms("Straße 12, naïve x2y Größe_2 ЛЕС") == ["naïve", "straße", "лес"]
     assert terms("the cat and I", stop_words=None) == ["and", "cat", "the"]
     assert terms("Cat cat", lowercase=False) == ["Cat", "cat"]

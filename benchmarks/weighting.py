@@ -1,0 +1,99 @@
+"""Which weighting finds the classes best?
+
+One step away from the defaults at a time (limits of the vocabulary, tokens, tf, idf, normalized cut, float type), over many
+labelled collections. For each collection and setting: NMI of HierNMF2's leaves (outliers as one more cluster) and of FlatNMF2 to
+the classes, with as many leaves as classes, for three starts: the default one and two random ones.
+
+    NMF2_DATA=folder python benchmarks/weighting.py [--quick] [--output FILE]
+"""
+import time
+import warnings
+
+import numpy as np
+from common import arguments, collections, nmi, say, table, write
+
+from nmf2.flat import FlatNMF2
+from nmf2.weighting import count_pipeline, text_pipeline
+
+QUICK = ["tr23", "re0"]
+MATRICES = ["tr11", "tr23", "tr41", "re0", "wap", "k1a", "k1b", "hitech", "fbis", "la1", "classic3", "cranmed", "cacmcisi",
+            "reuters21578_cai", "20newsgroups_cai"]
+TEXTS = ["classic4_raw", "arxiv_2level", "reuters21578", "20newsgroups"]
+STARTS = [{}] + [dict(init="random", extrapolate=False, random_state=seed) for seed in (0, 1)]
+
+# name -> what differs from the defaults; those with `texts` need the texts
+SETTINGS = {
+    "default": {},
+    "no normalized cut": dict(normalized_cut=False),
+    "min_df=2": dict(min_df=2), "min_df=5": dict(min_df=5), "min_df=10": dict(min_df=10),
+    "max_df=0.1": dict(max_df=0.1), "max_df=0.2": dict(max_df=0.2), "max_df=0.3": dict(max_df=0.3),
+    "max_df=0.5": dict(max_df=0.5), "max_df=1.0": dict(max_df=1.0),
+    "max_terms=10000": dict(max_terms=10_000),
+    "tf as it is": dict(sublinear_tf=False),
+    "no idf": dict(tfidf__use_idf=False),
+    "float64": dict(dtype=np.float64),
+}
+TEXT_SETTINGS = {
+    "no stop words": dict(stop_words=None),
+    "3 letters or more": dict(token_pattern=r"(?u)\b[^\W\d_]{3,}\b"),
+    "digits too": dict(token_pattern=r"(?u)\b\w\w+\b"),
+}
+
+
+def weighted(corpus, setting):
+    """The corpus weighted with one setting."""
+    make, data = (count_pipeline, corpus.X) if corpus.texts is None else (text_pipeline, corpus.texts)
+    steps = {name: value for name, value in setting.items() if "__" in name}
+    pipe = make(**{name: value for name, value in setting.items() if name not in steps}).set_params(**steps)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pipe.fit_transform(data)
+
+
+def measure(X, classes, starts):
+    """NMI of the leaves and of the flat topics, one each a start."""
+    leaves, flat = [], []
+    for start in starts:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")        # fewer leaves than asked for
+            model = FlatNMF2(len(set(classes)), **start).fit(X)
+        leaves.append(round(nmi(classes, model.hier_.labels_), 4))
+        flat.append(round(nmi(classes, model.labels_), 4))
+    return dict(leaves=leaves, flat=flat)
+
+
+def summary(rows):
+    """For each setting the mean over collections, and the mean difference from the default on the same collections."""
+    by = {(row["setting"], row["collection"]): row for row in rows}
+    out = {}
+    for setting in dict.fromkeys(row["setting"] for row in rows):
+        names = [name for s, name in by if s == setting]
+        got = np.array([[np.mean(by[setting, n]["leaves"]), np.mean(by[setting, n]["flat"])] for n in names])
+        ref = np.array([[np.mean(by["default", n]["leaves"]), np.mean(by["default", n]["flat"])] for n in names])
+        diff = (got - ref).mean(axis=1)
+        out[setting] = dict(collections=len(names), leaves=round(got[:, 0].mean(), 3), flat=round(got[:, 1].mean(), 3),
+                            change=round(diff.mean(), 3), better_on=int((diff > 0.002).sum()), worse_on=int((diff < -0.002).sum()))
+    return out
+
+
+def main():
+    args = arguments(__doc__, "weighting.json")
+    rows, starts = [], STARTS[:1] if args.quick else STARTS
+    for name, corpus, classes in collections(QUICK if args.quick else MATRICES + TEXTS):
+        for setting, options in {**SETTINGS, **({} if corpus.texts is None else TEXT_SETTINGS)}.items():
+            t0 = time.perf_counter()
+            X = weighted(corpus, options)
+            row = dict(collection=name, setting=setting, classes=len(set(classes)), shape=X.shape,
+                       **measure(X, classes, starts))
+            rows.append(row)
+            say(f"{name} {setting}: leaves {np.mean(row['leaves']):.3f}, flat {np.mean(row['flat']):.3f} "
+                f"({time.perf_counter() - t0:.0f} s)")
+    means = summary(rows)
+    print(table(["setting", "collections", "leaves", "flat", "change", "better on", "worse on"],
+                [[s, m["collections"], f"{m['leaves']:.3f}", f"{m['flat']:.3f}", f"{m['change']:+.3f}", m["better_on"], m["worse_on"]]
+                 for s, m in means.items()]))
+    write(args.output, what="NMI of HierNMF2's leaves and of FlatNMF2, one step away from the default weighting at a time; "
+                            "starts: the default one, two random ones without extrapolation", summary=means, rows=rows)
+
+
+if __name__ == "__main__": main()
