@@ -214,7 +214,7 @@ def summary(
     "The result in figures."
     n_out = int((tree.labels() < 0).sum())
     lines = [f"{len(corpus):,} documents, {tree.n_terms:,} terms, {tree.n_leaves} topics; {n_out:,} documents fit no leaf"
-             + (f", {n_empty:,} of them have none of the terms" if n_empty else "")]
+             + (f", {n_empty:,} of them for want of any of the terms" if n_empty else "")]
     for level in range(corpus.n_levels or 0):
         which = f" of level {level + 1}" if corpus.n_levels > 1 else ""
         lines.append(f"NMI to the labels{which}: leaves {agreement(corpus, tree.labels(), level):.2f}, "
@@ -292,16 +292,20 @@ def cluster(
     "Topics of the documents at a path."
     from nmf2.data import read
     path = Path(args.path).expanduser()
-    if args.out is None: args.out = Path("nmf2-results")/re.sub(r"(\.\w{1,5}){1,2}$", "", path.resolve().name)
+    stem = path.resolve().name if path.is_dir() else re.sub(r"(\.\w{1,5}){1,2}$", "", path.name)
+    if args.out is None: args.out = Path("nmf2-results")/stem
+    if path.is_dir() and args.out.expanduser().resolve().is_relative_to(path.resolve()):
+        raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
     if not path.exists(): return run_job(lambda: named(args.path), args)
-    return run_job(lambda: read(path, format=args.format, **dict(args.option)), args)
+    return run_job(lambda: read(path, format=args.format, **dict(args.read)), args)
 
 # %% ../nbs/70_cli.ipynb #df76abbd
 def count_or_share(
     text:str,   # such as '3' or '0.5'
 ):              # int or float
     "A whole number of documents, or a share of them."
-    return int(text) if text.isdigit() else float(text)
+    try: return int(text) if text.isdigit() else float(text)
+    except ValueError: raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share such as 0.1") from None
 
 def name_value(
     text:str,   # such as 'text_field=body'
@@ -318,16 +322,16 @@ EXAMPLES = """examples:
   nmf2 demo                                        the built-in corpus, twenty topics
   nmf2 cluster letters/                            a folder of text files, sub-folders being labels
   nmf2 cluster posts.jsonl.gz --leaves 40          one JSON object a line
-  nmf2 cluster posts.csv -o text_field=body        a table, its texts in the column "body"
+  nmf2 cluster posts.csv --read text_field=body    a table, its texts in the column "body"
   nmf2 cluster counts.mtx --format matrix-market   counts of terms, with the words in a file beside
-  nmf2 cluster letters/ --out topics > tree.txt    files in topics/, the tree in tree.txt
+  nmf2 cluster letters/ -o topics > tree.txt       files in topics/, the tree in tree.txt
 
 Options of the formats are described in the notebook 00_formats; those of weights in 02_weighting.
 In the tables, a text that a spreadsheet program would take for a formula has an apostrophe in front."""
 
 # %% ../nbs/70_cli.ipynb #beb4cff3
 def parser(
-)->argparse.ArgumentParser:
+)->argparse.ArgumentParser:   # knows the commands, and which function each calls
     "The command line of nmf2."
     from nmf2 import __doc__ as what, __version__
     lines = dict(formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -340,7 +344,7 @@ def parser(
                         description="Topics of the documents at a path.")
     c.add_argument("path", metavar="PATH", help="a file or a folder with documents, or the name of a known collection")
     c.add_argument("--format", metavar="NAME", help="how to read it; by default told from name and contents")
-    c.add_argument("-o", "--option", metavar="NAME=VALUE", type=name_value, action="append", default=[],
+    c.add_argument("--read", metavar="NAME=VALUE", type=name_value, action="append", default=[],
                    help="an option of the reader, such as text_field=body; may be repeated")
     add_options(d, max_df=0.2)
     add_options(c)
@@ -355,7 +359,7 @@ def add_options(
 ):
     "The options that both commands have."
     p.add_argument("--leaves", metavar="N", type=int, default=20, help="number of topics (default 20)")
-    p.add_argument("--out", metavar="DIR", type=Path, help="folder for the results (default: one in nmf2-results)")
+    p.add_argument("-o", "--out", metavar="DIR", type=Path, help="folder for the results (default: one in nmf2-results)")
     p.add_argument("--force", action="store_true", help="replace earlier results in that folder")
     p.add_argument("--weights", choices=WEIGHTS, default="ncut",
                    help="ncut: tf-idf and normalized cut (default); tfidf: tf-idf alone; none: matrices as they are")

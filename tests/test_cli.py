@@ -102,7 +102,7 @@ def test_json_lines_with_every_weighting(tmp_path, monkeypatch, capsys, weights)
     monkeypatch.chdir(tmp_path)
     lines = [json.dumps(dict(body=t, topic=["a"])) for t in SPORT + GARDEN]
     Path("mail.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    assert main(["cluster", "mail.jsonl", "-o", "text_field=body", "-o", "label_field=topic", "--weights", weights, *SMALL]) == 0
+    assert main(["cluster", "mail.jsonl", "--read", "text_field=body", "--read", "label_field=topic", "--weights", weights, *SMALL]) == 0
     assert Path("nmf2-results", "mail", "tree.html").exists()
 
 def test_help_version_and_nothing(capsys):
@@ -134,7 +134,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     texts = [f"{t} <script>alert('{i}')</script> </details> &lt; ]]>" for i, t in enumerate(SPORT + GARDEN)]
     ids = [f"=cmd|'/c calc'!A{i}" if i % 2 else f"<img src=x onerror=alert({i})>" for i in range(12)]
     Path("evil.jsonl").write_text("\n".join(json.dumps(dict(id=i, text=t, labels=["@x", "=y"])) for i, t in zip(ids, texts)))
-    assert main(["cluster", "evil.jsonl", "-o", "label_field=labels", "--quiet", *SMALL]) == 0
+    assert main(["cluster", "evil.jsonl", "--read", "label_field=labels", "--quiet", *SMALL]) == 0
     out = Path("nmf2-results", "evil")
     page = (out/"tree.html").read_text(encoding="utf-8")
     assert "<script>alert(" not in page and "<img src=x" not in page
@@ -151,11 +151,15 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "--leaves", "many"], "argument --leaves"),
     (["cluster", "letters", "--min-df", "500"], "Lower min_df"),
     (["cluster", "letters", "--format", "word"], "format must be one of"),
-    (["cluster", "letters", "-o", "colour=red"], "no option 'colour'"),
-    (["cluster", "letters", "-o", "colour"], "not NAME=VALUE"),
-    (["cluster", "letters", "--out", "letters"], "has files in it"),
-    (["cluster", "letters", "--out", "letters/sport/0.txt"], "is a file"),
-    (["cluster", "letters", "--out", "letters/sport/0.txt/x"], "can't write"),
+    (["cluster", "letters", "--read", "colour=red"], "no option 'colour'"),
+    (["cluster", "letters", "--read", "colour"], "not NAME=VALUE"),
+    (["cluster", "letters", "--min-df", "few"], "neither a whole number nor a share"),
+    (["cluster", "letters", "--min-df", "1.5"], "min_df"),
+    (["cluster", "letters", "-o", "letters/topics"], "lies in letters"),
+    (["cluster", "."], "lies in ."),
+    (["cluster", "letters", "-o", "full"], "has files in it"),
+    (["cluster", "letters", "-o", "one.jsonl"], "is a file"),
+    (["cluster", "letters", "-o", "one.jsonl/x"], "can't write"),
     (["cluster", "none.jsonl"], "no such file or folder"),
     (["cluster", "empty"], "empty"),
     (["cluster", "one.jsonl", "--min-df", "1", "--max-df", "1.0"], ""),
@@ -165,6 +169,8 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
 ])
 def test_errors_take_one_line_and_leave_nothing(letters, capsys, argv, why):
     Path("empty").mkdir()
+    Path("full").mkdir()
+    Path("full", "notes.txt").write_text("mine")
     Path("one.jsonl").write_text(json.dumps(dict(text=SPORT[0])))
     np.savez("weights.npz", X=np.random.default_rng(0).random((10, 8)))
     before = sorted(letters.parent.rglob("*"))
@@ -178,7 +184,7 @@ def test_empty_documents_are_reported(letters, capsys):
     (letters/"sport"/"the.txt").write_text("the and of")
     assert main(["cluster", "letters", *SMALL]) == 0
     said = capsys.readouterr()
-    assert "2 of them have none of the terms" in said.out and "note: 2 of 14 documents have no terms" in said.err
+    assert "2 of them for want of any of the terms" in said.out and "note: 2 of 14 documents have no terms" in said.err
     assert len(rows(Path("nmf2-results", "letters", "assignments.csv"))) == 14
 
 def test_more_leaves_than_can_be_had(letters, capsys):
