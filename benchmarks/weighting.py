@@ -25,12 +25,11 @@ STARTS = [{}] + [dict(init="random", extrapolate=False, random_state=seed) for s
 SETTINGS = {
     "default": {},
     "no normalized cut": dict(normalized_cut=False),
-    "min_df=2": dict(min_df=2), "min_df=5": dict(min_df=5), "min_df=10": dict(min_df=10),
-    "max_df=0.1": dict(max_df=0.1), "max_df=0.2": dict(max_df=0.2), "max_df=0.3": dict(max_df=0.3),
-    "max_df=0.5": dict(max_df=0.5), "max_df=1.0": dict(max_df=1.0),
-    "max_terms=10000": dict(max_terms=10_000),
+    "idf + 1": dict(tfidf__add_one=True), "no idf": dict(tfidf__use_idf=False),
     "tf as it is": dict(sublinear_tf=False),
-    "no idf": dict(tfidf__use_idf=False),
+    "min_df=2": dict(min_df=2), "min_df=5": dict(min_df=5), "min_df=10": dict(min_df=10),
+    "max_df=0.1": dict(max_df=0.1), "max_df=0.2": dict(max_df=0.2), "max_df=0.3": dict(max_df=0.3), "max_df=1.0": dict(max_df=1.0),
+    "max_terms=10000": dict(max_terms=10_000),
     "float64": dict(dtype=np.float64),
 }
 TEXT_SETTINGS = {

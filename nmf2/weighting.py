@@ -310,6 +310,24 @@ def count_pipeline(
                      ("tfidf", TfIdf(sublinear_tf=sublinear_tf)),
                      ("ncut", NormalizedCut() if normalized_cut else "passthrough")])
 
+# %% ../nbs/02_weighting.ipynb #5de94535
+def _check_texts(texts):
+    "`texts` as a list, or an error that says what they are instead"
+    if isinstance(texts, (str, bytes)):
+        raise ValueError("texts must be a list of strings, one a document, got one string. Put it in a list, "
+                         "or read files with nmf2.data.read(path).")
+    if sp.issparse(texts) or getattr(texts, "ndim", 1) > 1:
+        raise ValueError("texts must be a list of strings, got a matrix. For a matrix of counts use count_pipeline().")
+    try: texts = list(texts)
+    except TypeError:
+        raise ValueError(f"texts must be a list of strings, one a document, got {type(texts).__name__}") from None
+    if not texts: raise ValueError("texts is empty: there must be at least one document")
+    for i, t in enumerate(texts):
+        if not isinstance(t, str):
+            raise ValueError(f"texts[{i}] must be a string, got {type(t).__name__} {t!r:.40}. "
+                             "Replace missing texts by '' or leave them out.")
+    return texts
+
 # %% ../nbs/02_weighting.ipynb #ab368a3d
 class TermCounter(CountVectorizer):
     "scikit-learn's `CountVectorizer`, with messages that say which text is no text."
@@ -329,24 +347,6 @@ class TermCounter(CountVectorizer):
                              f"{self.token_pattern!r}. Change token_pattern, or set stop_words=None.") from None
 
     def transform(self, raw_documents): return super().transform(_check_texts(raw_documents))
-
-# %% ../nbs/02_weighting.ipynb #5de94535
-def _check_texts(texts):
-    "`texts` as a list, or an error that says what they are instead"
-    if isinstance(texts, (str, bytes)):
-        raise ValueError("texts must be a list of strings, one a document, got one string. Put it in a list, "
-                         "or read files with nmf2.data.read(path).")
-    if sp.issparse(texts) or getattr(texts, "ndim", 1) > 1:
-        raise ValueError("texts must be a list of strings, got a matrix. For a matrix of counts use count_pipeline().")
-    try: texts = list(texts)
-    except TypeError:
-        raise ValueError(f"texts must be a list of strings, one a document, got {type(texts).__name__}") from None
-    if not texts: raise ValueError("texts is empty: there must be at least one document")
-    for i, t in enumerate(texts):
-        if not isinstance(t, str):
-            raise ValueError(f"texts[{i}] must be a string, got {type(t).__name__} {t!r:.40}. "
-                             "Replace missing texts by '' or leave them out.")
-    return texts
 
 # %% ../nbs/02_weighting.ipynb #c1c34a34
 def text_pipeline(
