@@ -263,8 +263,9 @@ def library_docs(
         for module in modules:                                      # all imported by now: scipy adds to numpy's pages
             for name, thing in _offers(module):
                 if id(thing) in seen: continue                      # the same function under a second name
-                seen[id(thing)] = thing
-                pages[f"{module.__name__}.{name}"] = _prose(inspect.getdoc(thing) or "")
+                seen[id(thing)], doc = thing, inspect.getdoc(thing) or ""
+                if ".experimental import" in doc: continue          # there only if somebody has switched it on
+                pages[f"{module.__name__}.{name}"] = _prose(doc)
     return _as_corpus(pages, min_words, shared)
 
 # %% ../nbs/01_data.ipynb #50c71f1e

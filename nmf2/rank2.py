@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Rank2', 'revive', 'leading_pair', 'wedge', 'svd_topics', 'rank2_nmf', 'sides', 'Rank2NMF', 'fit_options']
 
-# %% ../nbs/13_rank2.ipynb #6cdf399f
+# %% ../nbs/13_rank2.ipynb #7afa9e25
 import warnings
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .core import check_matrix, check_number, seed_of, single_blas, stream
 from .kernels import documents, nnls2, projected_gradient, residuals, squared_error, unit_topics
 
-# %% ../nbs/13_rank2.ipynb #4c69f0c0
+# %% ../nbs/13_rank2.ipynb #ff737460
 class Rank2(NamedTuple):
     "Two topics of some documents: what `rank2_nmf` returns"
     W:np.ndarray        # weights, (n_docs, 2), float64
@@ -24,9 +24,12 @@ class Rank2(NamedTuple):
     n_iter:int          # iterations made
     converged:bool      # did the projected gradient fall below `tol`?
 
-# %% ../nbs/13_rank2.ipynb #fd001987
-def revive(docs, Ht):
-    "Put dead topics of `Ht` on the documents explained worst, in place; False if nothing is left to explain"
+# %% ../nbs/13_rank2.ipynb #0a7b6216
+def revive(
+    docs,            # from `documents`
+    Ht:np.ndarray,   # topics, the dead ones zero; changed in place, (n_terms, 2)
+)->bool:             # False if nothing is left to explain
+    "Put dead topics on the documents explained worst."
     for r in np.flatnonzero(~Ht.any(0)):
         left = residuals(docs, nnls2(Ht.T @ Ht, docs.times(Ht)), Ht)
         worst = left.argmax()
@@ -35,7 +38,7 @@ def revive(docs, Ht):
         Ht[:,r] /= np.linalg.norm(Ht[:,r])
     return True
 
-# %% ../nbs/13_rank2.ipynb #8dc8530f
+# %% ../nbs/13_rank2.ipynb #f7d36799
 def _terms_last(docs, Ht, tol, min_iter, max_iter):
     "Alternate in the published order, from topics"
     W, old = np.zeros((2, docs.shape[0], 2))
@@ -52,7 +55,7 @@ def _terms_last(docs, Ht, tol, min_iter, max_iter):
             if revivals > 3 or not revive(docs, Ht): return Rank2(W, Ht, i + 1, True)
         W, old = old, W
 
-# %% ../nbs/13_rank2.ipynb #58dbc80d
+# %% ../nbs/13_rank2.ipynb #aaeed078
 def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate):
     "Alternate, from topics, ending on the best weights for the topics; with extrapolation if wanted"
     W, revivals = np.zeros((docs.shape[0], 2)), 0
@@ -79,7 +82,7 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate):
             beta, limit = min(limit, 1.05*beta), min(1., 1.02*limit)
     return Rank2(W, start, max_iter, False)
 
-# %% ../nbs/13_rank2.ipynb #5176f8fc
+# %% ../nbs/13_rank2.ipynb #ee28a9f3
 def leading_pair(
     docs,                # from `documents`
     steps:int=6,         # blocks of the Krylov space; each costs about a sweep
@@ -98,7 +101,7 @@ def leading_pair(
     small = basis.T @ images                                  # X^T X in that basis
     return basis @ np.linalg.eigh((small + small.T)/2)[1][:,:-3:-1]
 
-# %% ../nbs/13_rank2.ipynb #b26392ae
+# %% ../nbs/13_rank2.ipynb #76cf245a
 def wedge(
     z:np.ndarray,        # documents in the plane, (n_docs, 2)
     spare:float=.01,     # share of the documents' squared length that may lie beyond either edge
@@ -110,7 +113,7 @@ def wedge(
     if share[-1] == 0: return np.array([0., np.pi/2])
     return angle[order[np.searchsorted(share, np.array([spare, 1 - spare])*share[-1]).clip(0, len(z) - 1)]]
 
-# %% ../nbs/13_rank2.ipynb #7088da2c
+# %% ../nbs/13_rank2.ipynb #26d1079a
 def svd_topics(
     docs,                # from `documents`
 )->np.ndarray:           # topics of unit length, (n_terms, 2)
@@ -127,7 +130,7 @@ def svd_topics(
     norms = np.sqrt((Ht*Ht).sum(0))
     return Ht/np.where(norms > 0, norms, 1)
 
-# %% ../nbs/13_rank2.ipynb #920f7224
+# %% ../nbs/13_rank2.ipynb #119ba88f
 def rank2_nmf(
     docs,                       # from `documents`
     Ht0:np.ndarray|None=None,   # topics to start from, (n_terms, 2)
@@ -153,14 +156,14 @@ def rank2_nmf(
     if extrapolate or W0 is not None: return _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate)
     return _terms_last(docs, Ht, tol, min_iter, max_iter)
 
-# %% ../nbs/13_rank2.ipynb #7b4350f1
+# %% ../nbs/13_rank2.ipynb #c7cc04b9
 def sides(
     W:np.ndarray,   # weights for topics of unit length, (n_docs, 2)
 )->np.ndarray:      # 0 or 1 for each document, (n_docs,)
     "The topic in which each document has more weight; equal weights count for the second."
     return (W[:,0] <= W[:,1]).astype(np.int64)
 
-# %% ../nbs/13_rank2.ipynb #18ecafda
+# %% ../nbs/13_rank2.ipynb #2e9f034d
 class Rank2NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Rank-2 NMF of a document-term matrix.
 
@@ -220,7 +223,7 @@ class Rank2NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-# %% ../nbs/13_rank2.ipynb #3c48accf
+# %% ../nbs/13_rank2.ipynb #33a1e62a
 def fit_options(
     est,        # an estimator with the parameters of `rank2_nmf`
 )->dict:        # tol, min_iter, max_iter, extrapolate
