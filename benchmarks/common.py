@@ -31,12 +31,15 @@ def collections(names):
     """Yield the labelled documents of each collection that NMF2_DATA has, with class numbers; say which are missing."""
     if not os.environ.get("NMF2_DATA"):
         sys.exit("Set the environment variable NMF2_DATA to the folder of the collections.")
+    found = False
     for name in names:
         try: corpus = load(name).labelled()
         except FileNotFoundError:
             say(f"{name}: not in NMF2_DATA, skipped")
             continue
+        found = True
         yield name, corpus, corpus.classes()[0]
+    if not found: sys.exit(f"None of these collections is in NMF2_DATA: {', '.join(names)}")
 
 
 def nmi(classes, labels):
@@ -62,16 +65,18 @@ def _version(package):
     return version(package)
 
 
-def write(path, **record):
-    """Write a result with the machine and the command that made it; one line for each entry of `rows`."""
+def write(path, shown, **record):
+    """Write a result with the machine and the command that made it, one line for each entry of `rows`, and the table beside it."""
+    print(shown)
     if path is None: return
-    record = dict(command=" ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]), machine=machine(), **record)
+    record = dict(command=f"python benchmarks/{Path(sys.argv[0]).name}" + " --quick"*("--quick" in sys.argv), machine=machine(), **record)
     rows = record.pop("rows")
     head = json.dumps(record, indent=1, ensure_ascii=False)[:-2]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(head + ',\n "rows": [\n  ' + ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n ]\n}\n",
                     encoding="utf-8")
-    say(f"wrote {path}")
+    path.with_suffix(".md").write_text(f"{record['what']}\n\n{shown}\n", encoding="utf-8")
+    say(f"wrote {path} and {path.with_suffix('.md').name}")
 
 
 def mean_sd(values, digits=3):
