@@ -28,29 +28,47 @@ def _check_values(values, who):
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
         raise ValueError(f"X passed to {who} contains NaN or inf: every weight must be a finite number. "
                          "They often come from dividing by the length of an empty document; leave such documents at zero.")
+    if values.size and values.max() > 1e30 or 0 < values.max(initial=0) < 1e-30:
+        raise ValueError(f"X passed to {who} has {values.max():.1e} as its largest value, beyond what can be squared and summed safely. "
+                         "Divide it by X.max().")
     if values.size and values.min() < 0:
         raise ValueError(f"Negative values in data passed to {who}: X must be nonnegative, such as term counts or "
                          "tf-idf weights. Don't centre it, and drop the features that are below zero.")
 
+# %% ../nbs/00_core.ipynb #562a4a4a
+def _are_texts(X):
+    "Is this a pile of texts instead of a matrix?"
+    if isinstance(X, str): return True
+    if sp.issparse(X) or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__"): return False
+    return len(X) > 0 and isinstance(next(iter(X)), str)
+
+def _remedy(message):
+    "What to do about an error in the form of a matrix"
+    for part, remedy in (("sample(s)", "X needs one document a row, and more of them."),
+                         ("feature(s)", "X needs one term a column: was the vocabulary trimmed too far?"),
+                         ("X has", "Weigh new documents with the pipeline that weighted those of the fit."),
+                         ("could not convert", "X must hold numbers: make them from texts with nmf2.text_pipeline().")):
+        if part in message: return remedy
+    return ""
+
 # %% ../nbs/00_core.ipynb #f0b9359d
 def check_matrix(
-    est,               # the estimator that asks; learns the number of terms when `reset`. Or that number itself
-    X,                 # document-term matrix, dense or any SciPy sparse format, (n_docs, n_terms)
-    reset:bool=True,   # is this the matrix to fit to? If not, it must have the terms of that one
-    min_docs:int=2,    # fewest documents that make sense
-):                     # float32 or float64, array or canonical CSR, (n_docs, n_terms)
+    est,                    # who asks: an estimator, which learns the number of terms when `reset`
+    X,                      # document-term matrix, dense or any SciPy sparse format, (n_docs, n_terms)
+    reset:bool=True,        # is this the matrix to fit to? If not, it must have the terms of that one
+    min_docs:int=2,         # fewest documents that make sense
+    n_terms:int|None=None,  # the terms it must have, if who asks is not an estimator
+):                          # float32 or float64, array or canonical CSR, (n_docs, n_terms)
     "The matrix to work on: checked, in a form the kernels take, and never the caller's own to change."
     from sklearn.utils.validation import check_array, validate_data
-    if isinstance(X, (list, tuple)) and X and isinstance(X[0], str):
-        raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
+    if _are_texts(X): raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
     form = dict(accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=min_docs, ensure_all_finite=False)
-    if isinstance(est, int):
-        X = check_array(X, **form)
-        if X.shape[1] != est: raise ValueError(f"X has {X.shape[1]} features, but {est} are expected: one for each term of the fit")
-    else: X = validate_data(est, X, reset=reset, **form)
+    try: X = validate_data(est, X, reset=reset, **form) if n_terms is None else check_array(X, **form)
+    except ValueError as e: raise ValueError(f"{e} {_remedy(str(e))}".strip()) from e
+    if n_terms not in (None, X.shape[1]): raise ValueError(f"X has {X.shape[1]} features, but {n_terms} are expected. {_remedy('X has')}")
     if sp.issparse(X): X = _tidy(X)
     values = X.data if sp.issparse(X) else X
-    _check_values(values, "the tree" if isinstance(est, int) else type(est).__name__)
+    _check_values(values, type(est).__name__)
     if reset and not values.any():
         raise ValueError("X must have entries above zero, but all documents are empty: was the vocabulary trimmed too far?")
     return X
@@ -79,7 +97,9 @@ def seed_of(
     if isinstance(random_state, (int, np.integer)): return check_number("random_state", random_state, 0)
     if isinstance(random_state, np.random.Generator): return int(random_state.integers(2**31))
     from sklearn.utils import check_random_state
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try: return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as e:
+        raise ValueError(f"random_state must be None, a whole number, a RandomState or a Generator, got {random_state!r}") from e
 
 # %% ../nbs/00_core.ipynb #622ea8e5
 def stream(

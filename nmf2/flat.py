@@ -108,7 +108,9 @@ class FlatNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if self.topics not in ("nmf", "svd"): raise ValueError(f'topics must be "nmf" or "svd", got {self.topics!r}')
         X = check_matrix(self, X)
         shared = {name: value for name, value in self.get_params().items() if name not in ("n_clusters", "refine", "topics")}
-        self.hier_ = HierNMF2(self.n_clusters, **shared).fit(X)
+        self.hier_ = HierNMF2(self.n_clusters, **shared)
+        self.hier_._size = "n_clusters"
+        self.hier_.fit(X)
         with single_blas():
             Ht = leaf_topics(self.hier_.tree_, X, self.topics)
             W = memberships(X, Ht)

@@ -72,6 +72,19 @@ def _gather(data, indices, lo, hi, Ht):
         p += 1
     return (a0 + a1) + (a2 + a3), (b0 + b1) + (b2 + b3)
 
+@njit(cache=NUMBA_CACHE, nogil=True, inline="always")
+def _scatter(data, indices, lo, hi, a, b, s):
+    "Add a document's share of two sums over the terms"
+    for p in range(lo, hi):
+        j = indices[p]
+        s[j,0] += data[p]*a; s[j,1] += data[p]*b
+
+@njit(cache=NUMBA_CACHE, nogil=True, inline="always")
+def _add_up(S, j):
+    "Add all chunks' sums for one term to the first chunk's, in order"
+    for c in range(1, len(S)):
+        S[0,j,0] += S[c,j,0]; S[0,j,1] += S[c,j,1]
+
 # %% ../nbs/10_kernels.ipynb #2414e551
 def _sweep(data, indices, indptr, cuts, Ht, old, W, S, sums):
     "Write the documents' weights into `W` (`old` may be the same array), each chunk's share of $X^T W$ into `S`, its other sums into `sums`"
@@ -91,14 +104,10 @@ def _sweep(data, indices, indptr, cuts, Ht, old, W, S, sums):
             a, b = solve2(g11, g12, g22, r1, r2)
             W[i,0], W[i,1] = a, b
             w11 += a*a; w12 += a*b; w22 += b*b
-            for p in range(lo, hi):
-                j = indices[p]
-                s[j,0] += data[p]*a; s[j,1] += data[p]*b
+            _scatter(data, indices, lo, hi, a, b, s)
         sums[c,0], sums[c,1], sums[c,2], sums[c,3] = w11, w12, w22, slope
-    for c in range(1, len(cuts) - 1):
-        for j in prange(S.shape[1]):
-            S[0,j,0] += S[c,j,0]; S[0,j,1] += S[c,j,1]
-        sums[0] += sums[c]
+    for j in prange(S.shape[1]): _add_up(S, j)
+    for c in range(1, len(cuts) - 1): sums[0] += sums[c]
 
 _sweep_threads = njit(_sweep, cache=NUMBA_CACHE, nogil=True, parallel=True)
 _sweep_alone = njit(_sweep, cache=NUMBA_CACHE, nogil=True)
@@ -113,17 +122,20 @@ def _times(data, indices, indptr, B, out):
             for c in range(B.shape[1]): out[i,c] += x*B[j,c]
 
 def _back(data, indices, indptr, cuts, W, S):
-    "`S[0]` = Xᵀ W, chunk by chunk"
+    "`S[0]` = Xᵀ W for two columns, chunk by chunk"
     for c in prange(len(cuts) - 1):
-        s = S[c]
-        s[:] = 0
+        S[c] = 0
+        for i in range(cuts[c], cuts[c+1]): _scatter(data, indices, indptr[i], indptr[i+1], W[i,0], W[i,1], S[c])
+    for j in prange(S.shape[1]): _add_up(S, j)
+
+def _gram(data, indices, indptr, cuts, B, S):
+    "`S[0]` = XᵀX B for two columns, chunk by chunk"
+    for c in prange(len(cuts) - 1):
+        S[c] = 0
         for i in range(cuts[c], cuts[c+1]):
-            for p in range(indptr[i], indptr[i+1]):
-                x, j = data[p], indices[p]
-                for k in range(W.shape[1]): s[j,k] += x*W[i,k]
-    for c in range(1, len(cuts) - 1):
-        for j in prange(S.shape[1]):
-            for k in range(S.shape[2]): S[0,j,k] += S[c,j,k]
+            a, b = _gather(data, indices, indptr[i], indptr[i+1], B)
+            _scatter(data, indices, indptr[i], indptr[i+1], a, b, S[c])
+    for j in prange(S.shape[1]): _add_up(S, j)
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _squares(data, indptr):
@@ -137,6 +149,8 @@ _times_threads = njit(_times, cache=NUMBA_CACHE, nogil=True, parallel=True)
 _times_alone = njit(_times, cache=NUMBA_CACHE, nogil=True)
 _back_threads = njit(_back, cache=NUMBA_CACHE, nogil=True, parallel=True)
 _back_alone = njit(_back, cache=NUMBA_CACHE, nogil=True)
+_gram_threads = njit(_gram, cache=NUMBA_CACHE, nogil=True, parallel=True)
+_gram_alone = njit(_gram, cache=NUMBA_CACHE, nogil=True)
 
 # %% ../nbs/10_kernels.ipynb #044eefea
 class SparseDocs:
@@ -150,9 +164,11 @@ class SparseDocs:
         self.alone = len(self.cuts) == 2                    # a single chunk
         self.S = np.empty((len(self.cuts) - 1, X.shape[1], 2))
         self.sums = np.empty((len(self.cuts) - 1, 4))
+        self.reads = 0                                      # how often the matrix has been read
 
     def sweep(self, Ht, W, old=None):
         "Best weights `W` for the topics `Ht`, in place; returns $X^T W$ (overwritten by the next pass), $W^T W$, and the squared projected gradient at `old`"
+        self.reads += 1
         run = _sweep_alone if self.alone else _sweep_threads
         run(*self._csr, self.cuts, Ht, W if old is None else old, W, self.S, self.sums)
         w11, w12, w22, slope = self.sums[0]
@@ -160,18 +176,28 @@ class SparseDocs:
 
     def times(self, B):
         "X B, (n_docs, k)"
+        self.reads += 1
         out = np.empty((self.shape[0], B.shape[1]))
         (_times_alone if self.alone else _times_threads)(*self._csr, np.ascontiguousarray(B, dtype=np.float64), out)
         return out
 
+    def gram_times(self, B):
+        "XᵀX B for at most two columns in one pass, (n_terms, k)"
+        self.reads += 1
+        b = np.zeros((len(B), 2))
+        b[:,:B.shape[1]] = B
+        (_gram_alone if self.alone else _gram_threads)(*self._csr, self.cuts, b, self.S)
+        return self.S[0,:,:B.shape[1]].copy()
+
     def back(self, W):
-        "Xᵀ W, (n_terms, k); eight columns at a time, to keep the chunks' sums small"
+        "Xᵀ W, (n_terms, k); two columns at a time, in the working space of the sweep"
         out = np.empty((self.shape[1], W.shape[1]))
-        for lo in range(0, W.shape[1], 8):
-            w = np.ascontiguousarray(W[:,lo:lo+8], dtype=np.float64)
-            S = np.empty((len(self.cuts) - 1, self.shape[1], w.shape[1]))
-            (_back_alone if self.alone else _back_threads)(*self._csr, self.cuts, w, S)
-            out[:,lo:lo+8] = S[0]
+        for k in range(0, W.shape[1], 2):
+            self.reads += 1
+            w = np.zeros((len(W), 2))
+            w[:,:W.shape[1] - k] = W[:,k:k+2]
+            (_back_alone if self.alone else _back_threads)(*self._csr, self.cuts, w, self.S)
+            out[:,k:k+2] = self.S[0,:,:W.shape[1] - k]
         return out
 
     def squares(self):
@@ -195,9 +221,10 @@ class DenseDocs:
     def __init__(self,
         X:np.ndarray,   # document-term matrix, float32 or float64, (n_docs, n_terms)
     ):
-        self.X, self.shape = X, X.shape
+        self.X, self.shape, self.reads = X, X.shape, 0
 
     def _slices(self):
+        self.reads += 1
         for lo in range(0, len(self.X), 1000): yield slice(lo, lo + 1000), self.X[lo:lo+1000].astype(np.float64)
 
     def sweep(self, Ht, W, old=None):
@@ -211,6 +238,7 @@ class DenseDocs:
 
     def times(self, B): return np.concatenate([x @ B for _, x in self._slices()])
     def back(self, W): return sum(x.T @ W[rows] for rows, x in self._slices())
+    def gram_times(self, B): return sum(x.T @ (x @ B) for _, x in self._slices())
     def squares(self): return np.concatenate([(x*x).sum(1) for _, x in self._slices()])
     def filled(self): return self.X.any(1)
     def row(self, i): return self.X[i].astype(np.float64)
@@ -297,6 +325,7 @@ def take(
     rows:np.ndarray,  # the documents wanted, (n,)
 )->tuple:             # their matrix (n, t), and the numbers of the t terms that occur in them
     "Some documents, over just the terms that occur in them."
+    if len(rows) and not 0 <= rows.min() <= rows.max() < X.shape[0]: raise IndexError(f"rows must be documents of X, 0 to {X.shape[0] - 1}")
     if not sp.issparse(X):
         x = X[rows]
         terms = np.flatnonzero(x.any(0))

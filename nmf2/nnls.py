@@ -77,7 +77,7 @@ def _active_set(G, r, use, g, F, L, x):
     k, scale = len(r), np.abs(r).max()
     use[:], g[:] = False, 0
     refused = np.zeros(k, np.bool_)
-    while True:
+    for _ in range(30*k):                                  # a few k are enough; rounding must not go on for ever
         best, worst = -1, -1e-12*scale
         for i in range(k):
             if use[i] or refused[i]: continue
@@ -132,5 +132,8 @@ def nnls(
     if method not in ("bpp", "active-set"): raise ValueError(f'method must be "bpp" or "active-set", got {method!r}')
     if not (np.isfinite(G).all() and np.isfinite(R).all()):
         raise ValueError("G and R must hold finite numbers: look for NaN or inf in the matrix and its factors")
+    if R.shape[1] == 0: return np.empty(R.shape)
     if R.shape[1] == 2 and R.min(initial=0) >= 0: return nnls2(G, R)
-    return _nnls(G, R, method == "active-set")
+    lengths = np.sqrt(np.diag(G).clip(0))
+    lengths[lengths == 0] = 1
+    return _nnls(G/np.outer(lengths, lengths), R/lengths, method == "active-set")/lengths

@@ -31,9 +31,10 @@ def revive(
 )->bool:             # False if nothing is left to explain
     "Put dead topics on the documents explained worst."
     for r in np.flatnonzero(~Ht.any(0)):
-        left = residuals(docs, nnls2(Ht.T @ Ht, docs.times(Ht)), Ht)
+        left, whole = residuals(docs, nnls2(Ht.T @ Ht, docs.times(Ht)), Ht), docs.squares()
+        left[left <= 1e-10*whole] = 0                       # nothing but rounding
         worst = left.argmax()
-        if left[worst] <= 1e-10*docs.squares()[worst]: return False
+        if left[worst] == 0: return False
         Ht[:,r] = docs.row(worst)
         Ht[:,r] /= np.linalg.norm(Ht[:,r])
     return True
@@ -55,6 +56,12 @@ def _terms_last(docs, Ht, tol, min_iter, max_iter):
             if revivals > 3 or not revive(docs, Ht): return Rank2(W, Ht, i + 1, True)
         W, old = old, W
 
+# %% ../nbs/13_rank2.ipynb #97a6e245
+def _unit(Ht):
+    "The same topics of unit length; what is zero stays zero"
+    norms = np.sqrt((Ht*Ht).sum(0))
+    return Ht/np.where(norms > 0, norms, 1)
+
 # %% ../nbs/13_rank2.ipynb #aaeed078
 def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate):
     "Alternate, from topics, ending on the best weights for the topics; with extrapolation if wanted"
@@ -64,28 +71,29 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate):
     for i in range(1, max_iter + 1):
         S, G, _ = docs.sweep(start, W)
         now = np.vdot(start, S)
-        if now < explained and start is not H:              # overshot
+        if now < explained and start is not H:              # overshot: back to the topics solved for, and less boldly
             start, limit, beta = H, beta, beta/1.5
+            if i == max_iter: docs.sweep(start, W)
             continue
         explained = now
         slope = projected_gradient(start, G, S)
         if i == 1: first = slope
         if i > min_iter and slope <= max(tol**2*first, 1e-24*np.vdot(S, S)): return Rank2(W, start, i, True)
+        if i == max_iter: break
         last, (H, norms) = H, unit_topics(G, S)
         start = H
         if not norms.all():
             revivals += 1
             if revivals > 3 or not revive(docs, H): return Rank2(W*norms, H, i, True)
         elif extrapolate and i > 1:
-            start = np.maximum(0, H + beta*(H - last))
-            start /= np.sqrt((start*start).sum(0))
+            start = _unit(np.maximum(0, H + beta*(H - last)))
             beta, limit = min(limit, 1.05*beta), min(1., 1.02*limit)
     return Rank2(W, start, max_iter, False)
 
 # %% ../nbs/13_rank2.ipynb #ee28a9f3
 def leading_pair(
     docs,                # from `documents`
-    steps:int=6,         # blocks of the Krylov space; each costs about a sweep
+    steps:int=4,         # blocks of the Krylov space; each takes one pass over the matrix
 )->np.ndarray:           # orthonormal columns, (n_terms, 2), or (1, 1) if there is one term only
     "Nearly the two leading right singular vectors, the same ones every time."
     m = docs.shape[1]
@@ -93,7 +101,7 @@ def leading_pair(
     basis, images = np.empty((m, 0)), np.empty((m, 0))
     while Q.shape[1]:
         basis = np.concatenate([basis, Q], 1)
-        Q = docs.back(docs.times(Q))
+        Q = docs.gram_times(Q)
         images = np.concatenate([images, Q], 1)
         for _ in range(2): Q = Q - basis @ (basis.T @ Q)      # twice: once leaves rounding behind
         Q, R = np.linalg.qr(Q)
@@ -127,8 +135,7 @@ def svd_topics(
     signs = np.where(z.sum(0) < 0, -1., 1.)
     edges = wedge(z*signs)
     Ht = np.maximum(0, V*signs @ np.stack([np.cos(edges), np.sin(edges)]))
-    norms = np.sqrt((Ht*Ht).sum(0))
-    return Ht/np.where(norms > 0, norms, 1)
+    return _unit(Ht)
 
 # %% ../nbs/13_rank2.ipynb #119ba88f
 def rank2_nmf(
@@ -148,12 +155,12 @@ def rank2_nmf(
 
     Source: Kuang and Park (2013), Sections 2 and 3; Kuang, Drake and Park, Section 3.
     """
-    Ht = svd_topics(docs) if Ht0 is None else np.array(Ht0, dtype=np.float64, order="C")
     if W0 is not None:
         W0 = np.array(W0, dtype=np.float64, order="C")
         Ht = unit_topics(W0.T @ W0, docs.back(W0))[0]
+    else: Ht = svd_topics(docs) if Ht0 is None else np.array(Ht0, dtype=np.float64, order="C")
     if Ht0 is None and not Ht.any(0).all(): revive(docs, Ht)
-    if extrapolate or W0 is not None: return _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate)
+    if extrapolate or W0 is not None: return _docs_last(docs, _unit(Ht), tol, min_iter, max_iter, extrapolate)
     return _terms_last(docs, Ht, tol, min_iter, max_iter)
 
 # %% ../nbs/13_rank2.ipynb #c7cc04b9

@@ -6,16 +6,26 @@
 __all__ = ['positions', 'mndcg']
 
 # %% ../nbs/20_score.ipynb #49e7df38
+from functools import lru_cache
+
 import numpy as np
 
 # %% ../nbs/20_score.ipynb #ba33cbf0
 def positions(
-    w:np.ndarray,   # weights of the terms, (n_terms,)
+    w:np.ndarray,   # weights of the terms, at least 0, (n_terms,)
 )->np.ndarray:      # 0 for the heaviest, (n_terms,)
     "The place of each term in the order of descending weight, ties by number."
-    place = np.empty(len(w), np.int64)
-    place[np.argsort(-w, kind="stable")] = np.arange(len(w))
+    heavy, place = np.flatnonzero(w), np.empty(len(w), np.int64)
+    place[heavy[np.argsort(-w[heavy], kind="stable")]] = np.arange(len(heavy))
+    place[w == 0] = np.arange(len(heavy), len(w))             # most terms weigh nothing: no need to sort those
     return place
+
+# %% ../nbs/20_score.ipynb #a0988aef
+@lru_cache(maxsize=4)
+def _logarithms(m):
+    "log 1, ..., log m; and what divides a gain at each place: 1, 1, log2 3, ..., log2 m"
+    i = np.arange(1, m + 1)
+    return np.log(i), np.log2(np.maximum(i, 2))
 
 # %% ../nbs/20_score.ipynb #eb2b4db5
 def mndcg(
@@ -31,15 +41,14 @@ def mndcg(
     if variant not in ("published", "paper"): raise ValueError(f'variant must be "published" or "paper", got {variant!r}')
     m, present = len(parent), int(np.count_nonzero(parent))
     if present <= 1: return -3.
-    i = np.arange(m)
-    gain = best = np.log(m - i)                               # by rank in the parent
+    logs, by_place = _logarithms(m)
+    gain = best = logs[::-1]                                  # by place in the parent: log m, ..., log 1
     if variant == "published":
-        gain = np.where(i < present, np.log(np.maximum(present - i, 1)), 0.)
-        best = np.where(i < present, best, 1.)
-    rank, order = positions(parent), [np.argsort(-w, kind="stable") for w in (left, right)]
-    discount = np.log(m - np.maximum(positions(left), positions(right)))
+        gain, best = np.zeros(m), np.where(np.arange(m) < present, best, 1.)
+        gain[:present] = logs[:present][::-1]                 # log of the number that occur, ..., log 1
+    rank, in_left, in_right = positions(parent), positions(left), positions(right)
+    discount = logs[m - 1 - np.maximum(in_left, in_right)]
     discount[discount == 0] = np.log(2)
-    by_place = np.log2(np.maximum(i + 1, 2))                  # 1 for the first place and the second
     ideal = (-np.sort(-best[rank]/discount)/by_place).sum()
     gained = gain[rank]/discount
-    return float(np.prod([(gained[o]/by_place).sum()/ideal for o in order]))
+    return float((gained/by_place[in_left]).sum()/ideal*((gained/by_place[in_right]).sum()/ideal))

@@ -117,10 +117,12 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         self.min_df, self.max_df, self.max_terms, self.vocab, self.dtype = min_df, max_df, max_terms, vocab, dtype
 
     def fit(self, X, y=None):
+        "Learn from `X` (n_docs, n_features_in_) which terms stay."
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X, y=None):
+        "Learn from `X` which terms stay, and give `X` with only those."
         X = check_matrix(self, X, min_docs=1)
         dtype = _float_type(self.dtype, X)
         self.n_docs_, n_terms = X.shape
@@ -136,6 +138,7 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         return X
 
     def transform(self, X):
+        "`X` with only the terms that stay."
         check_is_fitted(self)
         X = check_matrix(self, X, reset=False, min_docs=1)
         X = X[:, self.support_].astype(_float_type(self.dtype, X), copy=False)
@@ -183,7 +186,7 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     - `idf_` (n_terms,): the factor of each term
     - `tfidf_`: the fitted `TfidfTransformer` of scikit-learn that does the work
 
-    Source: Xu, Liu and Gong (2003), Section 3.1.
+    Source: Xu, Liu and Gong (2003), Section 3.1, with 1 + ln tf in place of tf.
     """
     def __init__(self,
         *,
@@ -195,12 +198,16 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.sublinear_tf, self.use_idf, self.add_one, self.norm = sublinear_tf, use_idf, add_one, norm
 
     def fit(self, X, y=None):
+        "Learn the factor of each term from counts (n_docs, n_terms)."
         self._fit(X)
         return self
 
-    def fit_transform(self, X, y=None): return self._weigh(self._fit(X))
+    def fit_transform(self, X, y=None):
+        "Learn the factors from counts, and weigh the same counts."
+        return self._weigh(self._fit(X))
 
     def transform(self, X):
+        "Counts weighted with the factors of the fit."
         check_is_fitted(self)
         return self._weigh(self._counts(check_matrix(self, X, reset=False, min_docs=1)))
 
@@ -273,12 +280,16 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Source: Xu, Liu and Gong (2003), Section 4.3 and Appendix B.
     """
     def fit(self, X, y=None):
+        "Remember the sum of the rows of `X` (n_docs, n_terms)."
         self._fit(X)
         return self
 
-    def fit_transform(self, X, y=None): return self._scaled(self._fit(X))
+    def fit_transform(self, X, y=None):
+        "Weigh the documents of a pile by their similarity to it."
+        return self._scaled(self._fit(X))
 
     def transform(self, X):
+        "Weigh documents by their similarity to the pile of the fit."
         check_is_fitted(self)
         return self._scaled(check_matrix(self, X, reset=False, min_docs=1))
 
@@ -332,10 +343,12 @@ def _check_texts(texts):
 class TermCounter(CountVectorizer):
     "scikit-learn's `CountVectorizer`, with messages that say which text is no text."
     def fit(self, raw_documents, y=None):
+        "Learn the vocabulary of a list of strings."
         self.fit_transform(raw_documents)
         return self
 
     def fit_transform(self, raw_documents, y=None):
+        "Learn the vocabulary, and count it: CSR (n_docs, n_terms)."
         texts = _check_texts(raw_documents)
         try: re.compile(self.token_pattern or "")
         except (re.error, TypeError) as e:
@@ -346,7 +359,9 @@ class TermCounter(CountVectorizer):
             raise ValueError(f"No terms in the {len(texts)} texts: every token is a stop word or doesn't match token_pattern="
                              f"{self.token_pattern!r}. Change token_pattern, or set stop_words=None.") from None
 
-    def transform(self, raw_documents): return super().transform(_check_texts(raw_documents))
+    def transform(self, raw_documents):
+        "Count the vocabulary of the fit in other texts."
+        return super().transform(_check_texts(raw_documents))
 
 # %% ../nbs/02_weighting.ipynb #c1c34a34
 def text_pipeline(

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import normalized_mutual_info_score
 
 from nmf2.data import planted_tree
-from nmf2.flat import FlatNMF2, heaviest, memberships
+from nmf2.flat import FlatNMF2, heaviest, memberships, refine_topics
 from nmf2.hier import HierNMF2
 from nmf2.weighting import count_pipeline
 
@@ -63,9 +63,18 @@ def test_documents_without_a_topic(pile):
     X = sp.vstack([sp.hstack([X, sp.csr_matrix((450, 1))]), alone], format="csr")
     with pytest.warns(UserWarning, match="1 of 452 documents are empty"): model = FlatNMF2(9).fit(X)
     assert model.labels_[-2] == -1
+    assert model.labels_[-1] == -1 or model.components_[model.labels_[-1], -1] > 0       # it has no words but its own
     assert (model.labels_[:450] >= 0).all()
     assert_array_equal(model.predict(X), model.labels_)
     assert heaviest(np.array([[0, 0], [0, 2.]])).tolist() == [-1, 1]
+
+
+def test_topics_that_nobody_uses_stay_as_they_were():
+    X = np.eye(4)[[0, 0, 1, 1]]
+    Ht = np.eye(4)[:,:3]                                     # the third topic has no documents
+    new, W = refine_topics(X, Ht, memberships(X, Ht))
+    assert_array_equal(new, Ht)
+    assert not W[:,2].any()
 
 
 def test_slices_do_not_show(pile):
@@ -89,5 +98,5 @@ def test_bad_parameters_are_named(pile, options, message):
 
 
 def test_as_many_topics_as_there_are(pile):
-    with pytest.warns(UserWarning, match="can't be had"): model = FlatNMF2(50).fit(pile[0][:12])
+    with pytest.warns(UserWarning, match="n_clusters=50 can't be had"): model = FlatNMF2(50).fit(pile[0][:12])
     assert len(model.components_) == model.hier_.n_leaves_ < 50

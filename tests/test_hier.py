@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse as sp
 from numba import get_num_threads, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
-from nmf2.hier import HierNMF2
+from nmf2.hier import Grower, HierNMF2, starter
 
 
 def blocks(seed, sizes=(25, 20, 15, 10), n_odd=0, terms=9, shared=6):
@@ -207,8 +208,82 @@ def test_a_pickled_model_grows_when_given_its_matrix():
     model = HierNMF2(4).fit(X)
     copy = pickle.loads(pickle.dumps(model))
     with pytest.raises(ValueError, match="X must be given"): copy.grow(6)
-    with pytest.raises(ValueError, match="training matrix of 183 documents"): copy.grow(6, X[:50])
+    for wrong in (X[:50], X[::-1], (X > 0).astype(float), X + 1e-2):
+        with pytest.raises(ValueError, match="the matrix that the model was fitted to"): copy.grow(6, wrong)
+    with pytest.raises(ValueError, match="X must be given"): copy.grow(6)            # none of these was kept
     assert_array_equal(copy.grow(6, X).labels_, model.grow(6).labels_)
+
+
+def test_a_matrix_changed_in_place_is_noticed():
+    X = corpus_matrix()
+    model = HierNMF2(4).fit(X)
+    X[:,3] *= 2
+    with pytest.raises(ValueError, match="the matrix that the model was fitted to"): model.grow(6)
+
+
+def test_parameters_set_after_fitting_count_for_the_next_fit_only():
+    X = corpus_matrix()
+    model = HierNMF2(4).fit(X).set_params(init="random", trials=0, extrapolate=False)
+    assert_array_equal(model.grow(8).labels_, HierNMF2(8).fit(X).labels_)
+
+
+def test_a_fit_that_fails_at_once_leaves_the_model_as_it_was():
+    X = corpus_matrix()
+    model = HierNMF2(4).fit(X)
+    def stop(docs, terms): raise KeyboardInterrupt
+    model.init = stop
+    with pytest.raises(KeyboardInterrupt): model.fit(X[:100,:40])
+    assert_array_equal(model.grow(6).labels_, HierNMF2(6).fit(X).labels_)
+
+
+def test_outliers_must_score_below_the_bar():
+    X = blocks(1, (24, 20, 8), 4)
+    model = HierNMF2(2, trials=1).fit(X)
+    seen = []
+    class Probe(Grower):
+        def score(self, split, topic):
+            seen.append(split)
+            return .25
+    grower = Probe(X, model.tree_, starter("svd", 0), imbalance=1., trials=3, variant="published", options=dict(tol=1e-4, min_iter=1, max_iter=99, extrapolate=True))
+    rows = np.arange(len(X))
+    assert_array_equal(grower.try_node("0", rows, model.tree_.root_topic, bar=.25)[0], rows)      # as good as the least leaf: kept
+    assert len(grower.try_node("0", rows, model.tree_.root_topic, bar=.26)[0]) == len(rows)       # below it, three times: given up
+    assert grower.try_node("0", rows, model.tree_.root_topic, bar=.26)[1] == -2
+
+
+def test_what_a_fit_took_is_counted():
+    X = sp.csr_array(corpus_matrix())
+    model = HierNMF2(2).fit(X)
+    assert model.n_iter_ > 3 and model.n_sweeps_ > 3
+    more = HierNMF2(6).fit(X)
+    assert more.n_iter_ > model.n_iter_ and more.n_sweeps_ > model.n_sweeps_
+    assert model.grow(6).n_iter_ == more.n_iter_
+    assert_allclose(model.n_sweeps_, more.n_sweeps_)
+
+
+def test_fits_that_do_not_converge_say_so():
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"): HierNMF2(3, max_iter=2).fit(corpus_matrix())
+
+
+def test_awkward_arrays():
+    X = sp.csr_array(corpus_matrix())
+    truth = HierNMF2(4).fit(X)
+    shuffled = X.copy()
+    for lo, hi in zip(X.indptr[:-1], X.indptr[1:]):
+        shuffled.indices[lo:hi], shuffled.data[lo:hi] = X.indices[lo:hi][::-1], X.data[lo:hi][::-1]
+    shuffled.has_sorted_indices = False
+    frozen = X.toarray()
+    frozen.flags.writeable = False
+    for form in (shuffled, frozen, X.toarray().tolist()): assert_array_equal(HierNMF2(4).fit(form).labels_, truth.labels_)
+    for scale in (1e-20, 1e20): assert_array_equal(HierNMF2(4).fit(X*scale).labels_, truth.labels_)
+
+
+def test_given_up_nodes_are_mentioned():
+    rng = np.random.default_rng(0)
+    X = np.zeros((46, 30))
+    X[:40,:10] = rng.random((40, 10))
+    for i in range(6): X[40+i, 10+3*i:13+3*i] = 40
+    with pytest.warns(UserWarning, match="raise trials=3"): HierNMF2(8).fit(X)
 
 
 def test_an_interrupted_fit_leaves_a_whole_tree():
@@ -227,7 +302,7 @@ def test_an_interrupted_fit_leaves_a_whole_tree():
 
 BAD_INIT = [(lambda d, t: (None, None), "W0 or H0"), (lambda d, t: (None, np.ones((2, 3))), "H0 of shape"),
             (lambda d, t: (np.ones((len(d), 3)), None), "W0 of shape"), (lambda d, t: (None, -np.ones((2, len(t)))), "at least 0"),
-            (lambda d, t: (None, np.full((2, len(t)), np.nan)), "finite")]
+            (lambda d, t: (None, np.full((2, len(t)), np.nan)), "finite"), (lambda d, t: np.ones(60), "a pair"), (lambda d, t: None, "a pair")]
 
 
 @pytest.mark.parametrize("init, message", BAD_INIT)
@@ -245,6 +320,8 @@ def test_bad_parameters_are_named(options, message):
 
 @pytest.mark.parametrize("X, message", [
     (-np.ones((5, 3)), "Negative values"), (np.full((5, 3), np.nan), "NaN or inf"), (np.zeros((5, 3)), "all documents are empty"),
-    (np.ones((1, 3)), "1 sample"), (np.ones(5), "1D array"), (["a text", "another"], "text_pipeline"), (sp.csr_array((0, 3)), "0 sample")])
+    (np.ones((1, 3)), "one document a row"), (np.ones(5), "1D array"), (["a text", "another"], "text_pipeline"), (sp.csr_array((0, 3)), "0 sample"),
+    (np.array(["a text", "b"]), "text_pipeline"), ([["a"], ["b"]], "text_pipeline"), (np.ones((5, 0)), "trimmed"), (np.ones((5, 3))*1e80, "X.max"),
+    (np.ones((5, 3))*1e-80, "X.max")])
 def test_bad_matrices_are_named(X, message):
     with pytest.raises(ValueError, match=message): HierNMF2(3).fit(X)

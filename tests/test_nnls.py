@@ -63,7 +63,17 @@ def test_scale_does_not_matter(scale):
     assert_allclose(nnls(scale**2*B.T @ B, scale*Y @ B)*scale, nnls(B.T @ B, Y @ B), rtol=1e-9)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("small", [1e-6, 1e-9, 1e-12])
+def test_columns_of_very_different_length(method, small):
+    rng = np.random.default_rng(6)
+    B, Y = rng.random((30, 5)), rng.random((40, 30))
+    lengths = np.array([1, small, 1, small, 1/small])
+    assert_allclose(nnls((B*lengths).T @ (B*lengths), Y @ (B*lengths), method)*lengths, nnls(B.T @ B, Y @ B, method), rtol=1e-6, atol=1e-9)
+
+
 def test_nothing_to_explain():
+    assert nnls(np.empty((0, 0)), np.empty((4, 0))).shape == (4, 0)
     assert_array_equal(nnls(np.eye(3), np.zeros((2, 3))), np.zeros((2, 3)))
     assert_array_equal(nnls(np.eye(3), -np.ones((2, 3))), np.zeros((2, 3)))
     assert nnls(np.eye(3), np.empty((0, 3))).shape == (0, 3)

@@ -51,13 +51,61 @@ def test_at_most_max_iter_and_then_it_says_so():
 
 
 @pytest.mark.parametrize("extrapolate", [True, False])
-def test_the_published_start_is_never_better_by_much(extrapolate):
+def test_the_svd_start_is_as_good_as_the_best_of_random_ones(extrapolate):
     for seed in range(5):
         X = matrix(seed, 200, 80, .2)
         docs = documents(X)
         svd = rank2_nmf(docs, tol=1e-5, extrapolate=extrapolate)
         tries = [rank2_nmf(docs, np.random.default_rng(s).random((80, 2)), tol=1e-5, extrapolate=False) for s in range(5)]
         assert error(X, svd.W, svd.Ht) < 1.001*min(error(X, fit.W, fit.Ht) for fit in tries)
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 5])
+@pytest.mark.parametrize("seed", range(2))
+def test_factors_at_max_iter_belong_together(seed, max_iter):
+    X, rng = matrix(seed), np.random.default_rng(seed)
+    W0, H0 = rng.random((50, 2)), rng.random((2, 30))
+    fit = rank2_nmf(documents(X), W0=W0, tol=0, max_iter=max_iter, extrapolate=False)
+    W, H, _ = naive.rank2_docs_last(X.toarray(), W0, 0, max_iter=max_iter)
+    assert_allclose(fit.W, W, atol=1e-9)
+    assert_allclose(fit.Ht.T, H, atol=1e-9)
+    fit = rank2_nmf(documents(X), H0.T, tol=0, max_iter=max_iter, extrapolate=False)
+    W, H, _ = naive.rank2_terms_last(X.toarray(), H0, 0, max_iter=max_iter)
+    assert_allclose(fit.W, W, atol=1e-9)
+    assert_allclose(fit.Ht.T, H, atol=1e-9)
+
+
+@pytest.mark.parametrize("max_iter", range(1, 30))
+def test_extrapolated_factors_belong_together_whenever_it_stops(max_iter):
+    X = matrix(5, 80, 60, .1)
+    fit = rank2_nmf(documents(X), np.random.default_rng(0).random((60, 2)), tol=0, max_iter=max_iter)
+    assert_allclose(fit.W, naive.nnls_rows(fit.Ht, X.toarray()), atol=1e-9)
+
+
+def test_extrapolation_goes_back_when_it_overshoots():
+    for seed in range(6):
+        X, rises = matrix(seed, 150, 120, .05), 0
+        H0, errors = np.random.default_rng(seed).random((120, 2)), []
+        for i in range(1, 60):
+            fit = rank2_nmf(documents(X), H0, tol=0, max_iter=i)
+            errors.append(error(X, fit.W, fit.Ht)**2)
+        rises = np.diff(errors)
+        # a rise is an overshoot: undone in the next iteration, and never repeated at once
+        for i in np.flatnonzero(rises[:-1] > 1e-9): assert errors[i+2] <= errors[i] + 1e-9
+
+
+def test_the_length_of_the_start_does_not_matter():
+    X, H0 = matrix(1), np.random.default_rng(0).random((30, 2))
+    for options in (dict(), dict(extrapolate=False)):
+        fits = [rank2_nmf(documents(X), scale*H0, **options) for scale in (1e-6, 1, 1e6)]
+        assert fits[0].n_iter == fits[1].n_iter == fits[2].n_iter
+        assert_allclose(fits[0].Ht, fits[2].Ht, atol=1e-8)
+
+
+def test_dead_topics_among_documents_of_very_different_length():
+    X = np.r_[np.outer(np.arange(1, 7), [1e10, 2e10, 0, 0]), [[0, 0, 1, 2.], [0, 0, 1, 2]]]
+    model = Rank2NMF(init="random", random_state=0).fit(X)
+    assert model.components_.any(1).all() and len(set(model.labels_)) == 2
 
 
 def test_extrapolation_ends_on_the_best_weights_for_its_topics():

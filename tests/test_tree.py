@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import cut_tree, is_valid_linkage
 
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.tree import Tree
+from nmf2.tree import Split, Tree, shares
 from nmf2.weighting import count_pipeline
 
 
@@ -57,7 +57,8 @@ def test_top_terms(fitted):
     assert tree.top_terms(node, vocab=np.arange(tree.n_terms), n=2) == [w[1:] for w in words[:2]]
     assert len(tree.top_terms(node, n=10**6)) == np.count_nonzero(node.topic)
     with pytest.raises(ValueError, match="vocab"): tree.top_terms(node, vocab=["a"])
-    with pytest.raises(KeyError): tree.top_terms("0000000000")
+    for wrong in ("0000000000", 3, None):
+        with pytest.raises(KeyError, match="ids are paths"): tree.top_terms(wrong)
 
 
 def test_without_a_vocabulary_terms_are_numbers(fitted):
@@ -88,6 +89,42 @@ def test_routes_at_every_cut(fitted):
             together = np.zeros_like(coarse)
             np.add.at(together.T, parent, shares.T)
             assert_allclose(together, coarse, atol=1e-5)
+
+
+def by_hand():
+    "Two splits over three terms, topics and sizes chosen for easy sums"
+    tree = Tree(6, np.ones(3)/np.sqrt(3), ["a", "b", "c"])
+    def split(terms, Ht, W, side): return Split(np.array(terms, np.int32), np.array(Ht, float), np.array(W, np.float32), np.array(side, np.int8))
+    tree.add("", range(6), score=np.inf, split=split([0, 1, 2], [[.6, 0], [.8, 0], [0, 1]], [[1, 0], [3, 0], [2, 0], [4, 0], [0, 1], [0, 2]], [0, 0, 0, 0, 1, 1]))
+    tree.add("0", range(4), score=.5, split=split([0, 1], [[1, 0], [0, 1]], [[1, 0], [3, 0], [2, 0], [0, 4]], [0, 0, 0, 1]))
+    tree.add("1", [4, 5], score=-1)
+    tree.add("00", [0, 1, 2], score=-1)
+    tree.add("01", [3], score=-1)
+    tree.splits = ["", "0"]
+    return tree
+
+
+def test_shares_by_hand():
+    tree = by_hand()
+    # 3 of the first topic (.6, .8, 0) whose sum is 1.4, and 1 of the second, whose sum is 1
+    x = 3*np.array([.6, .8, 0]) + [0, 0, 1]
+    first = 3*1.4/(3*1.4 + 1)
+    assert_allclose(tree.transform([x]), [[first*1.8/4.2, first*2.4/4.2, 1 - first]])
+    # nothing in common with the topics of the second split: by the sizes of its children, 3 and 1
+    tree["0"].split.Ht[:] = [[0, 0], [0, 1]]
+    assert_allclose(tree.transform([[1., 0, 0]]), [[.75, .25, 0]])
+    assert tree.predict([[1., 0, 0]]).tolist() == [1]                # a tie goes to the second child
+
+
+def test_typical_by_hand():
+    tree = by_hand()
+    assert tree.typical("0").tolist() == [3, 1, 2, 0] and tree.typical("00", 2).tolist() == [1, 2]
+    assert tree.typical("1").tolist() == [5, 4] and tree.typical("", 3).tolist() == [0, 1, 2]
+
+
+def test_many_nodes_at_once_or_one_by_one(fitted):
+    _, X, model = fitted
+    assert_allclose(shares(model.tree_, X, at_once=1), shares(model.tree_, X, at_once=5), atol=1e-7)
 
 
 def test_new_documents(fitted):
@@ -145,6 +182,33 @@ def test_what_is_not_a_tree_is_refused(fitted, tmp_path, content):
     with pytest.raises(ValueError, match="is not a tree saved by nmf2"): Tree.load(path)
 
 
+def test_any_damage_is_named(fitted, tmp_path):
+    fitted[2].tree_.save(tmp_path/"t")
+    whole, rng = bytearray((tmp_path/"t").read_bytes()), np.random.default_rng(0)
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] ^= 1 << rng.integers(8)
+        (tmp_path/"t").write_bytes(damaged)
+        try: Tree.load(tmp_path/"t")
+        except ValueError as e: refused += "is not a tree saved by nmf2" in str(e)
+    assert refused > 75
+
+
+def test_saved_arrays_keep_their_types(fitted, tmp_path):
+    tree = fitted[2].tree_
+    tree.save(tmp_path/"t")
+    again = Tree.load(tmp_path/"t")
+    for node in tree:
+        assert again[node.id].docs.dtype == node.docs.dtype
+        if node.split:
+            for a, b in zip(again[node.id].split, node.split): assert a.dtype == b.dtype
+
+
+def test_a_missing_folder_is_named(fitted, tmp_path):
+    with pytest.raises(FileNotFoundError, match="folder that does not exist"): fitted[2].tree_.save(tmp_path/"no"/"t")
+
+
 def test_a_missing_file_is_missing(tmp_path):
     with pytest.raises(FileNotFoundError): Tree.load(tmp_path/"nowhere")
 
@@ -189,7 +253,9 @@ def test_html_is_whole_and_safe(fitted):
     assert reader.tags.count("details") == 17
     assert "alert('x')" in "".join(reader.words) and "a <title> & more" in reader.words
     assert "http" not in page and "src=" not in page.replace("&lt;img src=x", "")
-    with pytest.raises(ValueError, match="ids must have one entry"): tree.to_html(ids=["a"])
+    for out in (tree.to_html, tree.to_json):
+        with pytest.raises(ValueError, match="ids must have one entry"): out(ids=["a"])
+    assert "None" not in tree.to_html([None]*361)
     assert "<details" in tree._repr_html_()
 
 
@@ -217,13 +283,16 @@ def test_linkage_cuts_as_the_tree_does(fitted):
     assert HierNMF2(1).fit(fitted[1][:50]).tree_.to_linkage().shape == (0, 4)
 
 
-def test_networkx(fitted, monkeypatch):
+def test_networkx(fitted):
+    pytest.importorskip("networkx")
     tree = fitted[2].tree_
-    try:
-        graph = tree.to_networkx()
-        assert set(graph.nodes) == set(tree.nodes) and graph.number_of_edges() == 16
-        assert graph.nodes["0"]["size"] == tree["0"].size
-    except ImportError as e: assert "nmf2[graph]" in str(e)
+    graph = tree.to_networkx()
+    assert set(graph.nodes) == set(tree.nodes) and graph.number_of_edges() == 16
+    assert graph.nodes["0"]["size"] == tree["0"].size
+
+
+def test_without_networkx_it_says_what_to_install(fitted, monkeypatch):
+    tree = fitted[2].tree_
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ImportError, match=r"nmf2\[graph\]"): tree.to_networkx()
 

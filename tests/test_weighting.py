@@ -2,7 +2,9 @@
 import json
 import math
 import pickle
-import re
+import os
+import subprocess
+import sys
 import tracemalloc
 import warnings
 from pathlib import Path
@@ -323,3 +325,56 @@ def test_more_bad_text_options():
     with pytest.raises(ValueError, match="stop_words"): text_pipeline(stop_words="klingon").fit(TEXTS)
     with pytest.raises(ValueError, match=r"texts\[0\]"): text_pipeline(1, 1.0).fit(TEXTS).transform([None])
     with pytest.raises(ValueError, match="Lower min_df"): text_pipeline().fit(TEXTS[:2])
+
+
+# what the notebook says was measured
+
+RESULTS = ROOT/"benchmarks"/"results"
+
+
+def prose():
+    cells = json.loads((ROOT/"nbs"/"02_weighting.ipynb").read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+
+
+def test_table_in_the_notebook_is_the_one_measured():
+    summary = json.loads((RESULTS/"weighting.json").read_text(encoding="utf-8"))["summary"]
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in prose().splitlines() if line.startswith("|")]
+    head, told = rows[0], {row[0]: row[1:] for row in rows[2:]}
+    assert head == ["setting", "collections", "leaves", "flat", "change", "better on", "worse on"]
+    assert told == {name: [str(m["collections"]), f"{m['leaves']:.3f}", f"{m['flat']:.3f}", f"{m['change']:+.3f}",
+                           str(m["better_on"]), str(m["worse_on"])] for name, m in summary.items()}
+
+
+def test_scores_in_the_notebook_are_the_ones_measured():
+    rows = json.loads((RESULTS/"quality.json").read_text(encoding="utf-8"))["rows"]
+    nmi = next(r["nmi"] for r in rows if r["collection"] == "20newsgroups" and r["weights"] == "normalized cut")
+    for method in "HierNMF2", "FlatNMF2":
+        scores = nmi[f"{method}, random starts"]
+        assert f"{np.mean(scores):.3f} ± {np.std(scores, ddof=1):.3f}" in prose()
+        assert f"{nmi[f'{method}, default'][0]:.3f}" in prose()
+
+
+def test_summary_follows_from_the_rows():
+    record = json.loads((RESULTS/"weighting.json").read_text(encoding="utf-8"))
+    by = {(r["setting"], r["collection"]): np.mean([np.mean(r["leaves"]), np.mean(r["flat"])]) for r in record["rows"]}
+    for setting, m in record["summary"].items():
+        names = [name for s, name in by if s == setting]
+        change = [by[setting, name] - by["default", name] for name in names]
+        assert len(names) == m["collections"]
+        assert_allclose(np.mean(change), m["change"], atol=0.0006)
+        assert m["better_on"] == sum(c > 0.002 for c in change)
+
+
+@pytest.mark.skipif(not os.environ.get("NMF2_DATA"), reason="NMF2_DATA is not set: no collections to measure on")
+def test_benchmark_runs_quickly():
+    done = subprocess.run([sys.executable, ROOT/"benchmarks"/"quality.py", "--quick"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "FlatNMF2, default" in done.stdout or "None of these collections" in done.stderr
+
+
+def test_benchmark_without_collections_says_what_to_do():
+    where = {k: v for k, v in os.environ.items() if k != "NMF2_DATA"}
+    done = subprocess.run([sys.executable, ROOT/"benchmarks"/"weighting.py", "--quick"], capture_output=True, text=True, env=where,
+                          timeout=300)
+    assert done.returncode and "Set the environment variable NMF2_DATA" in done.stderr
