@@ -246,9 +246,10 @@ def test_outliers_must_score_below_the_bar():
             return .25
     grower = Probe(X, model.tree_, starter("svd", 0), imbalance=1., trials=3, variant="published", options=dict(tol=1e-4, min_iter=1, max_iter=99, extrapolate=True))
     rows = np.arange(len(X))
-    assert_array_equal(grower.try_node("0", rows, model.tree_.root_topic, bar=.25)[0], rows)      # as good as the least leaf: kept
-    assert len(grower.try_node("0", rows, model.tree_.root_topic, bar=.26)[0]) == len(rows)       # below it, three times: given up
-    assert grower.try_node("0", rows, model.tree_.root_topic, bar=.26)[1] == -2
+    for bar, score in ((.25, .25), (.26, -2)):                  # as good as the least leaf: accepted; below it, three times: given up
+        kept, found, _ = grower.try_node("0", rows, model.tree_.root_topic, bar)
+        assert found == score
+        assert_array_equal(kept, rows)
 
 
 def test_what_a_fit_took_is_counted():

@@ -368,13 +368,14 @@ def test_summary_follows_from_the_rows():
 
 @pytest.mark.skipif(not os.environ.get("NMF2_DATA"), reason="NMF2_DATA is not set: no collections to measure on")
 def test_benchmark_runs_quickly():
-    done = subprocess.run([sys.executable, ROOT/"benchmarks"/"quality.py", "--quick"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, ROOT/"benchmarks"/"quality.py", "--quick"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "FlatNMF2, default" in done.stdout or "None of these collections" in done.stderr
 
 
 def test_benchmark_without_collections_says_what_to_do():
-    where = {k: v for k, v in os.environ.items() if k != "NMF2_DATA"}
+    where = {k: v for k, v in os.environ.items() if k != "NMF2_DATA"} | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, ROOT/"benchmarks"/"weighting.py", "--quick"], capture_output=True, text=True, env=where,
                           timeout=300)
     assert done.returncode and "Set the environment variable NMF2_DATA" in done.stderr
