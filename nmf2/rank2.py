@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .core import check_matrix, check_number, seed_of, single_blas, stream
-from .kernels import documents, nnls2, projected_gradient, residuals, squared_error, unit_topics
+from .kernels import ahead, documents, judge, nnls2, residuals, squared_error, unit_topics
 
 # %% ../nbs/13_rank2.ipynb #ff737460
 class Rank2(NamedTuple):
@@ -43,7 +43,7 @@ def revive(
 def _terms_last(docs, Ht, tol, min_iter, max_iter):
     "Alternate in the published order, from topics"
     W, old = np.zeros((2, docs.shape[0], 2))
-    revivals, rounding = 0, 1e-24*docs.squares().sum()
+    revivals, rounding = 0, docs.rounding**2*docs.squares().sum()
     for i in range(max_iter + 1):                           # i iterations are complete
         S, G, slope = docs.sweep(Ht, W, old)
         if i == 1: first = slope
@@ -70,15 +70,14 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate):
     beta, limit, explained = .5, 1., -np.inf
     for i in range(1, max_iter + 1):
         S, G, _ = docs.sweep(start, W)
-        now = np.vdot(start, S)
+        now, slope, size = judge(start, G, S)
         if now < explained and start is not H:              # overshot: back to the topics solved for, and less boldly
             start, limit, beta = H, beta, beta/1.5
             if i == max_iter: docs.sweep(start, W)
             continue
         explained = now
-        slope = projected_gradient(start, G, S)
         if i == 1: first = slope
-        if i > min_iter and slope <= max(tol**2*first, 1e-24*np.vdot(S, S)): return Rank2(W, start, i, True)
+        if i > min_iter and slope <= max(tol**2*first, docs.rounding**2*size): return Rank2(W, start, i, True)
         if i == max_iter: break
         last, (H, norms) = H, unit_topics(G, S)
         start = H
@@ -86,7 +85,7 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate):
             revivals += 1
             if revivals > 3 or not revive(docs, H): return Rank2(W*norms, H, i, True)
         elif extrapolate and i > 1:
-            start = _unit(np.maximum(0, H + beta*(H - last)))
+            start = ahead(H, last, beta)
             beta, limit = min(limit, 1.05*beta), min(1., 1.02*limit)
     return Rank2(W, start, max_iter, False)
 
