@@ -85,6 +85,7 @@ def _float_type(dtype, X):
         raise ValueError(f"dtype must be float32, float64 or None, got {dtype!r}")
     return asked
 
+# %% ../nbs/02_weighting.ipynb #bf89aed7
 def _matrix_tags(tags):
     "What scikit-learn should know of a transformer of weights"
     tags.input_tags.sparse = tags.input_tags.positive_only = True
