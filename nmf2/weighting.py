@@ -92,6 +92,30 @@ def _matrix_tags(tags):
     tags.transformer_tags.preserves_dtype = ["float64", "float32"]
     return tags
 
+# %% ../nbs/02_weighting.ipynb #ca0960aa
+def _reasons(trim):
+    "How many terms a fitted `TrimVocabulary` dropped, and why"
+    return ", ".join(f"{n:,} {why}" for n, why in [
+        (trim.n_absent_, "in no document"), (trim.n_rare_, f"in too few documents (min_df={trim.min_df})"),
+        (trim.n_common_, f"in too many (max_df={trim.max_df})"),
+        (trim.n_excess_, f"beyond the {trim.max_terms} in most documents (max_terms)")] if n)
+
+def _nothing_left(trim):
+    "The same when no term was spared, and what to turn"
+    turn = [f"{verb} {name}" for n, verb, name in [(trim.n_rare_, "lower", "min_df"), (trim.n_common_, "raise", "max_df")] if n]
+    return (f"No terms are left in the {trim.n_docs_:,} documents. Of {len(trim.df_):,} terms: {_reasons(trim)}. "
+            + " or ".join(turn).capitalize() + ".")
+
+# %% ../nbs/02_weighting.ipynb #ff9fad61
+def _names_in(trim, names=None):
+    "Names of the columns: those given, or `vocab`, or those of the data frame of the fit, or numbers"
+    if names is None: names = trim.vocab
+    if names is None: names = getattr(trim, "feature_names_in_", None)
+    if names is None: names = [f"x{j}" for j in range(trim.n_features_in_)]
+    if len(names) != trim.n_features_in_:
+        raise ValueError(f"input_features should have length equal to number of features ({trim.n_features_in_}), got {len(names)}")
+    return np.asarray(names, dtype=object)
+
 # %% ../nbs/02_weighting.ipynb #9f865608
 class TrimVocabulary(TransformerMixin, BaseEstimator):
     """Drop the terms that occur in too few documents or in too many.
@@ -132,7 +156,7 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         self.df_ = doc_freq(X)
         self.support_, gone = trim_mask(self.df_, self.n_docs_, self.min_df, self.max_df, self.max_terms)
         self.n_absent_, self.n_rare_, self.n_common_, self.n_excess_ = gone
-        if not self.support_.any(): raise ValueError(self._nothing_left())
+        if not self.support_.any(): raise ValueError(_nothing_left(self))
         X = X[:, self.support_].astype(dtype, copy=False)
         self.empty_docs_ = _rows_without_terms(X)
         _warn_empty(self.empty_docs_, self.n_docs_, "no terms left after trimming")
@@ -146,35 +170,17 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         _warn_empty(_rows_without_terms(X), X.shape[0], "no term of the vocabulary")
         return X
 
-    def _reasons(self):
-        return ", ".join(f"{n:,} {why}" for n, why in [
-            (self.n_absent_, "in no document"), (self.n_rare_, f"in too few documents (min_df={self.min_df})"),
-            (self.n_common_, f"in too many (max_df={self.max_df})"),
-            (self.n_excess_, f"beyond the {self.max_terms} in most documents (max_terms)")] if n)
-
-    def _nothing_left(self):
-        turn = [f"{verb} {name}" for n, verb, name in [(self.n_rare_, "lower", "min_df"), (self.n_common_, "raise", "max_df")] if n]
-        return (f"No terms are left in the {self.n_docs_:,} documents. Of {len(self.df_):,} terms: {self._reasons()}. "
-                + " or ".join(turn).capitalize() + ".")
-
     def report(self):
         "What was dropped and why, in a sentence."
         check_is_fitted(self)
-        gone, empty = self._reasons(), len(self.empty_docs_)
+        gone, empty = _reasons(self), len(self.empty_docs_)
         return (f"Kept {self.support_.sum():,} of {len(self.df_):,} terms" + f"; dropped {gone}"*bool(gone)
                 + f". {self.n_docs_:,} documents" + f", {empty:,} of them empty"*bool(empty) + ".")
 
     def get_feature_names_out(self, input_features=None):
         "Names of the terms that stay: out of `input_features`, of `vocab`, or of the column names seen by `fit`."
         check_is_fitted(self)
-        names = input_features
-        if names is None: names = self.vocab
-        if names is None: names = getattr(self, "feature_names_in_", None)
-        if names is None: names = [f"x{j}" for j in range(self.n_features_in_)]
-        if len(names) != self.n_features_in_:
-            raise ValueError(f"input_features should have length equal to number of features ({self.n_features_in_}), "
-                             f"got {len(names)}")
-        return np.asarray(names, dtype=object)[self.support_]
+        return _names_in(self, input_features)[self.support_]
 
     def __sklearn_tags__(self): return _matrix_tags(super().__sklearn_tags__())
 
