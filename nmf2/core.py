@@ -29,8 +29,8 @@ def _check_values(values, who):
         raise ValueError(f"X passed to {who} contains NaN or inf: every weight must be a finite number. "
                          "They often come from dividing by the length of an empty document; leave such documents at zero.")
     if values.size and values.max() > 1e30 or 0 < values.max(initial=0) < 1e-30:
-        raise ValueError(f"X passed to {who} has {values.max():.1e} as its largest value, beyond what can be squared and summed safely. "
-                         "Divide it by X.max().")
+        raise ValueError(f"X passed to {who} has {values.max():.1e} as its largest value, beyond what can be squared and summed "
+                         "safely. Divide it by X.max().")
     if values.size and values.min() < 0:
         raise ValueError(f"Negative values in data passed to {who}: X must be nonnegative, such as term counts or "
                          "tf-idf weights. Don't centre it, and drop the features that are below zero.")
@@ -61,11 +61,14 @@ def check_matrix(
 ):                          # float32 or float64, array or canonical CSR, (n_docs, n_terms)
     "The matrix to work on: checked, in a form the kernels take, and never the caller's own to change."
     from sklearn.utils.validation import check_array, validate_data
-    if _are_texts(X): raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
-    form = dict(accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=min_docs, ensure_all_finite=False)
+    if _are_texts(X):
+        raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
+    form = dict(accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                ensure_min_samples=min_docs, ensure_all_finite=False)
     try: X = validate_data(est, X, reset=reset, **form) if n_terms is None else check_array(X, **form)
     except ValueError as e: raise ValueError(f"{e} {_remedy(str(e))}".strip()) from e
-    if n_terms not in (None, X.shape[1]): raise ValueError(f"X has {X.shape[1]} features, but {n_terms} are expected. {_remedy('X has')}")
+    if n_terms not in (None, X.shape[1]):
+        raise ValueError(f"X has {X.shape[1]} features, but {n_terms} are expected. {_remedy('X has')}")
     if sp.issparse(X): X = _tidy(X)
     values = X.data if sp.issparse(X) else X
     _check_values(values, type(est).__name__)
@@ -99,7 +102,8 @@ def seed_of(
     from sklearn.utils import check_random_state
     try: return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as e:
-        raise ValueError(f"random_state must be None, a whole number, a RandomState or a Generator, got {random_state!r}") from e
+        raise ValueError("random_state must be None, a whole number, a RandomState or a Generator, "
+                         f"got {random_state!r}") from e
 
 # %% ../nbs/00_core.ipynb #622ea8e5
 def stream(

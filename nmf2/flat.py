@@ -79,7 +79,7 @@ class FlatNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n_clusters:int|None=20,     # topics wanted; None for as many as `min_score` allows
         *,
         refine:int=0,               # sweeps of NMF with all topics afterwards
-        topics:str="nmf",           # what stands for a leaf: its topic in the tree, or "svd", the leading singular vector of its documents
+        topics:str="nmf",           # for a leaf: its topic in the tree, or "svd", its documents' leading singular vector
         imbalance:float=9.0,        # this and the following as in `HierNMF2`
         trials:int=3,
         min_score:float|None=None,

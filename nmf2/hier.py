@@ -30,7 +30,8 @@ def find_split(
     "Two topics of some documents, and who goes where."
     docs = documents(sub)
     fit = rank2_nmf(docs, Ht0, W0, **options)
-    return Split(terms.astype(np.int32), fit.Ht, fit.W.astype(np.float32), sides(fit.W).astype(np.int8)), fit.n_iter, docs.reads, fit.converged
+    split = Split(terms.astype(np.int32), fit.Ht, fit.W.astype(np.float32), sides(fit.W).astype(np.int8))
+    return split, fit.n_iter, docs.reads, fit.converged
 
 # %% ../nbs/22_hier.ipynb #d56c3900
 def _stored(X): return X.nnz if sp.issparse(X) else X.size
@@ -50,7 +51,7 @@ class Grower:
     ):
         self.X, self.tree, self.start = X, tree, start
         self.imbalance, self.trials, self.variant, self.options = imbalance, trials, variant, options
-        self.n_iter, self.n_sweeps, self.unfinished = 0, 0., 0     # what the factorizations took, and how many did not converge
+        self.n_iter, self.n_sweeps, self.unfinished = 0, 0., 0     # what factorizations took; how many did not converge
 
     def split(self, rows, *draw):
         "A provisional split; None if there are too few documents or all go one way."
@@ -124,13 +125,15 @@ def starter(
     def random(docs, terms, *draw): return None, stream(seed, *draw).random((len(terms), 2))
     def given(docs, terms, *draw):
         made = init(docs, terms)
-        if not (isinstance(made, (tuple, list)) and len(made) == 2): raise ValueError(f"init must give a pair (W0, H0), got {type(made).__name__}")
+        if not (isinstance(made, (tuple, list)) and len(made) == 2):
+            raise ValueError(f"init must give a pair (W0, H0), got {type(made).__name__}")
         W0, H0 = made
         for name, start, shape in (("W0", W0, (len(docs), 2)), ("H0", H0, (2, len(terms)))):
             if start is None: continue
             start = np.asarray(start)
             if start.shape != shape: raise ValueError(f"init must give {name} of shape {shape}, got {start.shape}")
-            if not (np.isfinite(start).all() and start.min() >= 0): raise ValueError(f"init must give {name} with finite numbers of at least 0")
+            if not (np.isfinite(start).all() and start.min() >= 0):
+                raise ValueError(f"init must give {name} with finite numbers of at least 0")
         if (W0 is None) == (H0 is None): raise ValueError("init must give W0 or H0, and None for the other")
         return W0, None if H0 is None else np.asarray(H0).T
     if callable(init): return given
@@ -152,7 +155,8 @@ def grower_options(
     est,   # an estimator with the parameters of `HierNMF2`
 )->dict:
     "The options of `Grower`, or an error that names the parameter that is wrong."
-    if est.leaf_choice not in SCORES: raise ValueError(f"leaf_choice must be one of {', '.join(map(repr, SCORES))}, got {est.leaf_choice!r}")
+    if est.leaf_choice not in SCORES:
+        raise ValueError(f"leaf_choice must be one of {', '.join(map(repr, SCORES))}, got {est.leaf_choice!r}")
     if est.min_score is not None: check_number("min_score", est.min_score, 0, whole=False)
     if est.n_leaves is None and est.min_score is None:
         raise ValueError("n_leaves or min_score must be given: without either the tree would grow until nothing is left to split")
@@ -181,8 +185,8 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         trials:int=3,               # how often a suspect side is set aside before a node is given up; 0 keeps all documents
         min_score:float|None=None,  # split only leaves that score at least this; None for all that can be split
         leaf_choice:str="mndcg",    # score of a split: "mndcg" as published, "mndcg-paper" by the paper's formulas
-        init="svd",                 # start of each factorization: "svd", "random", or a function of (docs, terms), see `starter`
-        tol:float=1e-4,             # stop a factorization when its projected gradient is below this fraction of that after the first iteration
+        init="svd",                 # start of each: "svd", "random", or a function of (docs, terms), see `starter`
+        tol:float=1e-4,             # stop a factorization when its projected gradient is below this part of its first value
         min_iter:int=1,             # iterations before the first look at it
         max_iter:int=1000,          # at most this many
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
@@ -201,7 +205,8 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         total, filled = documents(X).back(np.ones((X.shape[0], 1)))[:,0], documents(X).filled()
         if not filled.all():
             from nmf2.weighting import EmptyDocumentsWarning
-            warnings.warn(f"{(~filled).sum()} of {len(filled)} documents are empty: they get the label -1", EmptyDocumentsWarning, stacklevel=2)
+            warnings.warn(f"{(~filled).sum()} of {len(filled)} documents are empty: they get the label -1",
+                          EmptyDocumentsWarning, stacklevel=2)
         grower = Grower(X, Tree(X.shape[0], total/np.linalg.norm(total)), start, **options)
         with single_blas(): grower.plant(np.flatnonzero(filled), np.flatnonzero(~filled))
         self._X, self._mark, self._origin, self._options = X, mark(X), origin, options     # what growing on needs
@@ -212,7 +217,8 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         "Grow the tree and name what is there, also when interrupted"
         tree = grower.tree
         try:
-            with single_blas(), progress_bar(n_leaves and n_leaves - tree.n_leaves, "Growing the tree", self.progress, "split") as bar:
+            steps = n_leaves and n_leaves - tree.n_leaves
+            with single_blas(), progress_bar(steps, "Growing the tree", self.progress, "split") as bar:
                 grower.grow(n_leaves, self.min_score or 0, bar)
         finally:
             self.n_iter_, self.n_sweeps_ = self.n_iter_ + grower.n_iter, self.n_sweeps_ + grower.n_sweeps
@@ -220,13 +226,14 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             self.components_ = np.stack([leaf.topic for leaf in tree.leaves()]).astype(self._X.dtype)
         if grower.unfinished:
             from sklearn.exceptions import ConvergenceWarning
-            warnings.warn(f"{grower.unfinished} factorizations stopped at max_iter={self.max_iter} before reaching tol={self.tol}: raise either",
-                          ConvergenceWarning, stacklevel=3)
+            warnings.warn(f"{grower.unfinished} factorizations stopped at max_iter={self.max_iter} before reaching "
+                          f"tol={self.tol}: raise either", ConvergenceWarning, stacklevel=3)
         if n_leaves and self.n_leaves_ < n_leaves:
             reason = f"scores at least min_score={self.min_score}" if self.min_score else "can be split"
             given_up = sum(leaf.score == -2 for leaf in tree.leaves())
             hint = f"; {given_up} given up for outliers: raise trials={self.trials} to go on" if given_up else ""
-            warnings.warn(f"{self._size}={n_leaves} can't be had: none of the {self.n_leaves_} leaves there are {reason}{hint}", stacklevel=3)
+            warnings.warn(f"{self._size}={n_leaves} can't be had: none of the {self.n_leaves_} leaves there are "
+                          f"{reason}{hint}", stacklevel=3)
         return self
 
     _size = "n_leaves"              # what the number of leaves is called by whoever asks

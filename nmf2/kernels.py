@@ -188,7 +188,10 @@ class SparseDocs:
         for c in range(1, n): self.sums[0] += self.sums[c]
 
     def sweep(self, Ht, W, old=None):
-        "Best weights `W` for the topics `Ht`, in place; returns $X^T W$ (overwritten by the next pass), $W^T W$, and the squared projected gradient at `old`"
+        """Best weights `W` for the topics `Ht`, in place.
+
+        Returns $X^T W$ (overwritten by the next pass), $W^T W$, and the squared projected gradient at `old`.
+        """
         self._pass(Ht, W if old is None else old, W, SOLVE)
         w11, w12, w22, slope = self.sums[0]
         return self.S, np.array([[w11, w12], [w12, w22]]), slope
@@ -317,7 +320,7 @@ def judge(
     G:np.ndarray,   # $W^T W$ of the best weights for them, (2, 2)
     S:np.ndarray,   # $X^T W$, (n_terms, 2)
 )->tuple:
-    "What the topics explain, $\\langle H, X^T W\\rangle$; their squared projected gradient; and the size of its terms, $\\lVert X^T W \\rVert^2$."
+    "What the topics explain, <H, XᵀW>; their squared projected gradient; and the size of its terms, ‖XᵀW‖²."
     explained = size = 0.
     for j in range(len(S)):
         explained += Ht[j,0]*S[j,0] + Ht[j,1]*S[j,1]
@@ -366,7 +369,8 @@ def take(
     rows:np.ndarray,  # the documents wanted, (n,)
 )->tuple:             # their matrix (n, t), and the numbers of the t terms that occur in them
     "Some documents, over just the terms that occur in them."
-    if len(rows) and not 0 <= rows.min() <= rows.max() < X.shape[0]: raise IndexError(f"rows must be documents of X, 0 to {X.shape[0] - 1}")
+    if len(rows) and not 0 <= rows.min() <= rows.max() < X.shape[0]:
+        raise IndexError(f"rows must be documents of X, 0 to {X.shape[0] - 1}")
     if not sp.issparse(X):
         x = X[rows]
         terms = np.flatnonzero(x.any(0))

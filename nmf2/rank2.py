@@ -126,7 +126,8 @@ def svd_topics(
 )->np.ndarray:           # topics of unit length, (n_terms, 2)
     """Two topics to start from: the edges of the documents' wedge in the plane of the leading singular vectors.
 
-    Source: Gillis, Kuang and Park, *Hierarchical clustering of hyperspectral images using rank-two NMF*, Section 3; angles instead of extreme points.
+    Source: Gillis, Kuang and Park, *Hierarchical clustering of hyperspectral images using rank-two NMF*, Section 3;
+    angles instead of extreme points.
     """
     V = leading_pair(docs)
     if V.shape[1] < 2: return np.eye(len(V), 2)
@@ -142,7 +143,7 @@ def rank2_nmf(
     Ht0:np.ndarray|None=None,   # topics to start from, (n_terms, 2)
     W0:np.ndarray|None=None,    # or weights to start from, (n_docs, 2)
     *,
-    tol:float=1e-4,             # stop when the projected gradient is below this fraction of its value after the first iteration
+    tol:float=1e-4,             # stop when the projected gradient is below this part of its first value
     min_iter:int=1,             # iterations before the first look at it
     max_iter:int=1000,          # at most this many iterations
     extrapolate:bool=True,      # go a little further after each step?
@@ -185,7 +186,7 @@ class Rank2NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def __init__(self,
         *,
         init:str="svd",             # "svd", the wedge of the singular vectors, or "random" topics
-        tol:float=1e-4,             # stop when the projected gradient is below this fraction of its value after the first iteration
+        tol:float=1e-4,             # stop when the projected gradient is below this part of its first value
         min_iter:int=1,             # iterations before the first look at it
         max_iter:int=1000,          # at most this many iterations
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
@@ -209,7 +210,8 @@ class Rank2NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         with single_blas(): fit = rank2_nmf(docs, Ht0, **options)
         if not fit.converged:
             from sklearn.exceptions import ConvergenceWarning
-            warnings.warn(f"Rank2NMF stopped at max_iter={self.max_iter} before reaching tol={self.tol}: raise either", ConvergenceWarning)
+            warnings.warn(f"Rank2NMF stopped at max_iter={self.max_iter} before reaching tol={self.tol}: raise either",
+                          ConvergenceWarning, stacklevel=2)
         self.components_ = np.ascontiguousarray(fit.Ht.T, dtype=X.dtype)
         self.n_iter_ = fit.n_iter
         self.labels_ = np.where(fit.W.any(1), sides(fit.W), -1)

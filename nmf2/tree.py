@@ -98,7 +98,8 @@ class Tree:
     def __getitem__(self, id):
         "The node with an id; a node stands for itself."
         if isinstance(id, Node): return id
-        if id not in self.nodes: raise KeyError(f"no node {id!r}: ids are paths of 0s and 1s from the root '', the tree's are in tree.nodes")
+        if id not in self.nodes:
+            raise KeyError(f"no node {id!r}: ids are paths of 0s and 1s from the root '', the tree's are in tree.nodes")
         return self.nodes[id]
 
     def __iter__(self):
@@ -114,10 +115,11 @@ class Tree:
     )->list:               # of nodes, from left to right
         "The leaves, now or when there were `n`."
         if n is None: n = self.n_leaves
-        if check_number("n", n, 1) > self.n_leaves: raise ValueError(f"n must be at most {self.n_leaves}, the leaves there are: got {n}")
+        if check_number("n", n, 1) > self.n_leaves:
+            raise ValueError(f"n must be at most {self.n_leaves}, the leaves there are: got {n}")
         split = set(self.splits[:n-1])
-        return sorted((node for node in self.nodes.values() if node.id not in split and (not node.id or node.id[:-1] in split)),
-                      key=lambda node: node.id)
+        ends = (node for node in self.nodes.values() if node.id not in split and (not node.id or node.id[:-1] in split))
+        return sorted(ends, key=lambda node: node.id)
 
     def labels(self,
         n:int|None=None,   # in the tree with this many leaves; all if None
@@ -288,7 +290,8 @@ def to_fragment(tree,
         words = [html.escape(str(t)) for t in tree.top_terms(node, n=n_terms)]
         head = f"<b>{' '.join(words[:3])}</b> {' '.join(words[3:])}" if node.id else "<b>all documents</b>"
         dropped = f" and {_outliers(node)}" if len(node.outliers) else ""
-        out.append(f"<details{' open' if len(node.id) < levels and node.children else ''}><summary><span class='n'>{node.size:,}{dropped}</span>"
+        unfolded = " open" if len(node.id) < levels and node.children else ""
+        out.append(f"<details{unfolded}><summary><span class='n'>{node.size:,}{dropped}</span>"
                    f"{head} <span class='id'>{node.id}</span></summary>")
         if node.children: todo += ["</details>", *reversed(node.children)]
         else: out.append(_documents_html(tree, node, texts, ids, n_docs) + "</details>")
@@ -302,8 +305,8 @@ def to_html(tree,
 )->str:
     "A page of its own that shows the tree, opens from disk and needs nothing else."
     title = html.escape(title)
-    return (f"<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
-            f"<title>{title}</title></head>\n<body><h1 style='font:600 1.4rem system-ui,sans-serif'>{title}</h1>\n"
+    return ("<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+            f"<meta name='viewport' content='width=device-width'><title>{title}</title></head>\n<body><h1 style='font:600 1.4rem system-ui,sans-serif'>{title}</h1>\n"
             f"{tree.to_fragment(texts, ids, **options)}\n</body></html>\n")
 
 Tree.to_fragment, Tree.to_html = to_fragment, to_html
@@ -369,14 +372,16 @@ def save(tree,
     "Write the tree to a file that `Tree.load` reads."
     nodes = list(tree.nodes.values())
     about = dict(format="nmf2 tree", version=1, n_docs=tree.n_docs, splits=tree.splits, ids=[node.id for node in nodes],
-                 has_split=[node.split is not None for node in nodes], vocab=None if tree.vocab is None else tree.vocab.tolist())
+                 has_split=[node.split is not None for node in nodes],
+                 vocab=None if tree.vocab is None else tree.vocab.tolist())
     arrays = dict(about=np.frombuffer(json.dumps(about).encode(), np.uint8), root_topic=tree.root_topic,
                   score=np.array([node.score for node in nodes]))
     for name in _arrays(nodes[0]):
         parts = [_arrays(node)[name] for node in nodes]
         arrays[name], arrays[name + "_ends"] = np.concatenate(parts), np.cumsum([len(p) for p in parts])
     path = os.path.abspath(path)
-    if not os.path.isdir(os.path.dirname(path)): raise FileNotFoundError(f"path {path} is in a folder that does not exist: make it first")
+    if not os.path.isdir(os.path.dirname(path)):
+        raise FileNotFoundError(f"path {path} is in a folder that does not exist: make it first")
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), suffix=".part")
     try:
         with os.fdopen(handle, "wb") as f: np.savez_compressed(f, **arrays)
@@ -396,7 +401,8 @@ def load(
         about = json.loads(arrays.pop("about").tobytes())
         if about["format"] != "nmf2 tree": raise ValueError("another format")
         if about["version"] == 1: return _rebuilt(about, arrays)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, EOFError, zlib.error, zipfile.BadZipFile) as e:
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, EOFError,
+            zlib.error, zipfile.BadZipFile) as e:
         raise ValueError(f"{path} is not a tree saved by nmf2, or is damaged: write it again with tree.save(path)") from e
     raise ValueError(f"{path} was saved by a later version of nmf2: update nmf2 to read it")
 
