@@ -408,6 +408,7 @@ def _readable(path):
 # %% ../nbs/01_data.ipynb #c9233771
 def _find(name, folder=None):
     "The path of a collection, or None"
+    if not re.fullmatch(r"[^/\\]+(/[^/\\]+)?", name) or ".." in name.split("/"): return None        # a path, not a name
     safe = glob.escape(name)
     for place in _places(folder):
         for pattern in (safe, safe + ".*", "*/" + safe, "*/" + safe + ".*"):

@@ -146,6 +146,9 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("argv, why", [
     (["cluster", "leters"], "leters: no such file or folder"),
+    (["cluster", "/nowhere/at/all"], "/nowhere/at/all: no such file or folder"),
+    (["cluster", "/nowhere"], "/nowhere: no such file or folder"),
+    (["cluster", "../nowhere"], "../nowhere: no such file or folder"),
     (["cluster", "letters", "--leaves", "1"], "--leaves must be"),
     (["cluster", "letters", "--seed", "-1"], "--seed must be"),
     (["cluster", "letters", "--leaves", "many"], "argument --leaves"),
