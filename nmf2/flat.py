@@ -7,11 +7,10 @@ __all__ = ['memberships', 'heaviest', 'leaf_topics', 'refine_topics', 'FlatNMF2'
 
 # %% ../nbs/23_flat.ipynb #bb7e6a62
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .core import check_matrix, check_number, single_blas
+from .core import check_matrix, check_number, matrix_tags, single_blas
 from .hier import HierNMF2
 from .kernels import documents, take
 from .nnls import nnls
@@ -136,8 +135,4 @@ class FlatNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     @property
     def _n_features_out(self): return len(self.components_)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())

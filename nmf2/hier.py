@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .core import check_matrix, check_number, progress_bar, seed_of, single_blas, stream
+from .core import check_matrix, check_number, matrix_tags, progress_bar, seed_of, single_blas, stream
 from .kernels import documents, take
 from .rank2 import fit_options, rank2_nmf, sides
 from .score import mndcg
@@ -73,13 +73,8 @@ class Grower:
 
     def score(self, split, topic):
         "How well a split separates two topics, given the node's own."
-        return -1. if split is None else mndcg(topic, self.dense(split, 0), self.dense(split, 1), self.variant)
-
-    def dense(self, split, side):
-        "A topic of a split over all terms."
-        topic = np.zeros(self.tree.n_terms)
-        topic[split.terms] = split.Ht[:,side]
-        return topic
+        if split is None: return -1.
+        return mndcg(topic, split.topic(0, len(topic)), split.topic(1, len(topic)), self.variant)
 
     def try_node(self, id, rows, topic, bar):
         "Algorithm 3, lines 6 to 22: set outliers aside, or give up; returns the documents kept, the score and the split."
@@ -92,7 +87,7 @@ class Grower:
             small = int(sizes[1] < sizes[0])
             if sizes[small] >= 1/(1 + self.imbalance)*len(kept): return kept, score, split
             odd = self.split(kept[split.side == small], id, trial, 1)
-            if self.score(odd, self.dense(split, small)) >= bar: return kept, score, split
+            if self.score(odd, split.topic(small, self.tree.n_terms)) >= bar: return kept, score, split
             if trial < self.trials - 1: kept = kept[split.side != small]
         return rows, -2., None
 
@@ -102,7 +97,7 @@ class Grower:
         tried = []
         for side in (0, 1):
             rows = node.docs[node.split.side == side]
-            kept, score, split = self.try_node(node.id + "01"[side], rows, self.dense(node.split, side), bar)
+            kept, score, split = self.try_node(node.id + "01"[side], rows, node.split.topic(side, self.tree.n_terms), bar)
             tried.append((node.id + "01"[side], kept, np.setdiff1d(rows, kept, assume_unique=True), score, split))
         for child in tried: self.tree.add(*child)
         self.tree.splits.append(node.id)
@@ -275,8 +270,4 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     @property
     def _n_features_out(self): return self.n_leaves_
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())

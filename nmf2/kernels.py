@@ -131,6 +131,7 @@ def _sweep(c, data, indices, indptr, cuts, Ht, old, W, tables, sums, mode):
             table[j,2] += data[p]*a_; table[j,3] += data[p]*b_
     sums[c,0], sums[c,1], sums[c,2], sums[c,3] = w11, w12, w22, slope
 
+# %% ../nbs/10_kernels.ipynb #e36a8aed
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _add_up(part, n_parts, tables, S):
     "Add up the sums of all chunks, in order, for one part of the terms"

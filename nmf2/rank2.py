@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .core import check_matrix, check_number, seed_of, single_blas, stream
+from .core import check_matrix, check_number, matrix_tags, seed_of, single_blas, stream
 from .kernels import ahead, documents, judge, nnls2, residuals, squared_error, unit_topics
 
 # %% ../nbs/13_rank2.ipynb #ff737460
@@ -155,6 +155,8 @@ def rank2_nmf(
 
     Source: Kuang and Park (2013), Sections 2 and 3; Kuang, Drake and Park, Section 3.
     """
+    for name, given, shape in (("Ht0", Ht0, (docs.shape[1], 2)), ("W0", W0, (docs.shape[0], 2))):
+        if given is not None and np.shape(given) != shape: raise ValueError(f"{name} must be {shape}, got {np.shape(given)}")
     if W0 is not None:
         W0 = np.array(W0, dtype=np.float64, order="C")
         Ht = unit_topics(W0.T @ W0, docs.back(W0))[0]
@@ -225,11 +227,7 @@ class Rank2NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         H = self.components_.astype(np.float64)
         return nnls2(H @ H.T, documents(X).times(H.T)).astype(X.dtype)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 # %% ../nbs/13_rank2.ipynb #33a1e62a
 def fit_options(

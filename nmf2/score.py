@@ -39,6 +39,8 @@ def mndcg(
     Source: Kuang and Park (2013), Section 3, and the authors' program where the paper is silent.
     """
     if variant not in ("published", "paper"): raise ValueError(f'variant must be "published" or "paper", got {variant!r}')
+    if not np.shape(parent) == np.shape(left) == np.shape(right):
+        raise ValueError(f"parent, left and right must weigh the same terms, got {len(parent)}, {len(left)} and {len(right)}")
     m, present = len(parent), int(np.count_nonzero(parent))
     if present <= 1: return -3.
     logs, by_place = _logarithms(m)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from .core import check_matrix, check_number
+from .core import check_matrix, check_number, matrix_tags
 from .data import WORDS
 
 # %% ../nbs/02_weighting.ipynb #4fb776d5
@@ -86,11 +86,7 @@ def _float_type(dtype, X):
     return asked
 
 # %% ../nbs/02_weighting.ipynb #bf89aed7
-def _matrix_tags(tags):
-    "What scikit-learn should know of a transformer of weights"
-    tags.input_tags.sparse = tags.input_tags.positive_only = True
-    tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-    return tags
+#| export
 
 # %% ../nbs/02_weighting.ipynb #ca0960aa
 def _reasons(trim):
@@ -182,7 +178,7 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return _names_in(self, input_features)[self.support_]
 
-    def __sklearn_tags__(self): return _matrix_tags(super().__sklearn_tags__())
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 # %% ../nbs/02_weighting.ipynb #2a402956
 class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -243,7 +239,7 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                              "Give the counts, or set sublinear_tf=False, or leave this step out if X is weighted already.")
         return X
 
-    def __sklearn_tags__(self): return _matrix_tags(super().__sklearn_tags__())
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 # %% ../nbs/02_weighting.ipynb #3892d0d1
 def row_sum(
@@ -309,7 +305,7 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         d = degrees(X, self.sum_)
         return scale_rows(X, np.divide(1, np.sqrt(d), out=np.zeros(len(d)), where=d > 0))
 
-    def __sklearn_tags__(self): return _matrix_tags(super().__sklearn_tags__())
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 # %% ../nbs/02_weighting.ipynb #dc532078
 def count_pipeline(
