@@ -23,8 +23,8 @@ def memberships(
     step:int=20_000, # documents weighed at a time
 )->np.ndarray:       # (n_docs, k), in the type of X
     "Nonnegative weights of each document in all topics together."
-    out, G = np.empty((X.shape[0], Ht.shape[1]), X.dtype), Ht.T @ Ht
-    for lo in range(0, len(out), step): out[lo:lo+step] = nnls(G, documents(X[lo:lo+step]).times(Ht))
+    docs, out, G = documents(X), np.empty((X.shape[0], Ht.shape[1]), X.dtype), Ht.T @ Ht
+    for lo in range(0, len(out), step): out[lo:lo+step] = nnls(G, docs.times(Ht, lo, lo + step))
     return out
 
 def heaviest(
@@ -45,7 +45,7 @@ def leaf_topics(
     Ht = np.zeros((tree.n_terms, len(leaves)))
     for k, leaf in enumerate(leaves):
         sub, terms = take(X, leaf.docs)
-        Ht[terms,k] = abs(leading_pair(documents(sub))[:,0])
+        Ht[terms,k] = abs(leading_pair(documents(sub), steps=4)[0][:,0])
     return Ht
 
 # %% ../nbs/23_flat.ipynb #a96be496
@@ -88,12 +88,14 @@ class FlatNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         min_iter:int=1,
         max_iter:int=1000,
         extrapolate:bool=True,
+        settled:float|None=.002,
         random_state=None,
         progress:bool=False,
     ):
         self.n_clusters, self.refine, self.topics, self.imbalance, self.trials = n_clusters, refine, topics, imbalance, trials
         self.min_score, self.leaf_choice, self.init, self.tol, self.min_iter = min_score, leaf_choice, init, tol, min_iter
-        self.max_iter, self.extrapolate, self.random_state, self.progress = max_iter, extrapolate, random_state, progress
+        self.max_iter, self.extrapolate, self.settled = max_iter, extrapolate, settled
+        self.random_state, self.progress = random_state, progress
 
     def fit(self, X, y=None):
         self.fit_transform(X)

@@ -7,10 +7,10 @@ __all__ = ['nnls']
 
 # %% ../nbs/11_nnls.ipynb #ca9cca68
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from .core import NUMBA_CACHE
-from .kernels import nnls2
+from .kernels import FAST, ROWS, in_parts, n_parts, nnls2
 
 # %% ../nbs/11_nnls.ipynb #478bbd8d
 @njit(cache=NUMBA_CACHE, nogil=True)
@@ -42,24 +42,28 @@ def _solve(G, r, F, m, L, x):
     return True
 
 # %% ../nbs/11_nnls.ipynb #55d1da29
+@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+def _slack(G, r, F, m, x, s):
+    "Write G g - r into `s`, for weights `x` of the topics listed in `F`"
+    for i in range(len(r)): s[i] = -r[i]
+    for a in range(m):
+        row, weight = G[F[a]], x[a]
+        for i in range(len(r)): s[i] += weight*row[i]
+
 @njit(cache=NUMBA_CACHE, nogil=True)
-def _pivot(G, r, use, g, F, L, x):
+def _pivot(G, r, use, g, F, L, x, s):
     "Write the best weights for `r` into `g`; False if pivoting does not get there"
-    k, fewest, patience = len(r), len(r) + 1, 3
-    wrong, scale = np.empty(k, np.bool_), np.abs(r).max()
+    k, fewest, patience, wrong = len(r), len(r) + 1, 3, np.empty(len(r), np.bool_)
+    scale = np.abs(r).max()
     for _ in range(5*k):
         m = _list(use, F)
         if not _solve(G, r, F, m, L, x): return False
+        _slack(G, r, F, m, x, s)
         g[:] = 0
         for a in range(m): g[F[a]] = x[a]
-        least = -1e-12*np.abs(g).max()
-        n_wrong, last = 0, -1
+        least, n_wrong, last = -1e-12*np.abs(g).max(), 0, -1
         for i in range(k):
-            if use[i]: wrong[i] = g[i] < least
-            else:
-                slack = -r[i]
-                for a in range(m): slack += G[i,F[a]]*x[a]
-                wrong[i] = slack < -1e-12*scale
+            wrong[i] = g[i] < least if use[i] else s[i] < -1e-12*scale
             if wrong[i]: n_wrong += 1; last = i
         if n_wrong == 0:
             for i in range(k): g[i] = max(g[i], 0.)
@@ -103,18 +107,32 @@ def _active_set(G, r, use, g, F, L, x):
             use[hit], g[hit] = False, 0.
             if hit == best: refused[best] = True           # let go at once: its slack was only rounding
 
+# %% ../nbs/11_nnls.ipynb #b0ad439c
+@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+def _guess(G, r, g, s, use):
+    "Mark the topics that are in use after a few rounds of coordinate descent"
+    k = len(r)
+    for i in range(k): use[i], g[i], s[i] = False, 0, -r[i]
+    for _ in range(10):
+        changed = False
+        for i in range(k):
+            step = max(-s[i], -g[i])
+            if step == 0: continue
+            g[i] += step
+            row = G[i]
+            for j in range(k): s[j] += step*row[j]
+            changed |= use[i] != (g[i] > 0)
+            use[i] = g[i] > 0
+        if not changed: return
+
 # %% ../nbs/11_nnls.ipynb #6b3b79be
-@njit(cache=NUMBA_CACHE, nogil=True, parallel=True)
-def _nnls(G, R, active_set):
+@in_parts
+def _nnls(part, G, R, out, active_set):
     n, k = R.shape
-    out = np.empty((n, k))
-    for block in prange((n + 255)//256):
-        use, F, L, x = np.empty(k, np.bool_), np.empty(k, np.int64), np.empty((k, k)), np.empty(k)
-        for i in range(256*block, min(n, 256*block + 256)):
-            use[:] = R[i] > 0
-            if active_set or not _pivot(G, R[i], use, out[i], F, L, x):
-                _active_set(G, R[i], use, out[i], F, L, x)
-    return out
+    use, F, L, x, s = np.empty(k, np.bool_), np.empty(k, np.int64), np.empty((k, k)), np.empty(k), np.empty(k)
+    for i in range(ROWS*part, min(n, ROWS*(part + 1))):
+        if not active_set: _guess(G, R[i], out[i], s, use)
+        if active_set or not _pivot(G, R[i], use, out[i], F, L, x, s): _active_set(G, R[i], use, out[i], F, L, x)
 
 # %% ../nbs/11_nnls.ipynb #44ed109e
 def nnls(
@@ -136,4 +154,6 @@ def nnls(
     if R.shape[1] == 2 and R.min(initial=0) >= 0: return nnls2(G, R)
     lengths = np.sqrt(np.diag(G).clip(0))
     lengths[lengths == 0] = 1
-    return _nnls(G/np.outer(lengths, lengths), R/lengths, method == "active-set")/lengths
+    out = np.empty(R.shape)
+    _nnls(n_parts(len(R)), G/np.outer(lengths, lengths), R/lengths, out, method == "active-set")
+    return out/lengths

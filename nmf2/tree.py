@@ -25,7 +25,7 @@ from .kernels import documents, nnls2
 class Split(NamedTuple):
     "Two topics found in the documents of a node"
     terms:np.ndarray   # numbers of the terms that occur in these documents, int32, (t,)
-    Ht:np.ndarray      # two topics of unit length over these terms, float64, (t, 2)
+    Ht:np.ndarray      # two topics of unit length over these terms, in the type of the matrix, (t, 2)
     W:np.ndarray       # the documents' weights in them, float32, (n, 2)
     side:np.ndarray    # which topic each document belongs to, 0 or 1, int8, (n,)
 
@@ -116,7 +116,7 @@ class Tree:
             yield node
             todo.extend(reversed(node.children))
 
-# %% ../nbs/21_tree.ipynb #44dd101f
+# %% ../nbs/21_tree.ipynb #aae42d87
 def leaves(tree,
     n:int|None=None,   # in the tree with this many leaves; all if None
 )->list:               # of nodes, from left to right
@@ -130,7 +130,7 @@ def leaves(tree,
 
 Tree.leaves = leaves
 
-# %% ../nbs/21_tree.ipynb #c052769c
+# %% ../nbs/21_tree.ipynb #52b7aba1
 def labels(tree,
     n:int|None=None,   # in the tree with this many leaves; all if None
 )->np.ndarray:         # 0 … n − 1, −1 for outliers, (n_docs,)
@@ -267,7 +267,7 @@ STYLE = """.nmf2-tree{font:15px/1.5 system-ui,sans-serif;color:#222;max-width:60
 .nmf2-tree li{margin:.15rem 0}
 .nmf2-tree li span{color:#777;margin-right:.5rem}"""
 
-# %% ../nbs/21_tree.ipynb #47ec266e
+# %% ../nbs/21_tree.ipynb #38965edf
 def _check_given(tree, **given):
     "Stop if something that goes with the documents is not as many"
     for name, values in given.items():
@@ -287,7 +287,7 @@ def _documents_html(tree, node, texts, ids, n_docs):
         items.append(f"<li>{name}{'' if texts is None else _beginning(texts[i])}</li>")
     return f"<ol>{''.join(items)}</ol>"
 
-# %% ../nbs/21_tree.ipynb #3b2c173f
+# %% ../nbs/21_tree.ipynb #1b959201
 def to_fragment(tree,
     texts=None,        # the documents, (n_docs,)
     ids=None,          # their names, (n_docs,)
@@ -311,7 +311,7 @@ def to_fragment(tree,
         else: out.append(_documents_html(tree, node, texts, ids, n_docs) + "</details>")
     return "\n".join(out + ["</div>"])
 
-# %% ../nbs/21_tree.ipynb #1b5673e0
+# %% ../nbs/21_tree.ipynb #c2e42a3d
 def to_html(tree,
     texts=None,                # the documents, (n_docs,)
     ids=None,                  # their names, (n_docs,)

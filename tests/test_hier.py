@@ -11,7 +11,7 @@ from numba import get_num_threads, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from nmf2.hier import Grower, HierNMF2, starter
+from nmf2.hier import Grower, HierNMF2, starter, try_node
 
 
 def blocks(seed, sizes=(25, 20, 15, 10), n_odd=0, terms=9, shared=6):
@@ -225,6 +225,8 @@ def test_parameters_set_after_fitting_count_for_the_next_fit_only():
     X = corpus_matrix()
     model = HierNMF2(4).fit(X).set_params(init="random", trials=0, extrapolate=False)
     assert_array_equal(model.grow(8).labels_, HierNMF2(8).fit(X).labels_)
+    picky = HierNMF2(2, min_score=1e9).fit(X).set_params(min_score=0)
+    with pytest.warns(UserWarning, match="min_score=1000000000.0"): assert picky.grow(4).n_leaves_ == 2
 
 
 def test_a_fit_that_fails_at_once_leaves_the_model_as_it_was():
@@ -244,10 +246,11 @@ def test_outliers_must_score_below_the_bar():
         def score(self, split, topic):
             seen.append(split)
             return .25
-    grower = Probe(X, model.tree_, starter("svd", 0), imbalance=1., trials=3, variant="published", options=dict(tol=1e-4, min_iter=1, max_iter=99, extrapolate=True))
+    grower = Probe(X, model.tree_, starter("svd", 0), imbalance=1., trials=3, min_score=0., variant="published",
+                   options=dict(tol=1e-4, min_iter=1, max_iter=99, extrapolate=True))
     rows = np.arange(len(X))
     for bar, score in ((.25, .25), (.26, -2)):                  # as good as the least leaf: accepted; below it, three times: given up
-        kept, found, _ = grower.try_node("0", rows, model.tree_.root_topic, bar)
+        kept, found, _ = try_node(grower, "0", rows, model.tree_.root_topic, bar)
         assert found == score
         assert_array_equal(kept, rows)
 
@@ -313,7 +316,7 @@ def test_bad_starts_are_named(init, message):
 
 @pytest.mark.parametrize("options, message", [
     (dict(n_leaves=0), "n_leaves"), (dict(n_leaves=2.5), "n_leaves"), (dict(imbalance=.5), "imbalance"), (dict(trials=-1), "trials"),
-    (dict(min_score=-1), "min_score"), (dict(leaf_choice="size"), "leaf_choice"), (dict(init="nndsvd"), "init"), (dict(tol=-1), "tol"),
+    (dict(min_score=-1), "min_score"), (dict(settled=-1), "settled"), (dict(leaf_choice="size"), "leaf_choice"), (dict(init="nndsvd"), "init"), (dict(tol=-1), "tol"),
     (dict(max_iter=0), "max_iter"), (dict(min_iter=-1), "min_iter"), (dict(n_leaves=None), "min_score"), (dict(random_state=-1), "random_state")])
 def test_bad_parameters_are_named(options, message):
     with pytest.raises(ValueError, match=message): HierNMF2(**options).fit(corpus_matrix())

@@ -1,4 +1,6 @@
 """Sweeps and products on awkward matrices, against plain NumPy"""
+import os
+
 import naive
 import numpy as np
 import pytest
@@ -6,8 +8,8 @@ import scipy.sparse as sp
 from numba import get_num_threads, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 
-from nmf2.kernels import (cut_points, documents, nnls2, projected_gradient, residuals, solve2, squared_error, take,
-                          unit_topics)
+from nmf2.kernels import (alternate, cut_points, descending, documents, in_threads, nnls2, prepare, projected_gradient,
+                          residuals, side_by_side, solve2, solve_terms, squared_error, take)
 
 
 def matrices():
@@ -17,7 +19,7 @@ def matrices():
     holes = X.toarray()
     holes[[0, 7, 399]], holes[:,[0, 5, 59]] = 0, 0                       # empty documents and terms, at the ends too
     twins = np.repeat(X.toarray()[:40], 10, axis=0)                      # duplicate documents
-    many = sp.random(9000, 200, .1, "csr", rng=rng)                      # several chunks
+    many = sp.random(9000, 200, .2, "csr", rng=rng)                      # several chunks
     return dict(plain=X.toarray(), holes=holes, twins=twins, many=many.toarray(), one_term=X.toarray()[:,:1], one_document=X.toarray()[:1])
 
 
@@ -32,18 +34,26 @@ def test_sweep_and_products(name, dtype, index):
         X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
     rng = np.random.default_rng(1)
     Ht, old = rng.random((X.shape[1], 2)), rng.random((X.shape[0], 2))*rng.integers(0, 2, (X.shape[0], 2))
-    docs, W, exact = documents(X), np.empty((X.shape[0], 2)), dense.astype(np.float64)
-    S, G, slope = docs.sweep(Ht, W, old)
-    # a sparse float32 matrix is swept with float32 tables: seven digits, of which the 2 x 2 systems may cost one or two
-    near = dict(rtol=1e-4, atol=1e-5) if index and dtype == np.float32 else dict(atol=1e-10)
+    docs, W, exact = documents(X), old.copy(), dense.astype(np.float64)
+    S, G, slope = docs.sweep(Ht, W)
+    # a float32 matrix is swept with float32 tables: seven digits, of which the 2 x 2 systems may cost one or two
+    near = dict(rtol=1e-4, atol=1e-5) if dtype == np.float32 else dict(atol=1e-10)
     best = nnls2(Ht.T @ Ht, exact @ Ht)
     assert_allclose(W @ Ht.T, best @ Ht.T, **near)
     if name != "one_term": assert_allclose(W, best, **near)          # there, both topics fit equally well
     assert_allclose(S, exact.T @ W, **near)
     assert_allclose(G, W.T @ W, atol=1e-10)
     assert_allclose(slope, naive.projected_gradient(old, Ht.T @ Ht, exact @ Ht)**2, **near)
+    moved = np.count_nonzero((W[:,0] > W[:,1]) != (old[:,0] > old[:,1]))
+    assert docs.work.sums[0,4] == moved
+    explained, slope, size = solve_terms(docs.work)
+    G = W.T @ W
+    if np.linalg.cond(G) < 1e6: assert_allclose(docs.work.topics[1], nnls2(G, exact.T @ W), **near)     # else there are several
+    assert_allclose(docs.work.lengths[1], np.linalg.norm(docs.work.topics[1], axis=0), rtol=1e-5)
+    assert_allclose([explained, slope, size], [np.vdot(Ht, S), projected_gradient(Ht, G, S), (S**2).sum()], **near)
     B, V = rng.random((X.shape[1], 11)), rng.random((X.shape[0], 19))
-    assert_allclose(docs.times(B), exact @ B, atol=1e-10)
+    assert_allclose(docs.times(B), exact @ B, **near)
+    assert_allclose(docs.times(B, 0, 200), exact[:200] @ B, **near)
     assert_allclose(docs.back(V), exact.T @ V, **near)
     assert_allclose(docs.gram_times(B[:,:2]), exact.T @ (exact @ B[:,:2]), **near)
     assert_allclose(docs.gram_times(B[:,:1]), exact.T @ (exact @ B[:,:1]), **near)
@@ -53,7 +63,7 @@ def test_sweep_and_products(name, dtype, index):
 
 
 def test_the_cases_have_one_chunk_and_several():
-    chunks = [len(documents(sp.csr_array(X)).cuts) - 1 for X in matrices().values()]
+    chunks = [len(documents(sp.csr_array(X)).work.tables) for X in matrices().values()]
     assert min(chunks) == 1 and max(chunks) > 2
 
 
@@ -62,22 +72,22 @@ def test_solve2_against_all_supports():
     for _ in range(300):
         B, y = rng.random((5, 2))*rng.integers(0, 2, (5, 2)), rng.random(5)*rng.integers(0, 2, 5)
         G, r = B.T @ B, B.T @ y
-        assert_allclose(solve2(G[0,0], G[0,1], G[1,1], r[0], r[1]), naive.nnls(B, y), atol=1e-9)
+        assert_allclose(solve2(prepare(G[0,0], G[0,1], G[1,1]), r[0], r[1]), naive.nnls(B, y), atol=1e-9)
 
 
 def test_solve2_ties_and_degenerate_topics():
-    assert solve2(1., 1., 1., 2., 2.) == (2., 0.)           # parallel: the first
-    assert solve2(1., 0., 1., 0., 0.) == (0., 0.)           # empty document
-    assert solve2(0., 0., 4., 0., 2.) == (0., .5)           # empty first topic
-    assert solve2(4., 0., 0., 2., 0.) == (.5, 0.)           # empty second topic
-    assert solve2(0., 0., 0., 0., 0.) == (0., 0.)
-    for scale in (1e-30, 1e30): assert_allclose(solve2(2*scale, scale, 2*scale, 3*scale, 3*scale), (1., 1.))
+    assert solve2(prepare(1., 1., 1.), 2., 2.) == (2., 0.)           # parallel: the first
+    assert solve2(prepare(1., 0., 1.), 0., 0.) == (0., 0.)           # empty document
+    assert solve2(prepare(0., 0., 4.), 0., 2.) == (0., .5)           # empty first topic
+    assert solve2(prepare(4., 0., 0.), 2., 0.) == (.5, 0.)           # empty second topic
+    assert solve2(prepare(0., 0., 0.), 0., 0.) == (0., 0.)
+    for scale in (1e-30, 1e30): assert_allclose(solve2(prepare(2*scale, scale, 2*scale), 3*scale, 3*scale), (1., 1.))
 
 
 def test_nnls2_compiled_and_plain_agree():
     rng = np.random.default_rng(3)
     B, R = rng.random((6, 2)), rng.random((50, 2))
-    assert_array_equal(nnls2(B.T @ B, R), nnls2.py_func(B.T @ B, R))
+    assert_allclose(nnls2(B.T @ B, R), nnls2.py_func(B.T @ B, R), rtol=1e-13)
 
 
 def test_threads_change_no_bit():
@@ -108,13 +118,64 @@ def test_errors_and_residuals():
     assert_allclose(residuals(documents(sp.csr_array(X)), W, Ht), ((X - W @ Ht.T)**2).sum(1))
 
 
-def test_unit_topics_are_the_best_for_the_weights():
-    X = matrices()["holes"]
-    W = np.random.default_rng(6).random((400, 2))
-    Ht, norms = unit_topics(W.T @ W, X.T @ W)
-    assert_allclose(np.linalg.norm(Ht, axis=0), 1)
-    assert_allclose(Ht*norms, naive.nnls_rows(W, X.T), atol=1e-10)
-    assert projected_gradient(Ht*norms, W.T @ W, X.T @ W) < 1e-18
+def loop(X, way, threads=None, sweeps=30):
+    """Topics and weights after some sweeps from a fixed start."""
+    docs, W = documents(X), np.zeros((X.shape[0], 2))
+    docs.work.topics[1] = np.random.default_rng(0).random((X.shape[1], 2))
+    before = get_num_threads()
+    set_num_threads(threads or before)
+    way(docs.data, docs.work, W, 1, 0., 1e-12, -1., 1, sweeps, True, 1e-15)
+    set_num_threads(before)
+    return np.concatenate([docs.work.tables[0,:,:2].ravel(), W.ravel()])
+
+
+@pytest.mark.parametrize("name", ["plain", "holes", "twins", "many"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_compiled_loop_and_the_one_in_python_give_the_same_bits(name, dtype):
+    X = sp.csr_array(matrices()[name].astype(dtype))
+    assert_array_equal(loop(X, alternate), loop(X, alternate.py_func))
+
+
+def test_threads_change_no_bit_of_a_long_loop():
+    X = sp.csr_array(matrices()["many"])
+    assert_array_equal(loop(X, alternate.py_func, 1), loop(X, alternate.py_func))
+
+
+def test_errors_in_threads_reach_the_caller():
+    def kernel(part, seen):
+        seen.append(part)
+        if part == 3: raise RuntimeError("part 3")
+    seen = []
+    with pytest.raises(RuntimeError, match="part 3"): in_threads(kernel, 8, seen)
+    seen.clear()
+    in_threads(lambda part, seen: seen.append(part), 20, seen)
+    assert sorted(seen) == list(range(20))
+
+
+def test_jobs_side_by_side():
+    assert side_by_side(lambda: 1, lambda: 2, lambda: 3) == [1, 2, 3]
+    def fail(): raise KeyError("second")
+    with pytest.raises(KeyError, match="second"): side_by_side(lambda: 1, fail)
+    X = sp.csr_array(matrices()["many"])                    # jobs that use threads themselves
+    first, second = side_by_side(lambda: loop(X, alternate.py_func), lambda: loop(X, alternate.py_func))
+    assert_array_equal(first, second)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_threads_work_after_a_fork():
+    X = sp.csr_array(matrices()["many"])
+    truth = documents(X).back(np.ones((X.shape[0], 1)))
+    child = os.fork()
+    if not child: os._exit(int(not np.array_equal(documents(X).back(np.ones((X.shape[0], 1))), truth)))
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("w", [[], [0., 0.], [3., 0, 3, 1e-300, 5, 3], np.random.default_rng(8).random(5000).round(2),
+                               np.float64(np.float32(np.random.default_rng(9).pareto(1, 5000)))])
+def test_descending_as_a_stable_sort(w):
+    w = np.array(w)
+    assert_array_equal(descending(w), [j for j in np.argsort(-w, kind="stable") if w[j] > 0])
 
 
 def test_take_some_documents():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from nmf2.score import mndcg, positions
+from nmf2.score import mndcg
 
 
 def triples():
@@ -36,7 +36,3 @@ def test_range_and_symmetry():
 
 def test_a_parent_of_one_term():
     assert mndcg(np.array([0., 2, 0]), np.ones(3), np.ones(3)) == mndcg(np.zeros(3), np.ones(3), np.ones(3)) == -3
-
-
-def test_places_with_ties():
-    assert positions(np.array([1., 3, 1, 0, 3])).tolist() == [2, 0, 3, 4, 1]
