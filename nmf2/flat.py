@@ -45,7 +45,8 @@ def leaf_topics(
     Ht = np.zeros((tree.n_terms, len(leaves)))
     for k, leaf in enumerate(leaves):
         sub, terms = take(X, leaf.docs)
-        Ht[terms,k] = abs(leading_pair(documents(sub), steps=4)[0][:,0])
+        basis, _, mix = leading_pair(documents(sub), steps=4)
+        Ht[terms,k] = abs(basis @ mix[:,0])
     return Ht
 
 # %% ../nbs/23_flat.ipynb #a96be496

@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['FAST', 'POOLS', 'SUM', 'ONE', 'TWO', 'THREE', 'FOUR', 'SOLVE', 'GRAM', 'BACK', 'ROWS', 'NONE', 'STOPPED', 'CONVERGED',
-           'DIED', 'NEAR', 'BITS', 'prepare', 'solve2', 'nnls2', 'cut_points', 'pool', 'in_threads', 'side_by_side',
-           'in_parts', 'Work', 'projected_gradient', 'one_pass', 'solve_terms', 'aim', 'n_parts', 'Docs', 'documents',
+           'DIED', 'NEAR', 'BITS', 'prepare', 'solve2', 'nnls2', 'cut_points', 'pool', 'in_threads', 'in_parts', 'Work',
+           'projected_gradient', 'one_pass', 'solve_terms', 'aim', 'n_parts', 'Docs', 'krylov', 'documents',
            'alternate', 'squared_error', 'residuals', 'stored', 'take', 'descending', 'mndcg_sum']
 
 # %% ../nbs/10_kernels.ipynb #9d8e7c7f
 import os
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +65,8 @@ def cut_points(
 )->np.ndarray:          # the first document of each chunk, and n_docs
     "Cuts between chunks of documents that hold about as many nonzeros each."
     total = int(ends[-1])
-    n = max(1, min(8, total // max(16*n_terms, 100_000)))   # each chunk's sums cost n_terms, in time and memory
+    n = total // max(12*n_terms, 100_000)                   # each chunk's sums cost n_terms, in time and memory
+    n = max(k for k in (1, 2, 4, 8) if k <= max(n, 1))
     cuts = np.searchsorted(ends, total*np.arange(n + 1)//n)
     cuts[0], cuts[-1] = 0, len(ends) - 1                    # empty documents at either end belong somewhere, too
     return cuts.astype(np.int64)
@@ -93,17 +94,7 @@ def in_threads(
     for job in late:
         if not job.cancel(): job.result()     # one that has not started by now has nothing left to do
 
-# %% ../nbs/10_kernels.ipynb #18184463
-def side_by_side(
-    *jobs,         # functions without arguments
-)->list:           # what they return
-    "Run jobs at the same time, as many as numba may use threads."
-    if get_num_threads() == 1: return [job() for job in jobs]
-    running = [pool().submit(job) for job in jobs]
-    wait(running)
-    return [job.result() for job in running]
-
-# %% ../nbs/10_kernels.ipynb #922eeb14
+# %% ../nbs/10_kernels.ipynb #1244b8c5
 def in_parts(
     kernel,   # takes the number of a part before its other arguments
 ):            # takes the number of parts instead
@@ -117,7 +108,7 @@ def in_parts(
         return part_after_part
     return run
 
-# %% ../nbs/10_kernels.ipynb #e469b733
+# %% ../nbs/10_kernels.ipynb #ccb80342
 def _both(builder, a, b):
     "Two numbers as a pair"
     pair = ir.Constant(ir.VectorType(a.type, 2), ir.Undefined)
@@ -134,7 +125,7 @@ def _nonzero(context, builder, signature, args, k, column):
     place = builder.gep(table, [builder.add(builder.mul(j, ir.Constant(number, 4)), ir.Constant(number, column))])
     return _both(builder, x, x), builder.bitcast(place, ir.VectorType(x.type, 2).as_pointer())
 
-# %% ../nbs/10_kernels.ipynb #310eadb9
+# %% ../nbs/10_kernels.ipynb #28c97271
 SUM = dict(flags=("contract",))                 # a product and a sum may be one instruction
 
 def _products(n):
@@ -193,7 +184,7 @@ def _scatter(data, indices, p, end, table, a, b):
         _add(data, indices, p, table, a, b)
         p += ONE
 
-# %% ../nbs/10_kernels.ipynb #37344e51
+# %% ../nbs/10_kernels.ipynb #ed1f35af
 class Work(NamedTuple):
     "What sweeps over a matrix with m terms, cut into c chunks, need besides the matrix itself"
     indices:np.ndarray   # of the CSR matrix; empty for a dense one
@@ -254,7 +245,7 @@ def projected_gradient(
         total += _downhill(a*G[0,0] + b*G[0,1] - R[i,0], a) + _downhill(a*G[0,1] + b*G[1,1] - R[i,1], b)
     return total
 
-# %% ../nbs/10_kernels.ipynb #c6d9d353
+# %% ../nbs/10_kernels.ipynb #64d6dd60
 def _sweep_dense(X, work, W, mode):
     "A pass over a dense matrix"
     work.sums[:] = 0
@@ -269,6 +260,12 @@ def _sweep_dense(X, work, W, mode):
         table[:,2:] = x.T @ w.astype(X.dtype)
         total[:3] = (w.T @ w)[[0, 0, 1], [0, 1, 1]]
 
+@njit(cache=NUMBA_CACHE, nogil=True)
+def _add_up(rows):
+    "Add all rows to the first, in order"
+    for c in range(1, len(rows)):
+        for i in range(rows.shape[1]): rows[0,i] += rows[c,i]
+
 @register_jitable
 def one_pass(
     data:np.ndarray,   # the nonzeros of a CSR matrix, or a dense matrix
@@ -279,7 +276,7 @@ def one_pass(
     "Read the matrix once. The sums over terms stay in the tables, those over documents are in the first row of `work.sums`."
     if data.ndim == 1: _sweep(len(work.tables), data, work, W, mode)
     else: _sweep_dense(data, work, W, mode)
-    for c in range(1, len(work.sums)): work.sums[0] += work.sums[c]
+    _add_up(work.sums)
 
 # %% ../nbs/10_kernels.ipynb #8a871397
 @in_parts
@@ -309,15 +306,23 @@ def solve_terms(
 )->tuple:
     "Solve for the topics, into `work.topics[1]`. Returns what the old ones explained, $\\langle H, X^T W\\rangle$, the square of their projected gradient, and of $X^T W$."
     _solve_terms(len(work.tables), work)
-    for c in range(1, len(work.parts)): work.parts[0] += work.parts[c]
+    _add_up(work.parts)
     work.lengths[1,0], work.lengths[1,1] = np.sqrt(work.parts[0,3]), np.sqrt(work.parts[0,4])
     return work.parts[0,0], work.parts[0,1], work.parts[0,2]
 
 # %% ../nbs/10_kernels.ipynb #428e96c4
+@njit(cache=NUMBA_CACHE, nogil=True)
+def _same_topics(tables, lo, hi):
+    "Rows of the first chunk's table into those of the others"
+    for c in range(1, len(tables)):
+        for j in range(lo, hi):
+            for k in range(4): tables[c,j,k] = tables[0,j,k]
+
 @in_parts
 def _aim(part, work, beta):
     "Topics for the next sweep into the tables, for one part of the terms"
-    n, m, total = len(work.tables), work.tables.shape[1], work.parts[part]
+    tables, total = work.tables, work.parts[part]
+    n, m = tables.shape[:2]
     lo, hi = m*part//n, m*(part + 1)//n
     table, last, new = work.tables[0,lo:hi].reshape(-1), work.topics[0,lo:hi].reshape(-1), work.topics[1,lo:hi].reshape(-1)
     r1, r2 = _over(work.lengths[1,0]), _over(work.lengths[1,1])
@@ -328,7 +333,7 @@ def _aim(part, work, beta):
         last[2*j], last[2*j+1] = h1, h2
         table[4*j], table[4*j+1], table[4*j+2], table[4*j+3] = y1, y2, 0., 0.
         g11 += y1*y1; g12 += y1*y2; g22 += y2*y2
-    for c in range(1, n): work.tables[c,lo:hi] = work.tables[0,lo:hi]
+    _same_topics(tables, lo, hi)
     total[0], total[1], total[2] = g11, g12, g22
 
 @register_jitable
@@ -338,7 +343,7 @@ def aim(
 ):
     "Make the topics just solved for those of the next sweep."
     _aim(len(work.tables), work, beta)
-    for c in range(1, len(work.parts)): work.parts[0] += work.parts[c]
+    _add_up(work.parts)
     g11, g12, g22 = work.parts[0,0], work.parts[0,1], work.parts[0,2]
     l1, l2 = np.sqrt(g11), np.sqrt(g22)
     work.lengths[0,0], work.lengths[0,1] = l1, l2
@@ -453,6 +458,42 @@ class Docs:
         "Document i as a dense vector, (n_terms,)"
         return (self.X[[i]].toarray()[0] if self.sparse else self.data[i]).astype(np.float64)
 
+# %% ../nbs/10_kernels.ipynb #c84d6385
+@in_parts
+def _turn(part, work, basis, column, c11, c12, c22):
+    "Sums times a factor become topics, and two columns of `basis`, for one part of the terms"
+    n, tables = len(work.tables), work.tables
+    lo, hi = len(basis)*part//n, len(basis)*(part + 1)//n
+    for c in range(1, n):
+        for j in range(lo, hi): tables[0,j,2] += tables[c,j,2]; tables[0,j,3] += tables[c,j,3]
+    for j in range(lo, hi):
+        s1, s2 = tables[0,j,2], tables[0,j,3]
+        tables[0,j,0], tables[0,j,1] = s1*c11, s1*c12 + s2*c22
+        tables[0,j,2], tables[0,j,3] = 0., 0.
+        basis[j,column], basis[j,column+1] = tables[0,j,0], tables[0,j,1]
+    _same_topics(tables, lo, hi)
+
+def krylov(
+    docs:Docs,
+    T:np.ndarray,   # directions to start from, (n_terms, 2)
+    steps:int,      # how many blocks; each takes a pass
+)->tuple:           # blocks T, XᵀX T C, ... side by side, (n_terms, 2 steps); X times them, (n_docs, 2 steps); the factors C
+    "A block Krylov space of XᵀX, and its image."
+    basis, images, factors = np.empty((len(T), 2*steps), docs.data.dtype), np.empty((docs.shape[0], 2*steps)), []
+    Z = np.empty((docs.shape[0], 2))
+    docs.read(T, Z, GRAM)
+    basis[:,:2], images[:,:2] = T, Z
+    for k in range(2, 2*steps, 2):
+        w11, w12, w22, *_ = docs.work.sums[0]
+        c11, rest = 1/np.sqrt(w11), w22 - w12*w12/w11
+        c22 = 1/np.sqrt(rest) if rest > 1e-6*w22 else 0.            # one direction only: the second column ends
+        factors.append(np.array([[c11, -c22*w12/w11], [0, c22]])/np.sqrt(w11 + w22))
+        _turn(len(docs.work.tables), docs.work, basis, k, *factors[-1][[0, 0, 1], [0, 1, 1]])
+        one_pass(docs.data, docs.work, Z, GRAM)
+        docs.reads += 1
+        images[:,k:k+2] = Z
+    return basis, images, factors
+
 # %% ../nbs/10_kernels.ipynb #4b55a2b3
 def documents(
     X,   # document-term matrix, CSR or dense, float32 or float64, (n_docs, n_terms)
@@ -460,9 +501,15 @@ def documents(
     "`X` in a form that can be swept."
     return Docs(X)
 
-# %% ../nbs/10_kernels.ipynb #32deb105
+# %% ../nbs/10_kernels.ipynb #cc1a65bf
 STOPPED, CONVERGED, DIED = 0, 1, 2
 NEAR = .02                      # how small the projected gradient must be before it counts that documents stay
+
+@njit(cache=NUMBA_CACHE, nogil=True)
+def _undo(topics, lengths):
+    "Let the topics of the step before be those just solved for"
+    for j in range(topics.shape[1]): topics[1,j,0], topics[1,j,1] = topics[0,j,0], topics[0,j,1]
+    lengths[1,0] = lengths[1,1] = 1
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def alternate(
@@ -487,7 +534,7 @@ def alternate(
         if over: return i, first, passes, STOPPED
         now, slope, size = solve_terms(work)
         if now < explained and ahead:                   # overshot: back to the topics solved for, and less boldly
-            work.topics[1], work.lengths[1] = work.topics[0], 1.
+            _undo(work.topics, work.lengths)
             ahead, limit, beta, over = False, beta, beta/1.5, i == max_iter
             if not over: i += 1
             continue
@@ -538,7 +585,7 @@ def _take_rows(data, indices, indptr, rows, n_terms):
         for k in range(np.uintp(ends[i+1]) - q): values[q+k], columns[q+k] = data[p+k], new[np.uintp(indices[p+k])]
     return values, columns, ends, terms
 
-# %% ../nbs/10_kernels.ipynb #37ab2d07
+# %% ../nbs/10_kernels.ipynb #bcbfa990
 def stored(X)->int:
     "How many numbers a matrix holds, the zeros of a sparse one not counted."
     return X.nnz if sp.issparse(X) else X.size
@@ -560,12 +607,13 @@ def take(
     sub.data, sub.indices, sub.indptr, sub.has_canonical_format = values, columns, ends, True
     return sub, terms
 
-# %% ../nbs/10_kernels.ipynb #f716a758
+# %% ../nbs/10_kernels.ipynb #d00235a1
 BITS = 11
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def descending(
     w:np.ndarray,    # weights of at least 0, float64, (n,)
+    digits:int=6,    # how many to look at, from the first that differs; all of them are at most six
 )->np.ndarray:       # numbers of those above 0
     "The numbers of the positive weights, heaviest first, equal ones by number."
     bits, n, mask = w.view(np.uint64), 0, np.uint64((1 << BITS) - 1)
@@ -577,6 +625,7 @@ def descending(
     order, keys, order2, keys2 = order[:n], keys[:n], np.empty(n, np.int32), np.empty(n, np.uint64)
     shift = np.uint64(0)
     while differ >> shift != 0 and (differ >> shift) & np.uint64(1) == 0: shift += np.uint64(1)
+    while digits < 6 and (differ >> shift) >> np.uint64(BITS*digits) != 0: shift += np.uint64(1)
     while shift < 64 and differ >> shift != 0:
         ends = np.zeros((1 << BITS) + 1, np.int64)
         for i in range(n): ends[((keys[i] >> shift) & mask) + np.uint64(1)] += 1
@@ -589,7 +638,7 @@ def descending(
         shift += np.uint64(BITS)
     return order
 
-# %% ../nbs/10_kernels.ipynb #ac4a9b88
+# %% ../nbs/10_kernels.ipynb #78c23432
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _places(w, terms):
     "The place of each term in descending order, zeros last and by number; and how many are not zero"
@@ -603,7 +652,7 @@ def _places(w, terms):
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _ideal(values, rest, over_place):
     "The largest sum that values could give, divided by place; those of `rest` are in ascending order"
-    order, total, k, p = descending(values), 0., len(rest), 0
+    order, total, k, p = descending(values, 3), 0., len(rest), 0         # values this close may change places
     for i in range(len(order) + len(rest)):
         if p < len(order) and (k == 0 or values[order[p]] >= rest[k-1]): best = values[order[p]]; p += 1
         else: k -= 1; best = rest[k]

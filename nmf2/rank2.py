@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .core import check_matrix, check_number, matrix_tags, seed_of, single_blas, stream
-from .kernels import CONVERGED, DIED, alternate, documents, nnls2, residuals, squared_error, stored, take
+from .core import check_matrix, check_number, matrix_tags, say_if_compiling, seed_of, single_blas, stream
+from .kernels import CONVERGED, DIED, alternate, documents, krylov, nnls2, residuals, squared_error, stored, take
 
 # %% ../nbs/13_rank2.ipynb #97a6e245
 def unit(
@@ -79,28 +79,20 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, settled):
         i += 1
 
 # %% ../nbs/13_rank2.ipynb #ee28a9f3
-def _orthonormal(T, small=1e-10):
-    "Factors that make columns orthonormal; directions that are hardly there are left out"
-    size, V = np.linalg.eigh(T.T @ T)
-    there = size > small*size[-1]
-    return V[:,there]/np.sqrt(size[there])
-
 def leading_pair(
     docs,                # from `documents`
     steps:int=3,         # blocks of the Krylov space; each takes one pass over the matrix
-)->tuple:                # orthonormal columns, (n_terms, 2) or (n_terms, 1); the documents' coordinates in them, (n_docs, 2) or (n_docs, 1)
+)->tuple:                # the space, (n_terms, 2 steps); X times it; and the mixtures of its columns that are wanted, (2 steps, 2 or 1)
     "Nearly the two leading right singular vectors, the same ones every time."
-    T, basis, images = np.random.default_rng(0).random((docs.shape[1], 2)), [], []
-    for _ in range(steps):
-        T, Z = T @ _orthonormal(T), np.empty((docs.shape[0], 2))
-        basis.append(T)
-        T = docs.gram_times(T, Z)
-        images.append(Z[:,:T.shape[1]])
-    basis, images = np.concatenate(basis, 1), np.concatenate(images, 1)
-    whole = _orthonormal(basis, 1e-8)
-    seen = images @ whole
-    best = whole @ np.linalg.eigh(seen.T @ seen)[1][:,:-3:-1]
-    return basis @ best, images @ best
+    T = np.random.default_rng(0).random((docs.shape[1], 2), dtype=np.float32)
+    T /= np.sqrt(len(T))                            # all columns of the space are about as long
+    basis, images, factors = krylov(docs, T, steps)
+    seen, lengths = images.T @ images, np.empty((2*steps, 2*steps))
+    lengths[:2] = T.T.astype(np.float64) @ basis
+    for k, C in enumerate(factors): lengths[2*k+2:2*k+4] = C.T @ seen[2*k:2*k+2]
+    size, whole = np.linalg.eigh((lengths + lengths.T)/2)
+    whole = (whole/np.sqrt(size.clip(1e-300)))[:,size > 1e-6*size[-1]]
+    return basis, images, whole @ np.linalg.eigh(whole.T @ seen @ whole)[1][:,:-3:-1]
 
 # %% ../nbs/13_rank2.ipynb #76cf245a
 def wedge(
@@ -119,24 +111,24 @@ SAMPLE = 2000                   # documents enough to find the wedge
 
 def svd_topics(
     docs,                # from `documents`
-)->np.ndarray:           # topics of unit length, (n_terms, 2)
+)->np.ndarray:           # topics, (n_terms, 2)
     """Two topics to start from: the edges of the documents' wedge in the plane of the leading singular vectors.
 
     Source: Gillis, Kuang and Park, *Hierarchical clustering of hyperspectral images using rank-two NMF*, Section 3;
     angles instead of extreme points.
     """
-    n, m = docs.shape
+    n = docs.shape[0]
     if n >= 2*SAMPLE:
         sub, terms = take(docs.X, np.arange(0, n, n//SAMPLE))
-        some, Ht = documents(sub), np.zeros((m, 2))
+        some, Ht = documents(sub), np.zeros((docs.shape[1], 2))
         Ht[terms] = svd_topics(some)
         docs.reads += some.reads*stored(sub)/stored(docs.X)
         return Ht
-    V, z = leading_pair(docs)
-    if V.shape[1] < 2: return np.c_[abs(V), 0*V]
-    signs = np.where(z.sum(0) < 0, -1., 1.)
-    edges = wedge(z*signs)
-    return unit(np.maximum(0, V*signs @ np.stack([np.cos(edges), np.sin(edges)])))[0]
+    basis, images, mix = leading_pair(docs)
+    if mix.shape[1] < 2: return np.c_[abs(basis @ mix), np.zeros(len(basis))]
+    mix = mix*np.where((images @ mix).sum(0) < 0, -1., 1.)
+    edges = wedge(images @ mix)
+    return np.maximum(0, basis @ (mix @ np.stack([np.cos(edges), np.sin(edges)])).astype(basis.dtype))
 
 # %% ../nbs/13_rank2.ipynb #119ba88f
 def rank2_nmf(
@@ -211,7 +203,7 @@ class Rank2NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         X = check_matrix(self, X)
         docs, Ht0 = documents(X), None
         if self.init == "random": Ht0 = stream(seed_of(self.random_state)).random((X.shape[1], 2))
-        with single_blas(): fit = rank2_nmf(docs, Ht0, **options)
+        with say_if_compiling(), single_blas(): fit = rank2_nmf(docs, Ht0, **options)
         if not fit.converged:
             from sklearn.exceptions import ConvergenceWarning
             warnings.warn(f"Rank2NMF stopped at max_iter={self.max_iter} before reaching tol={self.tol}: raise either",

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from numba import get_num_threads, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 
-from nmf2.kernels import (alternate, cut_points, descending, documents, in_threads, nnls2, prepare, projected_gradient,
-                          residuals, side_by_side, solve2, solve_terms, squared_error, take)
+from nmf2.kernels import (alternate, cut_points, descending, documents, in_threads, nnls2, pool, prepare,
+                          projected_gradient, residuals, solve2, solve_terms, squared_error, take)
 
 
 def matrices():
@@ -152,13 +152,10 @@ def test_errors_in_threads_reach_the_caller():
     assert sorted(seen) == list(range(20))
 
 
-def test_jobs_side_by_side():
-    assert side_by_side(lambda: 1, lambda: 2, lambda: 3) == [1, 2, 3]
-    def fail(): raise KeyError("second")
-    with pytest.raises(KeyError, match="second"): side_by_side(lambda: 1, fail)
-    X = sp.csr_array(matrices()["many"])                    # jobs that use threads themselves
-    first, second = side_by_side(lambda: loop(X, alternate.py_func), lambda: loop(X, alternate.py_func))
-    assert_array_equal(first, second)
+def test_jobs_that_use_threads_themselves():
+    X = sp.csr_array(matrices()["many"])
+    jobs = [pool().submit(loop, X, alternate.py_func) for _ in range(4)]
+    for job in jobs[1:]: assert_array_equal(job.result(), jobs[0].result())
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
