@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_number, seed_of
-from .formats import READERS, guess_format
+from .formats import READERS, guess_format, plural
 
 # %% ../nbs/01_data.ipynb #fae1b390
 WORDS = r"(?u)\b[^\W\d_]{2,}\b"      # two letters or more
@@ -36,19 +36,13 @@ def count_terms(
     ngram_range:tuple=(1, 1),     # (1, 2) counts pairs of neighbouring words as well
     min_df:int|float=1,           # leave out words found in fewer documents (a share of them if below 1)
     vocabulary=None,              # count just these words, in this order
+    n_jobs:int|None=-1,           # most processes, as in scikit-learn: -1 for one a core
 )->tuple:                         # X (n_docs, n_terms), CSR, float64; vocab (n_terms,), str
     "How often each word occurs in each text."
-    from sklearn.feature_extraction.text import CountVectorizer
-    if isinstance(texts, str): raise ValueError("texts must be a list of strings, one a document; this is a single string")
-    texts = list(texts)
-    if not texts: raise ValueError("texts is empty: there is nothing to count")
-    counter = CountVectorizer(token_pattern=token_pattern, stop_words=stop_words, lowercase=lowercase, ngram_range=ngram_range,
-                              min_df=min_df, vocabulary=vocabulary, dtype=np.float64)
-    try: X = counter.fit_transform(texts)
-    except ValueError as e:
-        if "empty vocabulary" not in str(e): raise
-        raise ValueError(f"no words in the texts ({len(texts)} of them): either they are empty, hold only stop words, "
-                         "or token_pattern doesn't suit their language") from None
+    from nmf2.counting import TermCounter
+    counter = TermCounter(n_jobs=n_jobs, token_pattern=token_pattern, stop_words=stop_words, lowercase=lowercase,
+                          ngram_range=ngram_range, min_df=min_df, vocabulary=vocabulary, dtype=np.float64)
+    X = counter.fit_transform(texts)
     return X, counter.get_feature_names_out().astype(object)
 
 # %% ../nbs/01_data.ipynb #0a69bf5c
@@ -196,8 +190,8 @@ def _level(corpus, level):
 # %% ../nbs/01_data.ipynb #4978ad23
 def _describe(corpus):
     "What is printed: documents, what is known of them, and the number of classes at each level"
-    has = [f"{len(corpus):,} documents"] + ["texts"]*(corpus.texts is not None)
-    if corpus._X is not None: has.append(f"{corpus._X.shape[1]:,} terms")
+    has = [plural(len(corpus), "document")] + ["texts"]*(corpus.texts is not None)
+    if corpus._X is not None: has.append(plural(corpus._X.shape[1], "term"))
     levels = " / ".join(str(len(corpus.classes(level)[1])) for level in range(corpus.n_levels))
     return f"Corpus({corpus.name or 'unnamed'}: {', '.join(has)}, {f'labels {levels}' if levels else 'no labels'})"
 

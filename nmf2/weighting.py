@@ -4,20 +4,21 @@
 
 # %% auto #0
 __all__ = ['doc_freq', 'trim_mask', 'EmptyDocumentsWarning', 'TrimVocabulary', 'TfIdf', 'row_sum', 'degrees', 'scale_rows',
-           'NormalizedCut', 'count_pipeline', 'TermCounter', 'text_pipeline']
+           'NormalizedCut', 'count_pipeline', 'text_pipeline']
 
 # %% ../nbs/02_weighting.ipynb #dbece4b2
-import re
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from .core import check_matrix, check_number, matrix_tags
+from .counting import TermCounter
 from .data import WORDS
+from .formats import plural
 
 # %% ../nbs/02_weighting.ipynb #4fb776d5
 def doc_freq(
@@ -70,9 +71,8 @@ def _warn_empty(rows, n_docs, what):
     "Say how many documents have no terms, and which come first"
     if not len(rows): return
     first = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
-    one = len(rows) == 1
-    warnings.warn(f"{len(rows)} of {n_docs} documents {'has' if one else 'have'} {what}; "
-                  f"{'its row is' if one else 'their rows are'} all zero (row {first})",
+    have, rows_are, row = ("has", "its row is", "row") if len(rows) == 1 else ("have", "their rows are", "rows")
+    warnings.warn(f"{len(rows):,} of {plural(n_docs, 'document')} {have} {what}; {rows_are} all zero ({row} {first})",
                   EmptyDocumentsWarning, stacklevel=3)
 
 # %% ../nbs/02_weighting.ipynb #f6c9641e
@@ -85,9 +85,6 @@ def _float_type(dtype, X):
         raise ValueError(f"dtype must be float32, float64 or None, got {dtype!r}")
     return asked
 
-# %% ../nbs/02_weighting.ipynb #bf89aed7
-#| export
-
 # %% ../nbs/02_weighting.ipynb #ca0960aa
 def _reasons(trim):
     "How many terms a fitted `TrimVocabulary` dropped, and why"
@@ -99,8 +96,15 @@ def _reasons(trim):
 def _nothing_left(trim):
     "The same when no term was spared, and what to turn"
     turn = [f"{verb} {name}" for n, verb, name in [(trim.n_rare_, "lower", "min_df"), (trim.n_common_, "raise", "max_df")] if n]
-    return (f"No terms are left in the {trim.n_docs_:,} documents. Of {len(trim.df_):,} terms: {_reasons(trim)}. "
-            + " or ".join(turn).capitalize() + ".")
+    return (f"No terms are left in the {plural(trim.n_docs_, 'document')}. Of {plural(len(trim.df_), 'term')}: "
+            f"{_reasons(trim)}. " + " or ".join(turn).capitalize() + ".")
+
+# %% ../nbs/02_weighting.ipynb #74df5cee
+def _trim_report(trim):
+    "What a fitted `TrimVocabulary` kept and dropped, in a sentence"
+    gone, empty = _reasons(trim), len(trim.empty_docs_)
+    return (f"Kept {trim.support_.sum():,} of {plural(len(trim.df_), 'term')}" + f"; dropped {gone}"*bool(gone)
+            + f". {plural(trim.n_docs_, 'document')}" + f", {empty:,} of them empty"*bool(empty) + ".")
 
 # %% ../nbs/02_weighting.ipynb #ff9fad61
 def _names_in(trim, names=None):
@@ -111,6 +115,28 @@ def _names_in(trim, names=None):
     if len(names) != trim.n_features_in_:
         raise ValueError(f"input_features should have length equal to number of features ({trim.n_features_in_}), got {len(names)}")
     return np.asarray(names, dtype=object)
+
+# %% ../nbs/02_weighting.ipynb #5f3da700
+def _check_vocab(vocab, n_terms):
+    "Stop if there are names for the terms, and not one each"
+    if vocab is not None and np.shape(vocab) != (n_terms,):
+        raise ValueError(f"vocab must name the {plural(n_terms, 'column')} of X, one each; it has shape {np.shape(vocab)}")
+
+# %% ../nbs/02_weighting.ipynb #1e626ca9
+def _learn_trim(trim, X):
+    "Set what a `TrimVocabulary` learns from `X` (n_docs, n_terms)"
+    trim.n_docs_, n_terms = X.shape
+    _check_vocab(trim.vocab, n_terms)
+    trim.df_ = doc_freq(X)
+    trim.support_, gone = trim_mask(trim.df_, trim.n_docs_, trim.min_df, trim.max_df, trim.max_terms)
+    trim.n_absent_, trim.n_rare_, trim.n_common_, trim.n_excess_ = gone
+    if not trim.support_.any(): raise ValueError(_nothing_left(trim))
+
+# %% ../nbs/02_weighting.ipynb #e6a25a1e
+def _kept(trim, X, dtype):
+    "The columns of `X` that stay, and the numbers of the rows left empty"
+    X = X[:, trim.support_].astype(dtype, copy=False)
+    return X, _rows_without_terms(X)
 
 # %% ../nbs/02_weighting.ipynb #9f865608
 class TrimVocabulary(TransformerMixin, BaseEstimator):
@@ -146,15 +172,8 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         "Learn from `X` which terms stay, and give `X` with only those."
         X = check_matrix(self, X, min_docs=1)
         dtype = _float_type(self.dtype, X)
-        self.n_docs_, n_terms = X.shape
-        if self.vocab is not None and np.shape(self.vocab) != (n_terms,):
-            raise ValueError(f"vocab must name the {n_terms} columns of X, one each; it has shape {np.shape(self.vocab)}")
-        self.df_ = doc_freq(X)
-        self.support_, gone = trim_mask(self.df_, self.n_docs_, self.min_df, self.max_df, self.max_terms)
-        self.n_absent_, self.n_rare_, self.n_common_, self.n_excess_ = gone
-        if not self.support_.any(): raise ValueError(_nothing_left(self))
-        X = X[:, self.support_].astype(dtype, copy=False)
-        self.empty_docs_ = _rows_without_terms(X)
+        _learn_trim(self, X)
+        X, self.empty_docs_ = _kept(self, X, dtype)
         _warn_empty(self.empty_docs_, self.n_docs_, "no terms left after trimming")
         return X
 
@@ -162,16 +181,14 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         "`X` with only the terms that stay."
         check_is_fitted(self)
         X = check_matrix(self, X, reset=False, min_docs=1)
-        X = X[:, self.support_].astype(_float_type(self.dtype, X), copy=False)
-        _warn_empty(_rows_without_terms(X), X.shape[0], "no term of the vocabulary")
+        X, empty = _kept(self, X, _float_type(self.dtype, X))
+        _warn_empty(empty, X.shape[0], "no term of the vocabulary")
         return X
 
     def report(self):
         "What was dropped and why, in a sentence."
         check_is_fitted(self)
-        gone, empty = _reasons(self), len(self.empty_docs_)
-        return (f"Kept {self.support_.sum():,} of {len(self.df_):,} terms" + f"; dropped {gone}"*bool(gone)
-                + f". {self.n_docs_:,} documents" + f", {empty:,} of them empty"*bool(empty) + ".")
+        return _trim_report(self)
 
     def get_feature_names_out(self, input_features=None):
         "Names of the terms that stay: out of `input_features`, of `vocab`, or of the column names seen by `fit`."
@@ -179,6 +196,34 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         return _names_in(self, input_features)[self.support_]
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/02_weighting.ipynb #8b95ba25
+def _check_are_counts(X):
+    "Stop at an entry between 0 and 1: its logarithm would be below zero"
+    values = X.data if sp.issparse(X) else X[X > 0]
+    if values.size and values.min() < 1:
+        raise ValueError(f"X holds {values.min():.3g}, so these aren't counts, and 1 + ln tf would be meaningless. "
+                         "Give the counts, or set sublinear_tf=False, or leave this step out if X is weighted already.")
+
+# %% ../nbs/02_weighting.ipynb #07ec3809
+def _learn_idf(tfidf, X):
+    "Set what a `TfIdf` learns from counts `X`"
+    tfidf.tfidf_ = TfidfTransformer(norm=tfidf.norm, use_idf=tfidf.use_idf, sublinear_tf=tfidf.sublinear_tf).fit(X)
+    if tfidf.use_idf and not tfidf.add_one: tfidf.tfidf_.idf_ = tfidf.tfidf_.idf_ - 1
+    tfidf.idf_ = tfidf.tfidf_.idf_ if tfidf.use_idf else np.ones(X.shape[1], X.dtype)
+    if not tfidf.idf_.any():
+        raise ValueError(f"Every term occurs in all {plural(X.shape[0], 'document')}, so no term tells them apart and every idf is "
+                         "zero. Are all documents alike? add_one=True weighs them nevertheless.")
+
+# %% ../nbs/02_weighting.ipynb #42cf0ee8
+def _apply_idf(tfidf, X):
+    "Counts weighted by a fitted `TfIdf`, of the same kind as `X`"
+    out = tfidf.tfidf_.transform(X)
+    if not tfidf.idf_.all():                     # terms that all documents have
+        out.eliminate_zeros()
+        lost = np.setdiff1d(_rows_without_terms(out), _rows_without_terms(X))
+        _warn_empty(lost, X.shape[0], "no terms but those that all documents of the fit have, which weigh nothing")
+    return out if sp.issparse(X) else out.toarray()
 
 # %% ../nbs/02_weighting.ipynb #2a402956
 class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -202,41 +247,23 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         "Learn the factor of each term from counts (n_docs, n_terms)."
-        self._fit(X)
+        _learn_idf(self, self._counts(X))
         return self
 
     def fit_transform(self, X, y=None):
         "Learn the factors from counts, and weigh the same counts."
-        return self._weigh(self._fit(X))
+        X = self._counts(X)
+        _learn_idf(self, X)
+        return _apply_idf(self, X)
 
     def transform(self, X):
         "Counts weighted with the factors of the fit."
         check_is_fitted(self)
-        return self._weigh(self._counts(check_matrix(self, X, reset=False, min_docs=1)))
+        return _apply_idf(self, self._counts(X, reset=False))
 
-    def _fit(self, X):
-        X = self._counts(check_matrix(self, X, min_docs=1))
-        self.tfidf_ = TfidfTransformer(norm=self.norm, use_idf=self.use_idf, sublinear_tf=self.sublinear_tf).fit(X)
-        if self.use_idf and not self.add_one: self.tfidf_.idf_ = self.tfidf_.idf_ - 1
-        self.idf_ = self.tfidf_.idf_ if self.use_idf else np.ones(X.shape[1], X.dtype)
-        if not self.idf_.any():
-            raise ValueError(f"Every term occurs in all {X.shape[0]} documents, so no term tells them apart and every idf is "
-                             "zero. Are all documents alike? add_one=True weighs them nevertheless.")
-        return X
-
-    def _weigh(self, X):
-        out = self.tfidf_.transform(X)
-        if not self.idf_.all():                     # terms that all documents have
-            out.eliminate_zeros()
-            lost = np.setdiff1d(_rows_without_terms(out), _rows_without_terms(X))
-            _warn_empty(lost, X.shape[0], "no terms but those that all documents of the fit have, which weigh nothing")
-        return out if sp.issparse(X) else out.toarray()
-
-    def _counts(self, X):
-        values = X.data if sp.issparse(X) else X[X > 0]
-        if self.sublinear_tf and values.size and values.min() < 1:
-            raise ValueError(f"X holds {values.min():.3g}, so these aren't counts, and 1 + ln tf would be meaningless. "
-                             "Give the counts, or set sublinear_tf=False, or leave this step out if X is weighted already.")
+    def _counts(self, X, reset=True):
+        X = check_matrix(self, X, reset=reset, min_docs=1)
+        if self.sublinear_tf: _check_are_counts(X)
         return X
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
@@ -248,6 +275,16 @@ def row_sum(
     "The sum of all rows, added up in float64 whatever the type of `X`."
     return np.bincount(X.indices, X.data, X.shape[1]) if sp.issparse(X) else X.sum(axis=0, dtype=np.float64)
 
+# %% ../nbs/02_weighting.ipynb #254a8f4a
+def _row_blocks(
+    X,                     # CSR, (n_docs, n_terms)
+    size:int=1_000_000,    # about so many entries in each, and at least a row
+):                         # yields (first row, row after the last)
+    "Blocks of rows, so that what is made on the way to a result stays small."
+    ends = np.searchsorted(X.indptr, np.arange(size, X.nnz, size), side="right")
+    cuts = np.unique([0, *ends, X.shape[0]])
+    yield from zip(cuts[:-1], cuts[1:])
+
 # %% ../nbs/02_weighting.ipynb #2359a7e4
 def degrees(
     X,              # document-term matrix, dense or CSR, (n_docs, n_terms)
@@ -257,8 +294,12 @@ def degrees(
 
     Source: Xu, Liu and Gong (2003), Section 4.3 and Appendix B.
     """
-    own = X.multiply(X).sum(axis=1) if sp.issparse(X) else (X*X).sum(axis=1)
-    return np.maximum(X @ s, np.asarray(own).ravel())
+    if not sp.issparse(X): return np.maximum(X @ s, (X*X).sum(axis=1))
+    d = np.empty(X.shape[0])
+    for i, j in _row_blocks(X):
+        rows = X[i:j]
+        d[i:j] = np.maximum(rows @ s, np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    return d
 
 # %% ../nbs/02_weighting.ipynb #c24e3904
 def scale_rows(
@@ -269,7 +310,8 @@ def scale_rows(
     w = w.astype(X.dtype)
     if not sp.issparse(X): return X*w[:, None]
     out = X.copy()
-    out.data *= np.repeat(w, np.diff(X.indptr))
+    for i, j in _row_blocks(X):
+        out.data[X.indptr[i]:X.indptr[j]] *= np.repeat(w[i:j], np.diff(X.indptr[i:j + 1]))
     return out
 
 # %% ../nbs/02_weighting.ipynb #5f9ce768
@@ -324,48 +366,6 @@ def count_pipeline(
                      ("tfidf", TfIdf(sublinear_tf=sublinear_tf)),
                      ("ncut", NormalizedCut() if normalized_cut else "passthrough")])
 
-# %% ../nbs/02_weighting.ipynb #5de94535
-def _check_texts(texts):
-    "`texts` as a list, or an error that says what they are instead"
-    if isinstance(texts, (str, bytes)):
-        raise ValueError("texts must be a list of strings, one a document, got one string. Put it in a list, "
-                         "or read files with nmf2.data.read(path).")
-    if sp.issparse(texts) or getattr(texts, "ndim", 1) > 1:
-        raise ValueError("texts must be a list of strings, got a matrix. For a matrix of counts use count_pipeline().")
-    try: texts = list(texts)
-    except TypeError:
-        raise ValueError(f"texts must be a list of strings, one a document, got {type(texts).__name__}") from None
-    if not texts: raise ValueError("texts is empty: there must be at least one document")
-    for i, t in enumerate(texts):
-        if not isinstance(t, str):
-            raise ValueError(f"texts[{i}] must be a string, got {type(t).__name__} {t!r:.40}. "
-                             "Replace missing texts by '' or leave them out.")
-    return texts
-
-# %% ../nbs/02_weighting.ipynb #ab368a3d
-class TermCounter(CountVectorizer):
-    "scikit-learn's `CountVectorizer`, with messages that say which text is no text."
-    def fit(self, raw_documents, y=None):
-        "Learn the vocabulary of a list of strings."
-        self.fit_transform(raw_documents)
-        return self
-
-    def fit_transform(self, raw_documents, y=None):
-        "Learn the vocabulary, and count it: CSR (n_docs, n_terms)."
-        texts = _check_texts(raw_documents)
-        try: re.compile(self.token_pattern or "")
-        except (re.error, TypeError) as e:
-            raise ValueError(f"token_pattern must be a regular expression, got {self.token_pattern!r} ({e})") from None
-        try: return super().fit_transform(texts)
-        except ValueError as e:
-            if "empty vocabulary" not in str(e): raise
-            raise ValueError(f"No terms in the {len(texts)} texts: every token is a stop word or doesn't match token_pattern="
-                             f"{self.token_pattern!r}. Change token_pattern, or set stop_words=None.") from None
-
-    def transform(self, raw_documents):
-        "Count the vocabulary of the fit in other texts."
-        return super().transform(_check_texts(raw_documents))
-
 # %% ../nbs/02_weighting.ipynb #c1c34a34
 def text_pipeline(
     min_df:int|float=3,             # keep terms in at least so many documents (a fraction: that share of them)
@@ -379,10 +379,11 @@ def text_pipeline(
     sublinear_tf:bool=True,         # 1 + ln tf instead of tf?
     normalized_cut:bool=True,       # weigh documents by normalized cut?
     dtype=np.float32,               # float type of the result, float32 or float64
+    n_jobs:int|None=-1,             # most processes for counting, as in scikit-learn: -1 for one a core
 ):                                  # scikit-learn Pipeline with the steps 'count', 'trim', 'tfidf', 'ncut'
     "Raw texts to weights (n_docs, n_terms), the form that all models here are meant for."
     from sklearn.pipeline import Pipeline
-    count = TermCounter(token_pattern=token_pattern, stop_words=stop_words, lowercase=lowercase, ngram_range=ngram_range,
-                        dtype=dtype)
+    count = TermCounter(n_jobs=n_jobs, token_pattern=token_pattern, stop_words=stop_words, lowercase=lowercase,
+                        ngram_range=ngram_range, dtype=dtype)
     return Pipeline([("count", count)] + count_pipeline(min_df, max_df, max_terms, sublinear_tf=sublinear_tf,
                                                         normalized_cut=normalized_cut, dtype=dtype).steps)

@@ -36,7 +36,7 @@ def test_count_terms_against_counting():
     assert list(vocab) == ["vote", "nothing"] and X.toarray().tolist() == [[0, 0], [0, 0], [1, 0], [3, 0]]
 
 
-@pytest.mark.parametrize("texts, words", [("one text", "single string"), ([], "empty"), (["the", ""], "no words"), (["1 2 3"], "token_pattern")])
+@pytest.mark.parametrize("texts, words", [("one text", "single string"), ([], "empty"), (["the", ""], "No terms"), (["1 2 3"], "token_pattern")])
 def test_count_terms_refuses(texts, words):
     with pytest.raises(ValueError, match=words): count_terms(texts)
 

@@ -305,13 +305,13 @@ def test_tokens():
 
 
 def test_documents_without_words():
-    with pytest.warns(EmptyDocumentsWarning, match=r"2 of 8 documents have no terms left after trimming.*\(row 6, 7\)"):
+    with pytest.warns(EmptyDocumentsWarning, match=r"2 of 8 documents have no terms left after trimming.*\(rows 6, 7\)"):
         X = text_pipeline(2, 1.0).fit_transform(TEXTS + ["", "123 ..."])
     assert X[[6, 7]].nnz == 0 and np.isfinite(X.data).all()
 
 
 @pytest.mark.parametrize("texts, message", [
-    ("one text", "got one string"), (b"one", "got one string"), ([], "at least one document"), (None, "got NoneType"), (3, "got int"),
+    ("one text", "got a single string"), (b"one", "got a single string"), ([], "at least one document"), (None, "got NoneType"), (3, "got int"),
     (["a text", None], r"texts\[1\] must be a string, got NoneType"), ([1.5], r"texts\[0\] must be a string, got float"),
     (["the", "of"], "No terms in the 2 texts"), (np.eye(3), "got a matrix"), (sp.eye_array(3), "got a matrix"),
     ([["a", "b"]], r"texts\[0\] must be a string, got list"),
