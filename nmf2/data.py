@@ -312,12 +312,13 @@ def _lengths(n_docs, length, spread, rng):
     mean = length*rng.lognormal(-spread**2/2, spread, n_docs) if spread else length
     return np.maximum(rng.poisson(mean, n_docs), 1)
 
-# %% ../nbs/01_data.ipynb #7fd6be20
+# %% ../nbs/01_data.ipynb #ed8ad643
 def _falling(n:int)->np.ndarray:
     "Chances of 1 to n that fall like 1, 1/2, 1/3, ..., added up, (n,)"
     chance = (1/np.arange(1, n + 1)).cumsum()
     return chance/chance[-1]
 
+# %% ../nbs/01_data.ipynb #7fd6be20
 def _draw(
     paths:np.ndarray,   # from `_paths`
     leaves:np.ndarray,  # the leaf of each word's document, (n,)
