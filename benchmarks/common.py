@@ -76,7 +76,7 @@ def rcv1_like(share=1.):
 
     Weighted, float32, with leaf numbers. The vocabulary grows with the square root of the number of documents.
     """
-    corpus = planted_tree((10, 6), round(765_000*share), n_terms=round(149_000*share**.5), n_words=round(500*share**.5), length=97,
+    corpus = planted_tree((10, 6), round(765_000*share), n_terms=round(149_000*share**.5), n_words=round(500*share**.5), length=95,
                           spread=.8, overlap=.8, noise=.05, skew=.5, shuffle=True, dtype=np.float32)
     return weigh(corpus.X), corpus.classes()[0]
 

@@ -78,7 +78,7 @@ def full(k=60, share=1.):
 def wikipedia(k=80):
     """One fit to a matrix as large as the Wikipedia set of the FlatNMF2 paper: 4.1 million documents, 469 million nonzeros."""
     t0 = time.perf_counter()
-    corpus = planted_tree((10, 8), 4_100_000, n_terms=2_360_000, n_words=2000, length=141, spread=.8, overlap=.8, noise=.05, skew=.5,
+    corpus = planted_tree((10, 8), 4_100_000, n_terms=2_360_000, n_words=2000, length=134.5, spread=.8, overlap=.8, noise=.05, skew=.5,
                           shuffle=True, dtype=np.float32)
     X, classes = weigh(corpus.X), corpus.classes()[0]
     del corpus
