@@ -276,10 +276,10 @@ def _as_corpus(pages, min_words, shared):
 
 # %% ../nbs/01_data.ipynb #6f9b6148
 def _made_up_words(n, rng, start=""):
-    "`n` different words: a given beginning and two syllables more, or three if `n` is very large"
+    "`n` different words: a given beginning and two syllables more, or as many as it takes if `n` is very large"
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
     size = len(syllables)
-    digits = 2 if n <= size**2 else 3
+    digits = 2 if n <= size**2 else 3 if n <= size**3 else 4
     numbers = rng.choice(size**digits, n, replace=False).tolist()
     return [start + "".join(syllables[number//size**i % size] for i in range(digits)) for number in numbers]
 
@@ -300,28 +300,64 @@ def _leaf_of_each(n_leaves, n_docs, skew):
     more = np.searchsorted(share.cumsum()/share.sum(), (np.arange(rest) + 0.5)/max(rest, 1))
     return np.sort(np.concatenate([np.arange(n_leaves), np.minimum(more, n_leaves - 1)]))
 
-# %% ../nbs/01_data.ipynb #7764957e
+# %% ../nbs/01_data.ipynb #af3c35e6
+def _lengths(n_docs, length, spread, rng):
+    "The number of words of each document, at least one"
+    mean = length*rng.lognormal(-spread**2/2, spread, n_docs) if spread else length
+    return np.maximum(rng.poisson(mean, n_docs), 1)
+
+# %% ../nbs/01_data.ipynb #ed8ad643
+def _falling(n:int)->np.ndarray:
+    "Chances of 1 to n that fall like 1, 1/2, 1/3, ..., added up, (n,)"
+    chance = (1/np.arange(1, n + 1)).cumsum()
+    return chance/chance[-1]
+
+# %% ../nbs/01_data.ipynb #7fd6be20
 def _draw(
     paths:np.ndarray,   # from `_paths`
-    leaves:np.ndarray,  # each document's leaf, (n_docs,)
-    n_words:int,        # words of each topic
-    length:float,       # mean length of a document
+    leaves:np.ndarray,  # the leaf of each word's document, (n,)
+    law:tuple,          # from `_falling`, for the words of the root and for those of a topic
     overlap:float,      # share of the root's words
     noise:float,        # share of anybody's words
     rng,                # random generator
-):                      # counts, CSR, (n_docs, n_nodes*n_words)
-    "The counts of documents drawn from a tree."
-    n_terms = (paths.max() + 1)*n_words
-    depth = paths.shape[1] - 1
-    docs = np.repeat(np.arange(len(leaves)), np.maximum(rng.poisson(length, len(leaves)), 1))
-    whose = rng.choice(depth + 2, len(docs), p=[overlap] + [(1 - overlap - noise)/depth]*depth + [noise])
-    fall = 1/np.arange(1, n_words + 1)
-    which = rng.choice(n_words, len(docs), p=fall/fall.sum())
-    terms = paths[leaves[docs], np.minimum(whose, depth)]*n_words + which
-    anybody = whose > depth
-    terms[anybody] = rng.integers(n_terms, size=anybody.sum())
-    X = sp.csr_matrix((np.ones(len(docs)), (docs, terms)), shape=(len(leaves), n_terms))
-    X.sum_duplicates()
+)->np.ndarray:          # numbers of the words drawn, those of the root first, (n,)
+    "A word for each place in the documents."
+    n, depth = len(leaves), paths.shape[1] - 1
+    whose = rng.choice(depth + 2, n, p=[overlap] + [(1 - overlap - noise)/depth]*depth + [noise])
+    node, u = paths[leaves, np.minimum(whose, depth)], rng.random(n)
+    common, anybody = node == 0, whose > depth
+    terms = len(law[0]) + (node - 1)*len(law[1])
+    terms[common] = law[0].searchsorted(u[common], "right")
+    terms[~common] += law[1].searchsorted(u[~common], "right")
+    terms[anybody] = rng.integers(len(law[0]) + paths.max()*len(law[1]), size=anybody.sum())
+    return terms
+
+# %% ../nbs/01_data.ipynb #5f10cdb0
+def _count(docs, terms, n_docs, n_terms):
+    "The numbers in the rows of a CSR matrix, their columns, and how many there are in each row"
+    both = docs*n_terms + terms
+    both.sort()
+    first = np.flatnonzero(np.diff(both, prepend=-1))
+    docs, terms = np.divmod(both[first], n_terms)
+    return np.diff(first, append=len(both)), terms, np.bincount(docs, minlength=n_docs)
+
+# %% ../nbs/01_data.ipynb #7764957e
+def _counts(paths, leaves, lengths, law, overlap, noise, order, dtype, rng, block=2_000_000):
+    "The counts of documents drawn from a tree, word i in column `order[i]`; `block` words at a time"
+    n_docs, n_terms, ends = len(leaves), len(law[0]) + paths.max()*len(law[1]), lengths.cumsum()
+    data, indices = np.empty(ends[-1], dtype), np.empty(ends[-1], np.int32)      # what is not used is given back
+    indptr = np.zeros(n_docs + 1, np.int64)
+    cuts = np.unique([0, *ends.searchsorted(np.arange(block, ends[-1], block)), n_docs])
+    for a, b in zip(cuts, cuts[1:]):
+        docs = np.repeat(np.arange(b - a), lengths[a:b])
+        terms = _draw(paths, leaves[a:b][docs], law, overlap, noise, rng)
+        counts, terms, filled = _count(docs, terms if order is None else order[terms], b - a, n_terms)
+        indptr[a+1:b+1] = indptr[a] + filled.cumsum()
+        data[indptr[a]:indptr[b]], indices[indptr[a]:indptr[b]] = counts, terms
+    for array in (data, indices): array.resize(indptr[-1], refcheck=False)
+    if indptr[-1] < 2**31: indptr = indptr.astype(np.int32)
+    X = sp.csr_matrix((data, indices, indptr), shape=(n_docs, n_terms))
+    X.has_canonical_format = True
     return X
 
 # %% ../nbs/01_data.ipynb #e0ca423b
@@ -334,12 +370,16 @@ def planted_tree(
     branching:tuple=(3, 4),    # topics at the top, topics below each of these, and so on
     n_docs:int=600,            # number of documents, at least one for each leaf
     *,
-    n_words:int=40,            # words of each topic; n_terms is this times the number of topics, the root included
+    n_words:int=40,            # words of each topic
+    n_terms:int|None=None,     # words of all; the root has those that no topic has, by default `n_words` too
     length:float=80.,          # mean number of words of a document
+    spread:float=0.,           # how far lengths scatter around it: standard deviation of their logarithm; 0.8 is like real texts
     overlap:float=0.3,         # share of words that all documents draw from the root
     noise:float=0.05,          # share of words drawn from the whole vocabulary alike
     skew:float=0.,             # 0: leaves of equal size; 1: sizes as 1, 1/2, 1/3, ...
+    shuffle:bool=False,        # documents and words in random order? By default they are sorted by topic
     texts:bool=False,          # make texts too?
+    dtype=np.float64,          # float type of the counts
     random_state=0,            # seed: a whole number, a `RandomState` or a `Generator`
 )->Corpus:                     # labels: the topic at each level
     "Documents drawn from a known tree of topics."
@@ -348,18 +388,24 @@ def planted_tree(
     paths = _paths(branching)
     check_number("n_docs", n_docs, len(paths))
     check_number("n_words", n_words, 1)
+    if n_terms is not None: check_number("n_terms", n_terms, paths.max()*n_words + 1)
     check_number("length", length, 0, whole=False, above=True)
+    check_number("spread", spread, 0, whole=False)
     check_number("skew", skew, 0, whole=False)
     if min(overlap, noise) < 0 or overlap + noise > 1:
         raise ValueError(f"overlap and noise are shares, not negative and together at most 1; got {overlap} and {noise}")
     rng = np.random.default_rng(seed_of(random_state))
     names = _made_up_words(paths.max() + 1, rng)
-    vocab = [word for name in names for word in _made_up_words(n_words, rng, name)]
-    leaves = _leaf_of_each(len(paths), n_docs, skew)
-    X = _draw(paths, leaves, n_words, length, overlap, noise, rng)
-    labels = [["/".join(names[node] for node in path[1:i]) for i in range(2, len(path) + 1)] for path in paths[leaves]]
+    n_common = n_words if n_terms is None else n_terms - paths.max()*n_words
+    vocab = [word for i, name in enumerate(names) for word in _made_up_words(n_words if i else n_common, rng, name)]
+    leaves, order = _leaf_of_each(len(paths), n_docs, skew), None
+    if shuffle: leaves, order = rng.permutation(leaves), rng.permutation(len(vocab))
+    lengths = _lengths(n_docs, length, spread, rng)
+    X = _counts(paths, leaves, lengths, (_falling(n_common), _falling(n_words)), overlap, noise, order, dtype, rng)
+    if shuffle: vocab = np.array(vocab, dtype=object)[order.argsort()]
+    topics = [["/".join(names[node] for node in path[1:i]) for i in range(2, len(path) + 1)] for path in paths]
     words = _as_texts(X, np.array(vocab), rng) if texts else None
-    return Corpus(words, X=X, vocab=vocab, labels=labels, name="planted tree")
+    return Corpus(words, X=X, vocab=vocab, labels=np.array(topics, dtype=object)[leaves], name="planted tree")
 
 # %% ../nbs/01_data.ipynb #46715adc
 def _stem(path):
