@@ -6,7 +6,7 @@
 __all__ = ['SHARE', 'check_texts', 'cut_evenly', 'count_share', 'join_shares', 'start_method', 'n_processes', 'count_in',
            'TermCounter']
 
-# %% ../nbs/00_counting.ipynb #353191b0
+# %% ../nbs/00_counting.ipynb #cf032923
 import gc
 import inspect
 import multiprocessing
@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-# %% ../nbs/00_counting.ipynb #8b558be1
+# %% ../nbs/00_counting.ipynb #c55d37fb
 def check_texts(
     texts,     # one string a document
 )->list:       # the same as a list
@@ -43,7 +43,7 @@ def check_texts(
                              "Replace missing texts by '' or leave them out.")
     return texts
 
-# %% ../nbs/00_counting.ipynb #301567e0
+# %% ../nbs/00_counting.ipynb #d766a3c7
 def cut_evenly(
     texts:list,     # one string a document
     n_shares:int,   # how many shares to make; fewer if there are long documents
@@ -54,7 +54,7 @@ def cut_evenly(
     cuts = np.unique([0, *cuts, len(texts)]).tolist()
     return [texts[i:j] for i, j in zip(cuts, cuts[1:])]
 
-# %% ../nbs/00_counting.ipynb #95afe7c8
+# %% ../nbs/00_counting.ipynb #c53ec9c5
 def count_share(
     counter,      # a `CountVectorizer`
     texts:list,   # a share of the documents
@@ -69,7 +69,7 @@ def count_share(
             vocabulary, X = {}, sp.csr_matrix((len(texts), 0), dtype=counter.dtype)
     return ([] if fixed else list(vocabulary)), X
 
-# %% ../nbs/00_counting.ipynb #a3df9d7d
+# %% ../nbs/00_counting.ipynb #1a1f5c77
 def join_shares(
     counted:list,   # words and counts of each share, from `count_share`
 )->tuple:           # (numbers of the words, a dict; X (n_docs, n_words))
@@ -78,20 +78,18 @@ def join_shares(
     own = [np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int32) for words, _ in counted]
     for number, (_, X) in zip(own, counted):
         blocks.append(type(X)((X.data, number[X.indices], X.indptr), shape=(X.shape[0], len(numbers))))
-    X = sp.vstack(blocks, format="csr")
-    X.sort_indices()
-    return numbers, X
+    return numbers, sp.vstack(blocks, format="csr")
 
-# %% ../nbs/00_counting.ipynb #12de2b5d
+# %% ../nbs/00_counting.ipynb #99dcbcc7
 SHARE = dict(fork=1_000_000, loky=8_000_000)    # letters that make another process worth its start
 
-# %% ../nbs/00_counting.ipynb #e9069afe
+# %% ../nbs/00_counting.ipynb #da3208a8
 def start_method(
 )->str:   # 'fork' or 'loky'
     "How worker processes are started."
     return "fork" if sys.platform == "linux" and threading.active_count() == 1 else "loky"
 
-# %% ../nbs/00_counting.ipynb #caec018c
+# %% ../nbs/00_counting.ipynb #30a18ec7
 def n_processes(
     counter,        # a `CountVectorizer`
     texts:list,     # what it will have to count
@@ -108,13 +106,13 @@ def n_processes(
     except Exception: return 1        # whatever a user's own object says when it is pickled
     return most
 
-# %% ../nbs/00_counting.ipynb #647666f7
+# %% ../nbs/00_counting.ipynb #3fad13bd
 def _begin_as_copy():
     "Leave Ctrl-C to the process that handed out the work, and don't look for garbage in a copy that ends soon"
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-# %% ../nbs/00_counting.ipynb #dce05eec
+# %% ../nbs/00_counting.ipynb #6956e7f5
 def count_in(
     n:int,          # processes, at least 2
     counter,        # a `CountVectorizer` that can be pickled
@@ -131,7 +129,7 @@ def count_in(
         with ProcessPoolExecutor(n, multiprocessing.get_context("fork"), _begin_as_copy) as pool:
             return list(pool.map(count_share, [counter]*len(shares), shares, [fixed]*len(shares)))
 
-# %% ../nbs/00_counting.ipynb #0342585a
+# %% ../nbs/00_counting.ipynb #2db906fd
 class TermCounter(CountVectorizer):
     """scikit-learn's `CountVectorizer`, in several processes, with messages that say which text is no text.
 
@@ -173,13 +171,13 @@ class TermCounter(CountVectorizer):
         "What `CountVectorizer` calls to count"
         return _shared_out(self, raw_documents, fixed_vocab) or super()._count_vocab(raw_documents, fixed_vocab)
 
-# %% ../nbs/00_counting.ipynb #7b17a750
+# %% ../nbs/00_counting.ipynb #767445f0
 def _shared_out(counter, texts, fixed):
     "What `_count_vocab` of scikit-learn would return, from several processes; None if it is better done in one"
     n = n_processes(counter, texts, counter.n_jobs)
     if n == 1: return None
     counter.build_analyzer()                        # its warnings, once
-    shares = cut_evenly(texts, 2*n)
+    shares = cut_evenly(texts, 8*n)
     try: counted = count_in(n, counter, shares, fixed)
     except BrokenProcessPool:
         warnings.warn("a process that counted terms was killed, perhaps for want of memory; counting again in one process. "
@@ -189,7 +187,7 @@ def _shared_out(counter, texts, fixed):
     numbers, X = join_shares(counted)
     return (numbers, X) if numbers else None        # without a single word, let scikit-learn complain
 
-# %% ../nbs/00_counting.ipynb #6b2f2395
+# %% ../nbs/00_counting.ipynb #dd43ccac
 def _with_parameters_of(parent, own):
     "The signature of `own`, its `**options` replaced by the parameters of the parent"
     parameters = inspect.signature(own).parameters

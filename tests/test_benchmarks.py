@@ -99,3 +99,8 @@ def test_slope():
 def test_peak_beyond_sees_what_is_freed_again():
     from common import peak_beyond
     assert 75e6 < peak_beyond(lambda: np.ones(10_000_000).sum()) < 120e6
+
+
+def test_rawtext(quick):
+    (row,) = quick("rawtext")
+    assert {"reading", "counting", "scikit-learn", "weighting", "growing"} <= set(row["seconds"]) and row["terms"] > 1000
