@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['SHARE', 'check_texts', 'cut_evenly', 'count_share', 'join_shares', 'start_method', 'n_processes', 'count_in',
-           'TermCounter']
+           'check_options', 'TermCounter']
 
-# %% ../nbs/00_counting.ipynb #cf032923
+# %% ../nbs/00_counting.ipynb #7a08cf52
 import gc
 import inspect
 import multiprocessing
@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-# %% ../nbs/00_counting.ipynb #c55d37fb
+# %% ../nbs/00_counting.ipynb #648b83e3
 def check_texts(
     texts,     # one string a document
 )->list:       # the same as a list
@@ -31,6 +31,8 @@ def check_texts(
     if isinstance(texts, (str, bytes)):
         raise ValueError("texts must be a list of strings, one a document, got a single string. Put it in a list, "
                          "or read files with nmf2.data.read(path).")
+    if isinstance(texts, (dict, set, frozenset)):
+        raise ValueError(f"texts must be a list of strings, got a {type(texts).__name__}, which is none. Make a list of its texts.")
     if sp.issparse(texts) or getattr(texts, "ndim", 1) > 1:
         raise ValueError("texts must be a list of strings, got a matrix. For a matrix of counts use count_pipeline().")
     try: texts = list(texts)
@@ -43,7 +45,7 @@ def check_texts(
                              "Replace missing texts by '' or leave them out.")
     return texts
 
-# %% ../nbs/00_counting.ipynb #d766a3c7
+# %% ../nbs/00_counting.ipynb #39d23ba2
 def cut_evenly(
     texts:list,     # one string a document
     n_shares:int,   # how many shares to make; fewer if there are long documents
@@ -54,7 +56,7 @@ def cut_evenly(
     cuts = np.unique([0, *cuts, len(texts)]).tolist()
     return [texts[i:j] for i, j in zip(cuts, cuts[1:])]
 
-# %% ../nbs/00_counting.ipynb #c53ec9c5
+# %% ../nbs/00_counting.ipynb #c3597f97
 def count_share(
     counter,      # a `CountVectorizer`
     texts:list,   # a share of the documents
@@ -69,7 +71,7 @@ def count_share(
             vocabulary, X = {}, sp.csr_matrix((len(texts), 0), dtype=counter.dtype)
     return ([] if fixed else list(vocabulary)), X
 
-# %% ../nbs/00_counting.ipynb #1a1f5c77
+# %% ../nbs/00_counting.ipynb #22b425bc
 def join_shares(
     counted:list,   # words and counts of each share, from `count_share`
 )->tuple:           # (numbers of the words, a dict; X (n_docs, n_words))
@@ -80,16 +82,16 @@ def join_shares(
         blocks.append(type(X)((X.data, number[X.indices], X.indptr), shape=(X.shape[0], len(numbers))))
     return numbers, sp.vstack(blocks, format="csr")
 
-# %% ../nbs/00_counting.ipynb #99dcbcc7
+# %% ../nbs/00_counting.ipynb #d515a967
 SHARE = dict(fork=1_000_000, loky=8_000_000)    # letters that make another process worth its start
 
-# %% ../nbs/00_counting.ipynb #da3208a8
+# %% ../nbs/00_counting.ipynb #47e46484
 def start_method(
 )->str:   # 'fork' or 'loky'
     "How worker processes are started."
     return "fork" if sys.platform == "linux" and threading.active_count() == 1 else "loky"
 
-# %% ../nbs/00_counting.ipynb #30a18ec7
+# %% ../nbs/00_counting.ipynb #f3ebf196
 def n_processes(
     counter,        # a `CountVectorizer`
     texts:list,     # what it will have to count
@@ -106,13 +108,13 @@ def n_processes(
     except Exception: return 1        # whatever a user's own object says when it is pickled
     return most
 
-# %% ../nbs/00_counting.ipynb #3fad13bd
+# %% ../nbs/00_counting.ipynb #5f6375a5
 def _begin_as_copy():
     "Leave Ctrl-C to the process that handed out the work, and don't look for garbage in a copy that ends soon"
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-# %% ../nbs/00_counting.ipynb #6956e7f5
+# %% ../nbs/00_counting.ipynb #2570c89e
 def count_in(
     n:int,          # processes, at least 2
     counter,        # a `CountVectorizer` that can be pickled
@@ -129,7 +131,19 @@ def count_in(
         with ProcessPoolExecutor(n, multiprocessing.get_context("fork"), _begin_as_copy) as pool:
             return list(pool.map(count_share, [counter]*len(shares), shares, [fixed]*len(shares)))
 
-# %% ../nbs/00_counting.ipynb #2db906fd
+# %% ../nbs/00_counting.ipynb #478652a9
+def check_options(
+    counter,   # a `CountVectorizer`
+):
+    "Stop at a pattern or a vocabulary that scikit-learn would take for something else, or not say what is wrong with."
+    if isinstance(counter.vocabulary, str):
+        raise ValueError(f"vocabulary must be a list of terms, got the single string {counter.vocabulary!r}")
+    if counter.analyzer != "word" or counter.tokenizer is not None: return      # no pattern needed
+    try: re.compile(counter.token_pattern)
+    except (re.error, TypeError) as e:
+        raise ValueError(f"token_pattern must be a regular expression, got {counter.token_pattern!r} ({e})") from None
+
+# %% ../nbs/00_counting.ipynb #5adba01d
 class TermCounter(CountVectorizer):
     """scikit-learn's `CountVectorizer`, in several processes, with messages that say which text is no text.
 
@@ -152,9 +166,7 @@ class TermCounter(CountVectorizer):
     def fit_transform(self, raw_documents, y=None):
         "Learn the vocabulary, and count it: CSR (n_docs, n_terms)."
         texts = check_texts(raw_documents)
-        try: re.compile(self.token_pattern or "")
-        except (re.error, TypeError) as e:
-            raise ValueError(f"token_pattern must be a regular expression, got {self.token_pattern!r} ({e})") from None
+        check_options(self)
         try: X = super().fit_transform(texts)
         except ValueError as e:
             if "empty vocabulary" not in str(e): raise
@@ -171,7 +183,7 @@ class TermCounter(CountVectorizer):
         "What `CountVectorizer` calls to count"
         return _shared_out(self, raw_documents, fixed_vocab) or super()._count_vocab(raw_documents, fixed_vocab)
 
-# %% ../nbs/00_counting.ipynb #767445f0
+# %% ../nbs/00_counting.ipynb #16725696
 def _shared_out(counter, texts, fixed):
     "What `_count_vocab` of scikit-learn would return, from several processes; None if it is better done in one"
     n = n_processes(counter, texts, counter.n_jobs)
@@ -187,7 +199,7 @@ def _shared_out(counter, texts, fixed):
     numbers, X = join_shares(counted)
     return (numbers, X) if numbers else None        # without a single word, let scikit-learn complain
 
-# %% ../nbs/00_counting.ipynb #dd43ccac
+# %% ../nbs/00_counting.ipynb #64465be4
 def _with_parameters_of(parent, own):
     "The signature of `own`, its `**options` replaced by the parameters of the parent"
     parameters = inspect.signature(own).parameters

@@ -45,11 +45,18 @@ def count_terms(
     X = counter.fit_transform(texts)
     return X, counter.get_feature_names_out().astype(object)
 
+# %% ../nbs/01_data.ipynb #eab4e8d9
+def _as_list(values, argument):
+    "`values` as a list, if it is a sequence with an entry for each thing"
+    if isinstance(values, (str, bytes, dict, set, frozenset)) or not hasattr(values, "__iter__"):
+        raise ValueError(f"{argument} must be a list, and this is of type {type(values).__name__}")
+    return list(values)
+
 # %% ../nbs/01_data.ipynb #0a69bf5c
 def _label_table(labels, n_docs):
     "Labels as an array (n_docs, n_levels) of str, '' for none; None if there is not a single one"
     if isinstance(labels, str): raise ValueError("labels must be a list with an entry for each document; this is a single string")
-    rows = [row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in labels]
+    rows = [row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in _as_list(labels, "labels")]
     rows = [["" if v is None or v != v else str(v) for v in row] for row in rows]      # v != v: NaN, pandas' way to say None
     if len(rows) != n_docs: raise ValueError(f"labels must have an entry for each document ({n_docs}), and has {len(rows)}")
     table = np.full((n_docs, max(map(len, rows))), "", dtype=object)
@@ -59,7 +66,7 @@ def _label_table(labels, n_docs):
 # %% ../nbs/01_data.ipynb #bfec0794
 def _names(values, argument, expected, thing):
     "`values` as an array of str, if there are as many as expected"
-    names = np.array([str(v) for v in values], dtype=object)
+    names = np.array([str(v) for v in _as_list(values, argument)], dtype=object)
     if len(names) != expected: raise ValueError(f"{argument} must have an entry for each {thing} ({expected}), and has {len(names)}")
     return names
 
@@ -75,7 +82,7 @@ def _all_different(ids):
 def _check_texts(texts):
     "`texts` as a list, if it is one of strings"
     if isinstance(texts, str): raise ValueError("texts must be a list of strings, one a document; this is a single string")
-    texts = list(texts)
+    texts = _as_list(texts, "texts")
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             raise ValueError(f"texts must be strings, and texts[{i}] is {repr(text)[:40]} ({type(text).__name__})")
@@ -87,6 +94,8 @@ def _check_counts(X):
     try: X = sp.csr_matrix(X)
     except (TypeError, ValueError) as e: raise ValueError(f"X must be a matrix of counts, documents x terms ({e})") from None
     if X.dtype.kind not in "buif": raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}")
+    if X.dtype.kind == "f" and not np.isfinite(X.data.sum(dtype=np.float64)): raise ValueError("X has NaN or infinite entries; replace or drop them")
+    if X.nnz and X.data.min() < 0: raise ValueError(f"X must hold counts, or weights above zero, and has {X.data.min():g}")
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 # %% ../nbs/01_data.ipynb #95ef807c
@@ -183,7 +192,7 @@ def _level(corpus, level):
     "One column of the labels"
     n = corpus.n_levels
     if n == 0: raise ValueError(f"the corpus {corpus.name or 'unnamed'} has no labels")
-    if not -n <= level < n:
+    if not (isinstance(level, (int, np.integer)) and -n <= level < n):
         raise ValueError(f"level must be from 0 (coarsest) to {n - 1} (finest), or count backwards from -1; got {level}")
     return corpus.labels[:, level]
 
@@ -419,6 +428,7 @@ def read(
     **options,               # for the reader of that format, such as label_field='topic'
 )->Corpus:                   # with texts or counts, depending on the format
     "The collection in a file or a folder."
+    if not isinstance(path, (str, os.PathLike)): raise ValueError(f"path must be that of a file or a folder; got {path!r:.40}")
     path, known = Path(path).expanduser(), ", ".join(READERS)
     if not path.exists(): raise FileNotFoundError(f"{path}: there is no such file or folder")
     if format is None: format = guess_format(path)
@@ -495,6 +505,7 @@ def load(
     download:bool=False,  # may 20newsgroups come from the net (once, 14 MB, by scikit-learn)?
 )->Corpus:                # called `name`
     "A collection by its name."
+    if not (isinstance(name, str) and name): raise ValueError(f"name must be that of a collection, such as 'library-docs'; got {name!r}")
     if name == "library-docs": return library_docs()
     path = _find(name, folder)
     corpus = read(path) if path else _fetch_20newsgroups(download) if name == "20newsgroups" else None

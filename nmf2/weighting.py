@@ -103,7 +103,7 @@ def _nothing_left(trim):
     return (f"No terms are left in the {plural(trim.n_docs_, 'document')}. Of {plural(len(trim.df_), 'term')}: "
             f"{_reasons(trim)}. " + " or ".join(turn).capitalize() + ".")
 
-# %% ../nbs/02_weighting.ipynb #f574ac41
+# %% ../nbs/02_weighting.ipynb #4636d1cb
 def _trim_report(trim):
     "What a fitted `TrimVocabulary` kept and dropped, in a sentence"
     gone, empty = _reasons(trim), len(trim.empty_docs_)
@@ -120,13 +120,13 @@ def _names_in(trim, names=None):
         raise ValueError(f"input_features should have length equal to number of features ({trim.n_features_in_}), got {len(names)}")
     return np.asarray(names, dtype=object)
 
-# %% ../nbs/02_weighting.ipynb #0d9eaf16
+# %% ../nbs/02_weighting.ipynb #b18270ca
 def _check_vocab(vocab, n_terms):
     "Stop if there are names for the terms, and not one each"
     if vocab is not None and np.shape(vocab) != (n_terms,):
         raise ValueError(f"vocab must name the {plural(n_terms, 'column')} of X, one each; it has shape {np.shape(vocab)}")
 
-# %% ../nbs/02_weighting.ipynb #70510fde
+# %% ../nbs/02_weighting.ipynb #651f179b
 def _learn_trim(trim, X):
     "Set what a `TrimVocabulary` learns from `X` (n_docs, n_terms)"
     trim.n_docs_, n_terms = X.shape
@@ -136,7 +136,7 @@ def _learn_trim(trim, X):
     trim.n_absent_, trim.n_rare_, trim.n_common_, trim.n_excess_ = gone
     if not trim.support_.any(): raise ValueError(_nothing_left(trim))
 
-# %% ../nbs/02_weighting.ipynb #15a1df5f
+# %% ../nbs/02_weighting.ipynb #36f05f5f
 def _kept(trim, X, dtype):
     "The columns of `X` that stay, and the numbers of the rows left empty"
     X = X[:, trim.support_].astype(dtype, copy=False)
@@ -201,7 +201,7 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
-# %% ../nbs/02_weighting.ipynb #f06fc57e
+# %% ../nbs/02_weighting.ipynb #7d368026
 def _check_are_counts(X):
     "Stop at an entry between 0 and 1: its logarithm would be below zero"
     values = X.data if sp.issparse(X) else X[X > 0]
@@ -209,17 +209,18 @@ def _check_are_counts(X):
         raise ValueError(f"X holds {values.min():.3g}, so these aren't counts, and 1 + ln tf would be meaningless. "
                          "Give the counts, or set sublinear_tf=False, or leave this step out if X is weighted already.")
 
-# %% ../nbs/02_weighting.ipynb #9f73fd2a
+# %% ../nbs/02_weighting.ipynb #53d58345
 def _learn_idf(tfidf, X):
     "Set what a `TfIdf` learns from counts `X`"
     tfidf.tfidf_ = TfidfTransformer(norm=tfidf.norm, use_idf=tfidf.use_idf, sublinear_tf=tfidf.sublinear_tf).fit(X)
     if tfidf.use_idf and not tfidf.add_one: tfidf.tfidf_.idf_ = tfidf.tfidf_.idf_ - 1
     tfidf.idf_ = tfidf.tfidf_.idf_ if tfidf.use_idf else np.ones(X.shape[1], X.dtype)
     if not tfidf.idf_.any():
-        raise ValueError(f"Every term occurs in all {plural(X.shape[0], 'document')}, so no term tells them apart and every idf is "
-                         "zero. Are all documents alike? add_one=True weighs them nevertheless.")
+        every = f"all {X.shape[0]:,} documents" if X.shape[0] > 1 else "the only document"
+        raise ValueError(f"Every term occurs in {every}, so no term tells documents apart and every idf is zero. "
+                         "Are all documents alike? TfIdf(add_one=True) weighs them nevertheless.")
 
-# %% ../nbs/02_weighting.ipynb #a989f9fd
+# %% ../nbs/02_weighting.ipynb #8f7663f4
 def _apply_idf(tfidf, X):
     "Counts weighted by a fitted `TfIdf`, of the same kind as `X`"
     out = tfidf.tfidf_.transform(X)
@@ -284,7 +285,7 @@ def row_sum(
         s = np.bincount(np.concatenate([terms, X.indices[some]]), np.concatenate([s, X.data[some]]), len(s))
     return s
 
-# %% ../nbs/02_weighting.ipynb #5a1e08e6
+# %% ../nbs/02_weighting.ipynb #8cd8bd71
 def _row_blocks(
     X,   # CSR, (n_docs, n_terms)
 ):       # yields (first row, row after the last)

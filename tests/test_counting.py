@@ -179,3 +179,13 @@ def test_an_interrupt_ends_everything(tmp_path):
     _, err = job.communicate(timeout=60)
     assert err.rstrip().endswith("KeyboardInterrupt") and "Process" not in err
     with pytest.raises(ProcessLookupError): os.killpg(job.pid, 0)
+
+@pytest.mark.parametrize("options, why", [
+    (dict(vocabulary="goal"), "vocabulary must be a list of terms"), (dict(token_pattern=None), "token_pattern must be a regular"),
+    (dict(token_pattern="("), "token_pattern must be a regular"), (dict(min_df=-1), "min_df")])
+def test_options_that_are_none(options, why):
+    with pytest.raises(ValueError, match=why): TermCounter(**options).fit(["goal"])
+
+@pytest.mark.parametrize("texts", [dict(a="goal"), {"goal"}])
+def test_texts_without_order(texts):
+    with pytest.raises(ValueError, match="texts must be a list of strings, got a (dict|set)"): TermCounter().fit(texts)

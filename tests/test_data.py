@@ -354,3 +354,19 @@ def test_reuters_single_topic_stories():
     try: c = load("reuters21578", folder=os.environ["NMF2_DATA"])
     except FileNotFoundError: pytest.skip("reuters21578 is not in NMF2_DATA")
     assert len(c.labelled()) == 9494
+
+
+@pytest.mark.parametrize("what, why", [
+    (dict(texts={"a": "ball"}), "texts must be a list, and this is of type dict"), (dict(texts=5), "texts must be a list"),
+    (dict(texts=["ball"], labels=5), "labels must be a list"), (dict(texts=["ball"], ids=3), "ids must be a list"),
+    (dict(X=np.eye(2), vocab=3), "vocab must be a list"), (dict(X=-np.eye(2)), "X must hold counts"),
+    (dict(X=np.eye(2)*np.nan), "X has NaN"), (dict(X=np.full((2, 2), np.inf)), "X has NaN or infinite")])
+def test_what_no_corpus_is_made_of(what, why):
+    with pytest.raises(ValueError, match=why): Corpus(**what)
+
+
+def test_names_that_are_none():
+    for bad in (5, "", None):
+        with pytest.raises(ValueError, match="name must be"): load(bad)
+    with pytest.raises(ValueError, match="path must be"): read(None)
+    with pytest.raises(ValueError, match="level must be"): Corpus(["ball"], labels=["sport"]).classes("fine")

@@ -379,3 +379,20 @@ def test_benchmark_without_collections_says_what_to_do():
     done = subprocess.run([sys.executable, ROOT/"benchmarks"/"weighting.py", "--quick"], capture_output=True, text=True, env=where,
                           timeout=300)
     assert done.returncode and "Set the environment variable NMF2_DATA" in done.stderr
+
+
+def test_blocks_change_nothing(monkeypatch):
+    X = sp.random_array((60, 40), density=.3, format="csr", dtype=np.float32, random_state=np.random.default_rng(0))
+    X[7:12] *= 0
+    def results():
+        s = row_sum(X)
+        return [doc_freq(X), s, degrees(X, s), scale_rows(X, np.arange(60.)).toarray()]
+    whole = results()
+    assert_array_equal(whole[1], np.bincount(X.indices, X.data, 40))
+    for size in (1, 7, 50):
+        monkeypatch.setattr("nmf2.weighting.BLOCK", size)
+        for a, b in zip(results(), whole): assert_array_equal(a, b)
+
+
+def test_one_document_is_no_pile():
+    with pytest.raises(ValueError, match="in the only document, so"): text_pipeline(1, 1.0).fit(["ball goal"])
