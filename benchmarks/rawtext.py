@@ -44,6 +44,7 @@ def by_joblib(texts, rounds):
                 t0 = time.perf_counter()
                 counting.TermCounter(**WAYS).fit_transform(texts)
                 times.append(time.perf_counter() - t0)
+    get_reusable_executor().shutdown()                 # with its threads, beside which processes aren't copied
     return float(np.median(first)), float(np.median(later))
 
 
@@ -78,7 +79,7 @@ def main():
     args = arguments(__doc__, "rawtext.json")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")        # documents without terms
-        rows = [measure(*found, rounds=1 if args.quick else 5)
+        rows = [measure(*found, rounds=1 if args.quick else 3)
                 for found in (built_in() if args.quick else collections(NAMES))]
     stages = ["reading", "counting", "weighting", "growing"]
     ways = ["one process", "counting", "workers started", "workers ready"]
