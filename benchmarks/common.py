@@ -1,29 +1,37 @@
-"""What the benchmark scripts share: collections, scores, the machine, JSON files and tables."""
+"""What the benchmark scripts share: collections, matrices, clocks, scores, the machine, JSON files and tables."""
 import argparse
+import ctypes
+import gc
 import json
 import os
 import platform
 import sys
+import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.metrics import normalized_mutual_info_score
 
-from nmf2.data import load
+from nmf2.data import load, planted_tree
 
 RESULTS = Path(__file__).parent/"results"
 
 
-def arguments(doc, output):
-    """The command line of a script: `--quick` and `--output`."""
+def arguments(doc, output, **more):
+    """The command line of a script: `--quick`, `--out`, and the switches in `more`, name and help."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small collections and one seed only: a check that the script runs")
-    parser.add_argument("--output", type=Path, default=None,
-                        help=f"the JSON file to write (default: benchmarks/results/{output}, with --quick none)")
+    parser.add_argument("--quick", action="store_true", help="small matrices and few runs: a check that the script runs")
+    parser.add_argument("--out", "--output", type=Path, default=None, dest="output", metavar="PLACE",
+                        help=f"the folder to write {output} to, or another JSON file (default: benchmarks/results, with --quick none)")
+    for name, text in more.items(): parser.add_argument(f"--{name}", action="store_true", help=text)
     args = parser.parse_args()
-    if args.output is None and not args.quick: args.output = RESULTS/output
+    if args.output is None and not args.quick: args.output = RESULTS
+    if args.output is not None and args.output.suffix != ".json": args.output = args.output/output
     return args
 
 
@@ -40,6 +48,108 @@ def collections(names):
         found = True
         yield name, corpus, corpus.classes()[0]
     if not found: sys.exit(f"None of these collections is in NMF2_DATA: {', '.join(names)}")
+
+
+def weigh(X):
+    """(1 + ln tf)·ln(n/df), rows of unit length, in the place of the counts: nothing as large as the matrix is made."""
+    n, m = X.shape
+    blocks = [(i, min(i + 50_000, n)) for i in range(0, n, 50_000)]
+    df = sum(np.bincount(X.indices[X.indptr[a]:X.indptr[b]], minlength=m) for a, b in blocks)
+    idf = np.log(n/np.maximum(df, 1)).astype(X.dtype)
+    for a, b in blocks:
+        part, rows = slice(X.indptr[a], X.indptr[b]), np.repeat(np.arange(b - a), np.diff(X.indptr[a:b+1]))
+        x = (1 + np.log(X.data[part]))*idf[X.indices[part]]
+        length = np.sqrt(np.bincount(rows, x*x, b - a))
+        X.data[part] = x/np.where(length > 0, length, 1)[rows]
+    return X
+
+
+def newsgroups(dtype=np.float32):
+    """D. Cai's counts of 20 Newsgroups, weighted, with class numbers; None if NMF2_DATA doesn't have them."""
+    try: corpus = load("20newsgroups_cai")
+    except FileNotFoundError: return say("20newsgroups_cai: not in NMF2_DATA, skipped")
+    return weigh(corpus.X.astype(dtype)), corpus.classes()[0]
+
+
+def rcv1_like(share=1.):
+    """A planted tree, 10 topics with 6 below each, as large as RCV1 (765,000 x 149,000, 60 million nonzeros) or a share of that.
+
+    Weighted, float32, with leaf numbers. The vocabulary grows with the square root of the number of documents.
+    """
+    corpus = planted_tree((10, 6), round(765_000*share), n_terms=round(149_000*share**.5), n_words=round(500*share**.5), length=95,
+                          spread=.8, overlap=.8, noise=.05, skew=.5, shuffle=True, dtype=np.float32)
+    return weigh(corpus.X), corpus.classes()[0]
+
+
+def matrices(quick, share):
+    """Yield name, weighted matrix and classes: 20 Newsgroups, if it is there, and a planted one; with `quick` a tiny one."""
+    if quick:
+        yield "planted, tiny", *rcv1_like(.0005)
+        return
+    if found := newsgroups(): yield "20 Newsgroups", *found
+    yield f"planted, {share:g} of RCV1" if share < 1 else "planted, as RCV1", *rcv1_like(share)
+
+
+def bytes_of(X):
+    """The size of a CSR matrix in memory."""
+    return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+
+
+def timed(call, pause=.1):
+    """Seconds that a call takes, and what it returns; after a pause, so that threads of the call before have gone to sleep."""
+    time.sleep(pause)
+    t0 = time.perf_counter()
+    result = call()
+    return time.perf_counter() - t0, result
+
+
+def interleaved(calls, rounds, pause=.1, at_least=.05, before=None):
+    """The median seconds of each call in a dict, run in turn, `rounds` times after a round that is not measured.
+
+    Short calls are repeated until they take `at_least` so many seconds. `before` is called with the key of each call.
+    """
+    seconds, repeats = {key: [] for key in calls}, {}
+    for key in [*calls, *list(calls)*rounds]:
+        if before: before(key)
+        n = repeats.get(key, 1)
+        t, _ = timed(lambda: [calls[key]() for _ in range(n)], pause)
+        if key in repeats: seconds[key].append(t/n)
+        else: repeats[key] = max(1, round(at_least/timed(calls[key], 0)[0]))
+    return {key: float(np.median(ts)) for key, ts in seconds.items()}
+
+
+def slope(x, y):
+    """How y grows with x: the exponent of the power law fitted to logarithms."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def in_child(function, *args):
+    """What a function of a script returns in a fresh process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool: return pool.submit(function, *args).result()
+
+
+def with_file(X, function, *args):
+    """What a function of a script returns in a fresh process, given a file with `X` before its other arguments."""
+    with tempfile.TemporaryDirectory() as folder:
+        sp.save_npz(f"{folder}/X.npz", X, compressed=False)
+        return in_child(function, f"{folder}/X.npz", *args)
+
+
+def resident(line):
+    """Resident memory of this process in bytes: VmRSS, what it is, or VmHWM, what it was at most."""
+    status = Path("/proc/self/status")
+    if not status.exists(): sys.exit("Peak memory is read from /proc, which only Linux has.")
+    return int(status.read_text().split(f"{line}:")[1].split()[0])*1024
+
+
+def peak_beyond(call):
+    """By how many bytes resident memory rose at most during a call: the kernel's own peak, VmHWM, set back before the call."""
+    gc.collect()
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"): libc.malloc_trim(0)      # freed memory does not count
+    before = resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")
+    call()
+    return resident("VmHWM") - before
 
 
 def nmi(classes, labels):
@@ -69,7 +179,8 @@ def write(path, shown, **record):
     """Write a result with the machine and the command that made it, one line for each entry of `rows`, and the table beside it."""
     print(shown)
     if path is None: return
-    record = dict(command=f"python benchmarks/{Path(sys.argv[0]).name}" + " --quick"*("--quick" in sys.argv), machine=machine(), **record)
+    switches = [word for word in sys.argv[1:] if word.startswith("--") and not word.startswith("--out")]
+    record = dict(command=" ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *switches]), machine=machine(), **record)
     rows = record.pop("rows")
     head = json.dumps(record, indent=1, ensure_ascii=False)[:-2]
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['FORMULA', 'WEIGHTS', 'NODE_COLUMNS', 'FILES', 'EXAMPLES', 'as_cell', 'write_table', 'check_target', 'whole_folder',
-           'weigh', 'split', 'node_rows', 'document_rows', 'document_columns', 'write_results', 'say', 'stage',
-           'agreement', 'summary', 'print_results', 'first_run', 'run_job', 'demo', 'named', 'cluster',
+           'count', 'weigh', 'split', 'node_rows', 'document_rows', 'document_columns', 'write_results', 'say', 'stage',
+           'agreement', 'summary', 'in_seconds', 'print_results', 'first_run', 'run_job', 'demo', 'named', 'cluster',
            'count_or_share', 'name_value', 'parser', 'add_options', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
@@ -23,6 +23,7 @@ from time import perf_counter
 import numpy as np
 
 from .core import check_number
+from .formats import plural
 
 # %% ../nbs/70_cli.ipynb #c186d748
 FORMULA = re.compile("[=+\\-@\t\r\n'\uff1d\uff0b\uff0d\uff20]")   # what a cell must not begin with; the last four are wide forms
@@ -77,25 +78,33 @@ def whole_folder(
             for file in part.iterdir(): os.replace(file, out/file.name)
     finally: shutil.rmtree(part, ignore_errors=True)
 
+# %% ../nbs/70_cli.ipynb #520602c5
+def count(
+    corpus,               # the documents
+    n_jobs:int|None=-1,   # most processes: -1 for one a core
+)->tuple:                 # (X (n_docs, n_terms), vocabulary (n_terms,))
+    "The counts of a corpus: those it came with, or those of its texts in single precision."
+    from nmf2.weighting import text_pipeline
+    if corpus.texts is None: return corpus.X, corpus.vocab
+    counter = text_pipeline(n_jobs=n_jobs)["count"]
+    return counter.fit_transform(corpus.texts), counter.get_feature_names_out()
+
 # %% ../nbs/70_cli.ipynb #4dcbbbdc
 WEIGHTS = {"ncut": "tf-idf and normalized cut", "tfidf": "tf-idf alone", "none": "the counts or weights as they are"}
 
 def weigh(
-    corpus,               # the documents
+    X,                    # counts, (n_docs, n_terms)
+    vocab,                # the terms, (n_terms,)
     weights:str="ncut",   # one of `WEIGHTS`
     **trim,               # `min_df`, `max_df`, `max_terms`
-)->tuple:                 # (X (n_docs, n_terms), vocabulary (n_terms,), a sentence on what was dropped)
-    "The weighted document-term matrix of a corpus."
-    from nmf2.weighting import count_pipeline, text_pipeline
-    counted = corpus.texts is None
-    pipe = count_pipeline(vocab=corpus.vocab, normalized_cut=weights == "ncut", **trim) if counted else \
-           text_pipeline(normalized_cut=weights == "ncut", **trim)
+)->tuple:                 # (X (n_docs, terms that stay), vocabulary (terms that stay,), a sentence on what was dropped)
+    "The weighted document-term matrix for some counts."
+    from nmf2.weighting import count_pipeline
+    if weights != "none" and (X.data % 1).any():
+        raise ValueError("there are values that are not whole numbers, so these aren't counts; --weights none takes them as they are")
+    pipe = count_pipeline(vocab=vocab, normalized_cut=weights == "ncut", **trim)
     if weights == "none": pipe.set_params(tfidf="passthrough")
-    elif counted and (corpus.X.data % 1).any():
-        raise ValueError(f"{corpus.name or 'the matrix'} has values that are not whole numbers, so it doesn't hold counts; "
-                         "--weights none takes them as they are")
-    X = pipe.fit_transform(corpus.X if counted else corpus.texts)
-    return X, pipe.get_feature_names_out(), pipe["trim"].report()
+    return pipe.fit_transform(X), pipe.get_feature_names_out(), pipe["trim"].report()
 
 # %% ../nbs/70_cli.ipynb #47414e02
 def split(
@@ -152,20 +161,22 @@ def document_columns(
 
 # %% ../nbs/70_cli.ipynb #ffc7f0e8
 FILES = {"tree.html": "the tree, to unfold in a browser", "assignments.csv": "one row for each document",
-         "topics.csv": "one row for each node of the tree", "tree.json": "the tree, for other programs"}
+         "topics.csv": "one row for each node of the tree", "tree.json": "the tree, for other programs",
+         "report.txt": "the result in figures, and the seconds it took"}
 
 def write_results(
     out:Path,            # folder for the results, from `check_target`
     corpus,              # the documents
     tree,                # their tree
     topics:np.ndarray,   # flat topic of each document, (n_docs,)
+    report=str,          # function that returns the text of the report, called when everything else is written
 ):
-    "Write the four files, all or none."
+    "Write the five files, all or none."
     with whole_folder(out) as part:
         write_table(part/"assignments.csv", document_columns(corpus), document_rows(corpus, tree, topics))
         write_table(part/"topics.csv", NODE_COLUMNS, node_rows(tree, topics))
         page = tree.to_html(texts=corpus.texts, ids=corpus.ids, title=corpus.name or "Topics")
-        for name, text in [("tree.html", page), ("tree.json", tree.to_json(ids=corpus.ids))]:
+        for name, text in [("tree.html", page), ("tree.json", tree.to_json(ids=corpus.ids)), ("report.txt", report())]:
             (part/name).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 # %% ../nbs/70_cli.ipynb #be2f2aea
@@ -182,13 +193,13 @@ def stage(
     times:dict,        # gets the seconds it took
     shown:bool=True,   # say so?
 ):
-    "Announce a stage of the work, time it, and pass on its warnings as notes."
+    "Announce a stage of the work, time it, and pass on its warnings as notes. Gives a clock that tells the seconds so far."
     say(f"{what} ...", shown)
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        yield
+        yield lambda: perf_counter() - start
     times[what] = perf_counter() - start
     for note in dict.fromkeys(str(w.message) for w in caught): say(f"note: {note}", shown)
 
@@ -213,13 +224,21 @@ def summary(
 )->str:                  # a few lines
     "The result in figures."
     n_out = int((tree.labels() < 0).sum())
-    lines = [f"{len(corpus):,} documents, {tree.n_terms:,} terms, {tree.n_leaves} topics; {n_out:,} documents fit no leaf"
+    lines = [f"{plural(len(corpus), 'document')}, {plural(tree.n_terms, 'term')}, {plural(tree.n_leaves, 'topic')}; "
+             f"{plural(n_out, 'document')} fit{'s'*(n_out == 1)} no leaf"
              + (f", {n_empty:,} of them for want of any of the terms" if n_empty else "")]
     for level in range(corpus.n_levels or 0):
         which = f" of level {level + 1}" if corpus.n_levels > 1 else ""
         lines.append(f"NMI to the labels{which}: leaves {agreement(corpus, tree.labels(), level):.2f}, "
                      f"flat topics {agreement(corpus, topics, level):.2f}")
     return "\n".join(lines)
+
+# %% ../nbs/70_cli.ipynb #91075052
+def in_seconds(
+    times:dict,   # seconds of each stage, in order
+)->str:           # a line
+    "How long the stages took."
+    return ", ".join(f"{what.split()[0].lower()} {t:.1f} s" for what, t in times.items())
 
 # %% ../nbs/70_cli.ipynb #06627783
 def print_results(
@@ -252,18 +271,23 @@ def run_job(
     shown, times = not args.quiet, {}
     check_number("--leaves", args.leaves, 2)
     check_number("--seed", args.seed, 0)
+    if args.jobs is not None: check_number("--jobs", args.jobs, 1)
     out = check_target(args.out, args.force)
     with stage(f"Reading {args.path}", times, shown): corpus = get_corpus()
-    say(f"  {len(corpus):,} documents", shown)
-    with stage("Weighing terms", times, shown):
-        X, vocab, report = weigh(corpus, args.weights, min_df=args.min_df, max_df=args.max_df, max_terms=args.max_terms)
+    say(f"  {plural(len(corpus), 'document')}", shown)
+    with stage("Counting terms", times, shown): counts, vocab = count(corpus, -1 if args.jobs is None else args.jobs)
+    with stage("Weighting terms", times, shown):
+        X, vocab, report = weigh(counts, vocab, args.weights, min_df=args.min_df, max_df=args.max_df, max_terms=args.max_terms)
     say(f"  {report}", shown)
-    with stage("Splitting" + " (the first run compiles first)"*first_run(), times, shown):
+    n_empty = int((X.sum(axis=1) == 0).sum())
+    with stage("Growing the tree" + " (the first run compiles first)"*first_run(), times, shown):
         tree, topics = split(X, vocab, args.leaves, args.seed, shown, init=args.init)
-    with stage("Writing", times, shown): write_results(out, corpus, tree, topics)
+    with stage("Writing", times, shown) as clock:
+        figures = [f"{args.path}: {summary(corpus, tree, topics, n_empty)}", report]
+        write_results(out, corpus, tree, topics, lambda: "\n".join([*figures, in_seconds({**times, "Writing": clock()}), ""]))
     args.written = out
-    say("  " + ", ".join(f"{what.split()[0].lower()} {t:.1f} s" for what, t in times.items()), shown)
-    print_results(corpus, tree, topics, out, int((X.sum(axis=1) == 0).sum()))
+    say(f"  {in_seconds(times)}", shown)
+    print_results(corpus, tree, topics, out, n_empty)
     return 0
 
 # %% ../nbs/70_cli.ipynb #03a7adb1
@@ -283,8 +307,7 @@ def named(
     "A known collection, or the error for a path that leads nowhere."
     from nmf2.data import load
     try: return load(name)
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{name}: no such file or folder, nor a collection of that name in the folder NMF2_DATA") from None
+    except FileNotFoundError as e: raise FileNotFoundError(f"{name}: no such file or folder, and {e}") from None
 
 def cluster(
     args,   # the parsed command line
@@ -307,15 +330,17 @@ def count_or_share(
     try: return int(text) if text.isdigit() else float(text)
     except ValueError: raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share such as 0.1") from None
 
+# %% ../nbs/70_cli.ipynb #f2e1c27f
 def name_value(
     text:str,   # such as 'text_field=body'
-)->tuple:       # (name, value): true, false and numbers are taken for what they mean
+)->tuple:       # (name, value): true, false and numbers are taken for what they mean, a,b for a list if it names fields
     "An option of a reader."
     name, is_there, value = text.partition("=")
-    if not is_there: raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    if not (name and is_there): raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     if value.lower() in ("true", "false"): return name, value.lower() == "true"
-    if value.isdigit(): return name, int(value)
-    return name, value.split(",") if "," in value else value
+    if value.isdecimal() and not name.endswith("_field"): return name, int(value)
+    if "," in value and name.endswith("_field"): return name, value.split(",")
+    return name, {"\\t": "\t"}.get(value, value)
 
 # %% ../nbs/70_cli.ipynb #aca0efdb
 EXAMPLES = """examples:
@@ -371,6 +396,7 @@ def add_options(
     p.add_argument("--init", choices=["svd", "random"], default="svd",
                    help="start of each split: svd, always the same (default), or random")
     p.add_argument("--seed", metavar="N", type=int, default=0, help="of the random starts (default 0)")
+    p.add_argument("--jobs", metavar="N", type=int, help="count terms in at most N processes (default: one a core)")
     p.add_argument("--quiet", action="store_true", help="print the results only")
 
 # %% ../nbs/70_cli.ipynb #7105ec57

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_number, seed_of
-from .formats import READERS, guess_format
+from .formats import READERS, guess_format, plural
 
 # %% ../nbs/01_data.ipynb #fae1b390
 WORDS = r"(?u)\b[^\W\d_]{2,}\b"      # two letters or more
@@ -36,26 +36,27 @@ def count_terms(
     ngram_range:tuple=(1, 1),     # (1, 2) counts pairs of neighbouring words as well
     min_df:int|float=1,           # leave out words found in fewer documents (a share of them if below 1)
     vocabulary=None,              # count just these words, in this order
+    n_jobs:int|None=-1,           # most processes, as in scikit-learn: -1 for one a core
 )->tuple:                         # X (n_docs, n_terms), CSR, float64; vocab (n_terms,), str
     "How often each word occurs in each text."
-    from sklearn.feature_extraction.text import CountVectorizer
-    if isinstance(texts, str): raise ValueError("texts must be a list of strings, one a document; this is a single string")
-    texts = list(texts)
-    if not texts: raise ValueError("texts is empty: there is nothing to count")
-    counter = CountVectorizer(token_pattern=token_pattern, stop_words=stop_words, lowercase=lowercase, ngram_range=ngram_range,
-                              min_df=min_df, vocabulary=vocabulary, dtype=np.float64)
-    try: X = counter.fit_transform(texts)
-    except ValueError as e:
-        if "empty vocabulary" not in str(e): raise
-        raise ValueError(f"no words in the texts ({len(texts)} of them): either they are empty, hold only stop words, "
-                         "or token_pattern doesn't suit their language") from None
+    from nmf2.counting import TermCounter
+    counter = TermCounter(n_jobs=n_jobs, token_pattern=token_pattern, stop_words=stop_words, lowercase=lowercase,
+                          ngram_range=ngram_range, min_df=min_df, vocabulary=vocabulary, dtype=np.float64)
+    X = counter.fit_transform(texts)
     return X, counter.get_feature_names_out().astype(object)
+
+# %% ../nbs/01_data.ipynb #eab4e8d9
+def _as_list(values, argument):
+    "`values` as a list, if it is a sequence with an entry for each thing"
+    if isinstance(values, (str, bytes, dict, set, frozenset)) or not hasattr(values, "__iter__"):
+        raise ValueError(f"{argument} must be a list, and this is of type {type(values).__name__}")
+    return list(values)
 
 # %% ../nbs/01_data.ipynb #0a69bf5c
 def _label_table(labels, n_docs):
     "Labels as an array (n_docs, n_levels) of str, '' for none; None if there is not a single one"
     if isinstance(labels, str): raise ValueError("labels must be a list with an entry for each document; this is a single string")
-    rows = [row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in labels]
+    rows = [row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in _as_list(labels, "labels")]
     rows = [["" if v is None or v != v else str(v) for v in row] for row in rows]      # v != v: NaN, pandas' way to say None
     if len(rows) != n_docs: raise ValueError(f"labels must have an entry for each document ({n_docs}), and has {len(rows)}")
     table = np.full((n_docs, max(map(len, rows))), "", dtype=object)
@@ -65,7 +66,7 @@ def _label_table(labels, n_docs):
 # %% ../nbs/01_data.ipynb #bfec0794
 def _names(values, argument, expected, thing):
     "`values` as an array of str, if there are as many as expected"
-    names = np.array([str(v) for v in values], dtype=object)
+    names = np.array([str(v) for v in _as_list(values, argument)], dtype=object)
     if len(names) != expected: raise ValueError(f"{argument} must have an entry for each {thing} ({expected}), and has {len(names)}")
     return names
 
@@ -81,7 +82,7 @@ def _all_different(ids):
 def _check_texts(texts):
     "`texts` as a list, if it is one of strings"
     if isinstance(texts, str): raise ValueError("texts must be a list of strings, one a document; this is a single string")
-    texts = list(texts)
+    texts = _as_list(texts, "texts")
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             raise ValueError(f"texts must be strings, and texts[{i}] is {repr(text)[:40]} ({type(text).__name__})")
@@ -93,6 +94,8 @@ def _check_counts(X):
     try: X = sp.csr_matrix(X)
     except (TypeError, ValueError) as e: raise ValueError(f"X must be a matrix of counts, documents x terms ({e})") from None
     if X.dtype.kind not in "buif": raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}")
+    if X.dtype.kind == "f" and not np.isfinite(X.data.sum(dtype=np.float64)): raise ValueError("X has NaN or infinite entries; replace or drop them")
+    if X.nnz and X.data.min() < 0: raise ValueError(f"X must hold counts, or weights above zero, and has {X.data.min():g}")
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 # %% ../nbs/01_data.ipynb #95ef807c
@@ -189,15 +192,15 @@ def _level(corpus, level):
     "One column of the labels"
     n = corpus.n_levels
     if n == 0: raise ValueError(f"the corpus {corpus.name or 'unnamed'} has no labels")
-    if not -n <= level < n:
+    if not (isinstance(level, (int, np.integer)) and -n <= level < n):
         raise ValueError(f"level must be from 0 (coarsest) to {n - 1} (finest), or count backwards from -1; got {level}")
     return corpus.labels[:, level]
 
 # %% ../nbs/01_data.ipynb #4978ad23
 def _describe(corpus):
     "What is printed: documents, what is known of them, and the number of classes at each level"
-    has = [f"{len(corpus):,} documents"] + ["texts"]*(corpus.texts is not None)
-    if corpus._X is not None: has.append(f"{corpus._X.shape[1]:,} terms")
+    has = [plural(len(corpus), "document")] + ["texts"]*(corpus.texts is not None)
+    if corpus._X is not None: has.append(plural(corpus._X.shape[1], "term"))
     levels = " / ".join(str(len(corpus.classes(level)[1])) for level in range(corpus.n_levels))
     return f"Corpus({corpus.name or 'unnamed'}: {', '.join(has)}, {f'labels {levels}' if levels else 'no labels'})"
 
@@ -282,10 +285,10 @@ def _as_corpus(pages, min_words, shared):
 
 # %% ../nbs/01_data.ipynb #6f9b6148
 def _made_up_words(n, rng, start=""):
-    "`n` different words: a given beginning and two syllables more, or three if `n` is very large"
+    "`n` different words: a given beginning and two syllables more, or as many as it takes if `n` is very large"
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
     size = len(syllables)
-    digits = 2 if n <= size**2 else 3
+    digits = 2 if n <= size**2 else 3 if n <= size**3 else 4
     numbers = rng.choice(size**digits, n, replace=False).tolist()
     return [start + "".join(syllables[number//size**i % size] for i in range(digits)) for number in numbers]
 
@@ -306,28 +309,64 @@ def _leaf_of_each(n_leaves, n_docs, skew):
     more = np.searchsorted(share.cumsum()/share.sum(), (np.arange(rest) + 0.5)/max(rest, 1))
     return np.sort(np.concatenate([np.arange(n_leaves), np.minimum(more, n_leaves - 1)]))
 
-# %% ../nbs/01_data.ipynb #7764957e
+# %% ../nbs/01_data.ipynb #af3c35e6
+def _lengths(n_docs, length, spread, rng):
+    "The number of words of each document, at least one"
+    mean = length*rng.lognormal(-spread**2/2, spread, n_docs) if spread else length
+    return np.maximum(rng.poisson(mean, n_docs), 1)
+
+# %% ../nbs/01_data.ipynb #ed8ad643
+def _falling(n:int)->np.ndarray:
+    "Chances of 1 to n that fall like 1, 1/2, 1/3, ..., added up, (n,)"
+    chance = (1/np.arange(1, n + 1)).cumsum()
+    return chance/chance[-1]
+
+# %% ../nbs/01_data.ipynb #7fd6be20
 def _draw(
     paths:np.ndarray,   # from `_paths`
-    leaves:np.ndarray,  # each document's leaf, (n_docs,)
-    n_words:int,        # words of each topic
-    length:float,       # mean length of a document
+    leaves:np.ndarray,  # the leaf of each word's document, (n,)
+    law:tuple,          # from `_falling`, for the words of the root and for those of a topic
     overlap:float,      # share of the root's words
     noise:float,        # share of anybody's words
     rng,                # random generator
-):                      # counts, CSR, (n_docs, n_nodes*n_words)
-    "The counts of documents drawn from a tree."
-    n_terms = (paths.max() + 1)*n_words
-    depth = paths.shape[1] - 1
-    docs = np.repeat(np.arange(len(leaves)), np.maximum(rng.poisson(length, len(leaves)), 1))
-    whose = rng.choice(depth + 2, len(docs), p=[overlap] + [(1 - overlap - noise)/depth]*depth + [noise])
-    fall = 1/np.arange(1, n_words + 1)
-    which = rng.choice(n_words, len(docs), p=fall/fall.sum())
-    terms = paths[leaves[docs], np.minimum(whose, depth)]*n_words + which
-    anybody = whose > depth
-    terms[anybody] = rng.integers(n_terms, size=anybody.sum())
-    X = sp.csr_matrix((np.ones(len(docs)), (docs, terms)), shape=(len(leaves), n_terms))
-    X.sum_duplicates()
+)->np.ndarray:          # numbers of the words drawn, those of the root first, (n,)
+    "A word for each place in the documents."
+    n, depth = len(leaves), paths.shape[1] - 1
+    whose = rng.choice(depth + 2, n, p=[overlap] + [(1 - overlap - noise)/depth]*depth + [noise])
+    node, u = paths[leaves, np.minimum(whose, depth)], rng.random(n)
+    common, anybody = node == 0, whose > depth
+    terms = len(law[0]) + (node - 1)*len(law[1])
+    terms[common] = law[0].searchsorted(u[common], "right")
+    terms[~common] += law[1].searchsorted(u[~common], "right")
+    terms[anybody] = rng.integers(len(law[0]) + paths.max()*len(law[1]), size=anybody.sum())
+    return terms
+
+# %% ../nbs/01_data.ipynb #5f10cdb0
+def _count(docs, terms, n_docs, n_terms):
+    "The numbers in the rows of a CSR matrix, their columns, and how many there are in each row"
+    both = docs*n_terms + terms
+    both.sort()
+    first = np.flatnonzero(np.diff(both, prepend=-1))
+    docs, terms = np.divmod(both[first], n_terms)
+    return np.diff(first, append=len(both)), terms, np.bincount(docs, minlength=n_docs)
+
+# %% ../nbs/01_data.ipynb #7764957e
+def _counts(paths, leaves, lengths, law, overlap, noise, order, dtype, rng, block=2_000_000):
+    "The counts of documents drawn from a tree, word i in column `order[i]`; `block` words at a time"
+    n_docs, n_terms, ends = len(leaves), len(law[0]) + paths.max()*len(law[1]), lengths.cumsum()
+    data, indices = np.empty(ends[-1], dtype), np.empty(ends[-1], np.int32)      # what is not used is given back
+    indptr = np.zeros(n_docs + 1, np.int64)
+    cuts = np.unique([0, *ends.searchsorted(np.arange(block, ends[-1], block)), n_docs])
+    for a, b in zip(cuts, cuts[1:]):
+        docs = np.repeat(np.arange(b - a), lengths[a:b])
+        terms = _draw(paths, leaves[a:b][docs], law, overlap, noise, rng)
+        counts, terms, filled = _count(docs, terms if order is None else order[terms], b - a, n_terms)
+        indptr[a+1:b+1] = indptr[a] + filled.cumsum()
+        data[indptr[a]:indptr[b]], indices[indptr[a]:indptr[b]] = counts, terms
+    for array in (data, indices): array.resize(indptr[-1], refcheck=False)
+    if indptr[-1] < 2**31: indptr = indptr.astype(np.int32)
+    X = sp.csr_matrix((data, indices, indptr), shape=(n_docs, n_terms))
+    X.has_canonical_format = True
     return X
 
 # %% ../nbs/01_data.ipynb #e0ca423b
@@ -340,12 +379,16 @@ def planted_tree(
     branching:tuple=(3, 4),    # topics at the top, topics below each of these, and so on
     n_docs:int=600,            # number of documents, at least one for each leaf
     *,
-    n_words:int=40,            # words of each topic; n_terms is this times the number of topics, the root included
+    n_words:int=40,            # words of each topic
+    n_terms:int|None=None,     # words of all; the root has those that no topic has, by default `n_words` too
     length:float=80.,          # mean number of words of a document
+    spread:float=0.,           # how far lengths scatter around it: standard deviation of their logarithm; 0.8 is like real texts
     overlap:float=0.3,         # share of words that all documents draw from the root
     noise:float=0.05,          # share of words drawn from the whole vocabulary alike
     skew:float=0.,             # 0: leaves of equal size; 1: sizes as 1, 1/2, 1/3, ...
+    shuffle:bool=False,        # documents and words in random order? By default they are sorted by topic
     texts:bool=False,          # make texts too?
+    dtype=np.float64,          # float type of the counts
     random_state=0,            # seed: a whole number, a `RandomState` or a `Generator`
 )->Corpus:                     # labels: the topic at each level
     "Documents drawn from a known tree of topics."
@@ -354,18 +397,24 @@ def planted_tree(
     paths = _paths(branching)
     check_number("n_docs", n_docs, len(paths))
     check_number("n_words", n_words, 1)
+    if n_terms is not None: check_number("n_terms", n_terms, paths.max()*n_words + 1)
     check_number("length", length, 0, whole=False, above=True)
+    check_number("spread", spread, 0, whole=False)
     check_number("skew", skew, 0, whole=False)
     if min(overlap, noise) < 0 or overlap + noise > 1:
         raise ValueError(f"overlap and noise are shares, not negative and together at most 1; got {overlap} and {noise}")
     rng = np.random.default_rng(seed_of(random_state))
     names = _made_up_words(paths.max() + 1, rng)
-    vocab = [word for name in names for word in _made_up_words(n_words, rng, name)]
-    leaves = _leaf_of_each(len(paths), n_docs, skew)
-    X = _draw(paths, leaves, n_words, length, overlap, noise, rng)
-    labels = [["/".join(names[node] for node in path[1:i]) for i in range(2, len(path) + 1)] for path in paths[leaves]]
+    n_common = n_words if n_terms is None else n_terms - paths.max()*n_words
+    vocab = [word for i, name in enumerate(names) for word in _made_up_words(n_words if i else n_common, rng, name)]
+    leaves, order = _leaf_of_each(len(paths), n_docs, skew), None
+    if shuffle: leaves, order = rng.permutation(leaves), rng.permutation(len(vocab))
+    lengths = _lengths(n_docs, length, spread, rng)
+    X = _counts(paths, leaves, lengths, (_falling(n_common), _falling(n_words)), overlap, noise, order, dtype, rng)
+    if shuffle: vocab = np.array(vocab, dtype=object)[order.argsort()]
+    topics = [["/".join(names[node] for node in path[1:i]) for i in range(2, len(path) + 1)] for path in paths]
     words = _as_texts(X, np.array(vocab), rng) if texts else None
-    return Corpus(words, X=X, vocab=vocab, labels=labels, name="planted tree")
+    return Corpus(words, X=X, vocab=vocab, labels=np.array(topics, dtype=object)[leaves], name="planted tree")
 
 # %% ../nbs/01_data.ipynb #46715adc
 def _stem(path):
@@ -379,6 +428,7 @@ def read(
     **options,               # for the reader of that format, such as label_field='topic'
 )->Corpus:                   # with texts or counts, depending on the format
     "The collection in a file or a folder."
+    if not isinstance(path, (str, os.PathLike)): raise ValueError(f"path must be that of a file or a folder; got {path!r:.40}")
     path, known = Path(path).expanduser(), ", ".join(READERS)
     if not path.exists(): raise FileNotFoundError(f"{path}: there is no such file or folder")
     if format is None: format = guess_format(path)
@@ -455,6 +505,7 @@ def load(
     download:bool=False,  # may 20newsgroups come from the net (once, 14 MB, by scikit-learn)?
 )->Corpus:                # called `name`
     "A collection by its name."
+    if not (isinstance(name, str) and name): raise ValueError(f"name must be that of a collection, such as 'library-docs'; got {name!r}")
     if name == "library-docs": return library_docs()
     path = _find(name, folder)
     corpus = read(path) if path else _fetch_20newsgroups(download) if name == "20newsgroups" else None

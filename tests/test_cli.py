@@ -55,7 +55,10 @@ def test_a_folder_of_texts(letters, capsys):
     assert {p.name for p in out.iterdir()} == set(FILES) and not hidden(out.parent)
     for word in ("striker", "soil", "12 documents", "NMI to the labels: leaves 1.00, flat topics 1.00",
                  str(Path("nmf2-results")/"letters"), *FILES): assert word in said.out
-    assert "Reading" in said.err and re.search(r"splitting \d+\.\d s", said.err)
+    took = r"reading \d+\.\d s, counting \d+\.\d s, weighting \d+\.\d s, growing \d+\.\d s, writing \d+\.\d s\n"
+    assert "Reading" in said.err and re.search(took, said.err)
+    report = (out/"report.txt").read_text()
+    assert report.startswith("letters: 12 documents, ") and "Kept " in report and re.search(took + "$", report)
     found = rows(out/"assignments.csv")
     assert len(found) == 12 and {r["id"] for r in found} >= {"sport/0.txt", "garden/5.txt"}
     for r in found: assert r["leaf"] in "01" and r["leaf_number"] == r["flat_topic"] and r["label_1"] == r["id"].split("/")[0]
@@ -167,6 +170,9 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "empty"], "empty"),
     (["cluster", "one.jsonl", "--min-df", "1", "--max-df", "1.0"], ""),
     (["cluster", "weights.npz"], "--weights none"),
+    (["cluster", "leters"], "Always there: library-docs"),
+    (["cluster", "letters", "--jobs", "0"], "--jobs must be"),
+    (["cluster", "letters", "--read", "=red"], "not NAME=VALUE"),
     (["cluster"], "required: PATH"),
     (["clusterr"], "invalid choice"),
 ])
@@ -181,6 +187,21 @@ def test_errors_take_one_line_and_leave_nothing(letters, capsys, argv, why):
     said = capsys.readouterr()
     assert said.out == "" and why in said.err and "error: " in said.err and "Traceback" not in said.err
     assert sorted(letters.parent.rglob("*")) == before
+
+def test_delimiters_and_lists_of_fields(letters, capsys):
+    table = "\n".join(f"sport,ball,{t}" for t in SPORT) + "\n" + "\n".join(f"garden,soil,{t.replace(',', '')}" for t in GARDEN)
+    Path("table.csv").write_text("a,b,text\n" + table)
+    Path("table.tsv").write_text("a\tb\ttext\n" + table.replace(",", "\t"))
+    for name, delimiter in [("table.csv", ","), ("table.tsv", r"\t")]:
+        given = ["--read", f"delimiter={delimiter}", "--read", "label_field=a,b", "--read", "text_field=text"]
+        assert main(["cluster", name, *given, *SMALL, "--force", "-o", "out"]) == 0
+        assert {(r["label_1"], r["label_2"]) for r in rows("out/assignments.csv")} == {("sport", "ball"), ("garden", "soil")}
+
+def test_one_is_no_plural(letters, capsys):
+    Path("one.jsonl").write_text(json.dumps(dict(text=SPORT[0])))
+    assert main(["cluster", "one.jsonl", "--min-df", "1", "--max-df", "1.0"]) == 2
+    err = capsys.readouterr().err
+    assert "1 document\n" in err and "1 documents" not in err
 
 def test_empty_documents_are_reported(letters, capsys):
     (letters/"sport"/"empty.txt").write_text("")
@@ -235,7 +256,7 @@ def test_interrupted_between_files(tmp_path):
 # ---- signals and pipes
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
-@pytest.mark.parametrize("when", ["Reading", "Splitting"])
+@pytest.mark.parametrize("when", ["Reading", "Counting", "Growing"])
 def test_ctrl_c(tmp_path, when):
     p = subprocess.Popen([sys.executable, "-u", "-m", "nmf2", "demo", "--leaves", "500"], env=ENV, cwd=tmp_path,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -36,7 +36,7 @@ def test_count_terms_against_counting():
     assert list(vocab) == ["vote", "nothing"] and X.toarray().tolist() == [[0, 0], [0, 0], [1, 0], [3, 0]]
 
 
-@pytest.mark.parametrize("texts, words", [("one text", "single string"), ([], "empty"), (["the", ""], "no words"), (["1 2 3"], "token_pattern")])
+@pytest.mark.parametrize("texts, words", [("one text", "single string"), ([], "empty"), (["the", ""], "No terms"), (["1 2 3"], "token_pattern")])
 def test_count_terms_refuses(texts, words):
     with pytest.raises(ValueError, match=words): count_terms(texts)
 
@@ -193,9 +193,47 @@ def test_planted_large():
     assert c.X.shape == (20_000, 11_100) and c.X.nnz < 20_000*80
 
 
+def test_planted_in_blocks_is_planted_all_the_same():
+    from nmf2.data import _counts, _falling, _paths
+    paths, leaves, lengths = _paths([2, 2]), np.arange(4).repeat(50), np.arange(1, 201)
+    for block in (1, 1000, 10**6):
+        X = _counts(paths, leaves, lengths, (_falling(30), _falling(10)), .4, .1, None, np.float32, np.random.default_rng(0), block)
+        assert X.has_canonical_format and X.dtype == np.float32 and X.shape == (200, 30 + 6*10)
+        assert (X.sum(axis=1).A1 == lengths).all()
+        again = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape)
+        again.check_format(full_check=True)
+        assert again.has_canonical_format
+
+
+def test_planted_common_vocabulary_falls_and_is_shared():
+    c = planted_tree((2, 2), n_docs=400, n_terms=1000, n_words=20, noise=0, overlap=.5, length=100)
+    assert c.X.shape == (400, 1000) and len(set(c.vocab)) == 1000
+    common = np.asarray(c.X[:, :880].sum(axis=0)).ravel()
+    assert abs(common.sum()/c.X.sum() - .5) < .01
+    falling = 1/np.arange(1, 881)
+    assert abs(common[:10].sum()/common.sum() - falling[:10].sum()/falling.sum()) < .02 and common[0] > 1.5*common[1]
+
+
+def test_planted_lengths_scatter():
+    even, wide = (planted_tree(n_docs=2000, length=100, spread=spread).X.sum(axis=1).A1 for spread in (0, .8))
+    assert abs(wide.mean() - 100) < 5 and abs(np.log(wide).std() - .8) < .05 and np.log(even).std() < .15
+
+
+def test_planted_in_any_order_is_the_same_kind_of_thing():
+    plain, mixed = (planted_tree(n_docs=200, shuffle=shuffle, texts=True, dtype=np.float32) for shuffle in (False, True))
+    assert mixed.X.dtype == np.float32 and mixed.X.has_sorted_indices
+    assert sorted(plain.labels[:, 1]) == sorted(mixed.labels[:, 1]) != list(mixed.labels[:, 1])
+    assert sorted(plain.vocab) == sorted(mixed.vocab) and list(plain.vocab) != list(mixed.vocab)
+    own = [sum(word.startswith(label.split("/")[1]) for word in text.split()) for label, text in zip(mixed.labels[:, 1], mixed.texts)]
+    assert min(own) > 5                                              # words went with their documents
+    X, _ = count_terms(mixed.texts, vocabulary=list(mixed.vocab))
+    assert (X != mixed.X).nnz == 0
+
+
 @pytest.mark.parametrize("bad, words", [
     (dict(branching=()), "branching"), (dict(branching=(3, 0)), "branching"), (dict(n_docs=11), "n_docs"), (dict(n_words=0), "n_words"), (dict(length=0), "length"),
-    (dict(overlap=0.8, noise=0.3), "overlap and noise"), (dict(noise=-0.1), "overlap and noise"), (dict(skew=-1), "skew")])
+    (dict(overlap=0.8, noise=0.3), "overlap and noise"), (dict(noise=-0.1), "overlap and noise"), (dict(skew=-1), "skew"),
+    (dict(n_terms=600), "n_terms"), (dict(spread=-1), "spread")])
 def test_planted_refuses(bad, words):
     with pytest.raises(ValueError, match=words): planted_tree(**bad)
 
@@ -316,3 +354,19 @@ def test_reuters_single_topic_stories():
     try: c = load("reuters21578", folder=os.environ["NMF2_DATA"])
     except FileNotFoundError: pytest.skip("reuters21578 is not in NMF2_DATA")
     assert len(c.labelled()) == 9494
+
+
+@pytest.mark.parametrize("what, why", [
+    (dict(texts={"a": "ball"}), "texts must be a list, and this is of type dict"), (dict(texts=5), "texts must be a list"),
+    (dict(texts=["ball"], labels=5), "labels must be a list"), (dict(texts=["ball"], ids=3), "ids must be a list"),
+    (dict(X=np.eye(2), vocab=3), "vocab must be a list"), (dict(X=-np.eye(2)), "X must hold counts"),
+    (dict(X=np.eye(2)*np.nan), "X has NaN"), (dict(X=np.full((2, 2), np.inf)), "X has NaN or infinite")])
+def test_what_no_corpus_is_made_of(what, why):
+    with pytest.raises(ValueError, match=why): Corpus(**what)
+
+
+def test_names_that_are_none():
+    for bad in (5, "", None):
+        with pytest.raises(ValueError, match="name must be"): load(bad)
+    with pytest.raises(ValueError, match="path must be"): read(None)
+    with pytest.raises(ValueError, match="level must be"): Corpus(["ball"], labels=["sport"]).classes("fine")

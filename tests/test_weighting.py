@@ -305,13 +305,13 @@ def test_tokens():
 
 
 def test_documents_without_words():
-    with pytest.warns(EmptyDocumentsWarning, match=r"2 of 8 documents have no terms left after trimming.*\(row 6, 7\)"):
+    with pytest.warns(EmptyDocumentsWarning, match=r"2 of 8 documents have no terms left after trimming.*\(rows 6, 7\)"):
         X = text_pipeline(2, 1.0).fit_transform(TEXTS + ["", "123 ..."])
     assert X[[6, 7]].nnz == 0 and np.isfinite(X.data).all()
 
 
 @pytest.mark.parametrize("texts, message", [
-    ("one text", "got one string"), (b"one", "got one string"), ([], "at least one document"), (None, "got NoneType"), (3, "got int"),
+    ("one text", "got a single string"), (b"one", "got a single string"), ([], "at least one document"), (None, "got NoneType"), (3, "got int"),
     (["a text", None], r"texts\[1\] must be a string, got NoneType"), ([1.5], r"texts\[0\] must be a string, got float"),
     (["the", "of"], "No terms in the 2 texts"), (np.eye(3), "got a matrix"), (sp.eye_array(3), "got a matrix"),
     ([["a", "b"]], r"texts\[0\] must be a string, got list"),
@@ -379,3 +379,20 @@ def test_benchmark_without_collections_says_what_to_do():
     done = subprocess.run([sys.executable, ROOT/"benchmarks"/"weighting.py", "--quick"], capture_output=True, text=True, env=where,
                           timeout=300)
     assert done.returncode and "Set the environment variable NMF2_DATA" in done.stderr
+
+
+def test_blocks_change_nothing(monkeypatch):
+    X = sp.random_array((60, 40), density=.3, format="csr", dtype=np.float32, random_state=np.random.default_rng(0))
+    X[7:12] *= 0
+    def results():
+        s = row_sum(X)
+        return [doc_freq(X), s, degrees(X, s), scale_rows(X, np.arange(60.)).toarray()]
+    whole = results()
+    assert_array_equal(whole[1], np.bincount(X.indices, X.data, 40))
+    for size in (1, 7, 50):
+        monkeypatch.setattr("nmf2.weighting.BLOCK", size)
+        for a, b in zip(results(), whole): assert_array_equal(a, b)
+
+
+def test_one_document_is_no_pile():
+    with pytest.raises(ValueError, match="in the only document, so"): text_pipeline(1, 1.0).fit(["ball goal"])

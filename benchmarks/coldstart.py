@@ -1,0 +1,80 @@
+"""How long until the first tree?
+
+In new processes: `import nmf2`, and `from nmf2 import HierNMF2` (scikit-learn comes with it); the first fit with a filled numba
+cache, minus a warm one of the same matrix; the first fit ever, with an empty cache, likewise. Medians over several processes.
+
+    python benchmarks/coldstart.py [--quick] [--out FOLDER]
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from common import arguments, table, write
+
+TARGETS = {"import nmf2": .6, "first fit, filled cache": 1.5, "first fit, empty cache": 20}
+
+IMPORT = """
+import json, time
+t0 = time.perf_counter()
+import nmf2
+t1 = time.perf_counter()
+from nmf2 import HierNMF2
+print(json.dumps([t1 - t0, time.perf_counter() - t0]))
+"""
+
+FITS = """
+import json, statistics, time, warnings
+import numpy as np
+from nmf2 import HierNMF2
+from nmf2.data import planted_tree
+warnings.simplefilter("ignore")
+X = planted_tree((4, 5), 2_000, n_words=100, n_terms=5_000, overlap=.7, shuffle=True, dtype=np.float32).X
+seconds = []
+for _ in range(4):
+    t0 = time.perf_counter()
+    HierNMF2(20).fit(X)
+    seconds.append(time.perf_counter() - t0)
+warm = statistics.median(seconds[1:])
+print(json.dumps([seconds[0] - warm, warm]))
+"""
+
+
+def in_new_process(program, cache):
+    """The numbers that a program prints, with numba's cache in the given folder."""
+    package = Path(__file__).resolve().parent.parent
+    env = dict(os.environ, NUMBA_CACHE_DIR=cache, NMF2_NUMBA_CACHE="1", PYTHONPATH=str(package))
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    if done.returncode: sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def measure(times, few):
+    """Seconds of each process, by what is measured: `times` processes, `few` with an empty cache."""
+    found = {name: [] for name in ["import nmf2", "from nmf2 import HierNMF2", "warm fit", "first fit, filled cache", "first fit, empty cache"]}
+    def note(cold, program, cache):
+        first, second = in_new_process(program, cache)
+        found[cold].append(first), found["from nmf2 import HierNMF2" if program is IMPORT else "warm fit"].append(second)
+    for i in range(few):
+        with tempfile.TemporaryDirectory() as cache:
+            note("first fit, empty cache", FITS, cache)
+            for _ in range(times if i == few - 1 else 0):
+                note("import nmf2", IMPORT, cache)
+                note("first fit, filled cache", FITS, cache)
+    return found
+
+
+def main():
+    args = arguments(__doc__, "coldstart.json")
+    found = measure(*(1, 1) if args.quick else (7, 3))
+    rows = [dict(what=name, seconds=seconds, median=float(np.median(seconds)), target=TARGETS.get(name)) for name, seconds in found.items()]
+    shown = table(["", "s", "target, s", "of the target"],
+                  [[r["what"], f"{r['median']:.3f}", r["target"] or "", f"{r['median']/r['target']:.2f}" if r["target"] else ""] for r in rows])
+    write(args.output, shown, what="Seconds in new processes, medians; first fits are what they take beyond a warm fit of the same "
+          "matrix", rows=rows)
+
+
+if __name__ == "__main__": main()

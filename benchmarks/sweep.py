@@ -1,0 +1,148 @@
+"""What does one iteration cost, beside two sparse products and beside what the machine can do?
+
+One ANLS iteration (weights of all documents, and the sums that the topics are solved from, in one pass) against:
+
+- SciPy's `X @ Ht` and `X.T @ W`, from two CSR copies (X and its transpose), and from one (X and its CSC view)
+- Intel MKL's two products from two CSR copies, where `sparse_dot_mkl` is installed
+- a pass that only gathers and adds over the same indices, on as many threads: the practical limit
+- reading the arrays of the matrix once
+
+The products solve nothing and give neither gradient nor objective. Both float types, one thread and all; medians of interleaved
+runs. SciPy has one thread only.
+
+    NMF2_DATA=folder python benchmarks/sweep.py [--quick] [--out FOLDER]
+"""
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numba
+import numpy as np
+from common import arguments, interleaved, matrices, say, table, write
+
+from nmf2.kernels import documents
+
+os.environ.setdefault("KMP_BLOCKTIME", "0")        # MKL's threads shall not spin on while others are measured
+for library in Path(sys.prefix, "lib").glob("libmkl_rt*"): os.environ.setdefault("MKL_RT", str(library))
+try: import sparse_dot_mkl as mkl
+except ImportError: mkl = None
+
+POOL = ThreadPoolExecutor(os.cpu_count())
+
+
+@numba.njit(nogil=True, cache=True, fastmath=True)
+def gather_and_add(data, indices, indptr, zero, lo, hi, sums):
+    """For each document lo:hi two inner products with columns 0 and 1, which are then added, times the document, to 2 and 3."""
+    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
+    for i in range(lo, hi):
+        start, end = np.uintp(indptr[i]), np.uintp(indptr[i+1])
+        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = zero
+        p, stop = start, start + (end - start)//four*four
+        while p < stop:
+            x, y, z, u = data[p], data[p+one], data[p+two], data[p+three]
+            j, k = np.uintp(indices[p]), np.uintp(indices[p+one])
+            l, m = np.uintp(indices[p+two]), np.uintp(indices[p+three])
+            a0 += x*sums[j,0]; b0 += x*sums[j,1]; a1 += y*sums[k,0]; b1 += y*sums[k,1]
+            a2 += z*sums[l,0]; b2 += z*sums[l,1]; a3 += u*sums[m,0]; b3 += u*sums[m,1]
+            p += four
+        while p < end:
+            j = np.uintp(indices[p])
+            a0 += data[p]*sums[j,0]; b0 += data[p]*sums[j,1]
+            p += one
+        a, b = (a0 + a1) + (a2 + a3), (b0 + b1) + (b2 + b3)
+        for p in range(start, end):
+            j = np.uintp(indices[p])
+            sums[j,2] += data[p]*a; sums[j,3] += data[p]*b
+
+
+@numba.njit(nogil=True, cache=True)
+def read_share(values, lo, hi, columns, first, last):
+    """Read a part of two arrays of 64-bit words."""
+    total = np.int64(0)
+    for i in range(lo, hi): total ^= values[i]
+    for i in range(first, last): total ^= columns[i]
+    return total
+
+
+def in_parts(kernel, parts):
+    """Run a kernel on each part, given by its arguments, one thread a part."""
+    if len(parts) == 1: return kernel(*parts[0])
+    for job in [POOL.submit(kernel, *part) for part in parts]: job.result()
+
+
+def limit(X, threads):
+    """The pass that only gathers and adds: each thread has its share of the documents, and sums of its own."""
+    cuts = X.indptr.searchsorted(np.arange(threads + 1)*(X.nnz/threads))
+    sums = [np.tile(np.array([1, 1, 0, 0], X.dtype), (X.shape[1], 1)) for _ in range(threads)]
+    zero = X.dtype.type(0)
+    parts = [(X.data, X.indices, X.indptr, zero, lo, hi, own) for lo, hi, own in zip(cuts, cuts[1:], sums)]
+    return lambda: in_parts(gather_and_add, parts)
+
+
+def reading(X, threads):
+    """Read values and column numbers once."""
+    words = [a.view(np.uint8)[:a.nbytes//8*8].view(np.int64) for a in (X.data, X.indices)]
+    parts = [sum(((w, len(w)*i//threads, len(w)*(i + 1)//threads) for w in words), ()) for i in range(threads)]
+    return lambda: in_parts(read_share, parts)
+
+
+def one_iteration(X):
+    """Ours."""
+    docs, rng = documents(X), np.random.default_rng(0)
+    Ht, W = rng.random((X.shape[1], 2)), np.zeros((X.shape[0], 2))
+    return lambda: docs.sweep(Ht, W)
+
+
+def products(X, Xt, times):
+    """Two sparse products, with factors of the matrix's own float type."""
+    rng = np.random.default_rng(0)
+    Ht, W = rng.random((X.shape[1], 2)).astype(X.dtype), rng.random((X.shape[0], 2)).astype(X.dtype)
+    return lambda: (times(X, Ht), times(Xt, W))
+
+
+def contestants(X, threads):
+    """What is measured on one matrix, name and function."""
+    transposed = X.T.tocsr()
+    calls = {"nmf2": one_iteration(X), "SciPy CSR": products(X, transposed, lambda A, B: A @ B),
+             "SciPy CSC": products(X, X.T, lambda A, B: A @ B)}
+    if mkl: calls["MKL"] = products(X, transposed, mkl.dot_product_mkl)
+    return calls | {"gather and add": limit(X, threads), "read": reading(X, threads)}
+
+
+def measure(name, X, rounds):
+    """A row for each float type and number of threads, all measured in turn."""
+    cores = numba.config.NUMBA_NUM_THREADS
+    typed = {"float32": X, "float64": X.astype(np.float64)}
+    calls = {(dtype, threads, who): call for dtype, Y in typed.items() for threads in sorted({1, cores})
+             for who, call in contestants(Y, threads).items()}
+    def set_threads(key):
+        numba.set_num_threads(key[1])
+        if mkl: mkl.mkl_set_num_threads(key[1])
+    seconds, rows = interleaved(calls, rounds, pause=.02, before=set_threads), {}
+    for (dtype, threads, who), t in seconds.items():
+        row = rows.setdefault((dtype, threads), dict(matrix=name, shape=X.shape, nonzeros=X.nnz, dtype=dtype, threads=threads, seconds={}))
+        row["seconds"][who] = t
+    return list(rows.values())
+
+
+def main():
+    args = arguments(__doc__, "sweep.json")
+    if mkl is None: say("sparse_dot_mkl is not installed: MKL is left out")
+    rows = []
+    for name, X, _ in matrices(args.quick, 1):
+        say(f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz:,} nonzeros")
+        rows += measure(name, X, 3 if args.quick else 15)
+    others = [who for who in rows[0]["seconds"] if who != "nmf2"]
+    lines = []
+    for row in rows:
+        own = row["seconds"]["nmf2"]
+        lines.append([row["matrix"], row["dtype"], row["threads"], f"{own*1e3:.2f}", f"{own/row['nonzeros']*1e9:.2f}",
+                      *[f"{row['seconds'][who]/own:.2f}" for who in others]])
+    shown = table(["matrix", "float type", "threads", "nmf2, ms", "ns a nonzero", *others], lines)
+    write(args.output, shown, what="Time of one whole ANLS iteration of nmf2, and how many times as long the others take: two sparse "
+          "products (SciPy, MKL), a pass that only gathers and adds, and reading the matrix once; medians of interleaved runs",
+          mkl=mkl and mkl.mkl_get_version_string(), rows=rows)
+
+
+if __name__ == "__main__": main()

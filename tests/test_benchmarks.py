@@ -1,0 +1,106 @@
+"The benchmark scripts run: each on a tiny matrix, in a process of its own"
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT/"benchmarks"))
+on_linux = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from /proc")
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    "Run a script with --quick; its JSON, its printed table, and the folder it wrote to. What one run compiles the next ones find"
+    out = tmp_path_factory.mktemp("benchmarks")
+    env = dict(os.environ, NUMBA_CACHE_DIR=str(out/"numba"), NMF2_NUMBA_CACHE="1", PYTHONPATH=str(ROOT), NMF2_DATA="")
+    def run(name, *switches, wrote=None):
+        done = subprocess.run([sys.executable, ROOT/"benchmarks"/f"{name}.py", "--quick", "--out", out, *switches],
+                              capture_output=True, text=True, env=env)
+        assert done.returncode == 0, done.stderr
+        record = json.loads((out/f"{wrote or name}.json").read_text(encoding="utf-8"))
+        assert record["machine"]["cores"] >= 1 and record["machine"]["numba"] and record["what"]
+        assert record["command"] == " ".join(["python", f"benchmarks/{name}.py", "--quick", *switches])
+        assert done.stdout.strip() in (out/f"{wrote or name}.md").read_text(encoding="utf-8")
+        return record["rows"]
+    return run
+
+
+def test_sweep(quick):
+    rows = quick("sweep")
+    assert {row["dtype"] for row in rows} == {"float32", "float64"} and {row["threads"] for row in rows} >= {1}
+    for row in rows:
+        assert {"nmf2", "SciPy CSR", "SciPy CSC", "gather and add", "read"} <= set(row["seconds"])
+        assert min(row["seconds"].values()) > 0
+
+
+@on_linux
+def test_tree(quick):
+    (row,) = quick("tree")
+    assert set(row["methods"]) == {"HierNMF2", "FlatNMF2", "BisectingKMeans", "KMeans", "NMF", "LatentDirichletAllocation"}
+    assert row["methods"]["HierNMF2"]["memory"] > 0 and row["methods"]["HierNMF2"]["nmi"][0] > .2
+    assert set(row["ratios"]) == {"BisectingKMeans / HierNMF2", "NMF / FlatNMF2", "FlatNMF2 / HierNMF2"}
+
+
+def test_scaling(quick):
+    rows = quick("scaling")
+    assert [row["series"] for row in rows] == ["nonzeros", "leaves", "threads"]
+    assert all(p["seconds"] > 0 and p["sweeps"] > 1 for row in rows for p in row["points"])
+
+
+def test_scaling_full(quick):
+    default, papers = quick("scaling", "--full", wrote="scaling_full")
+    assert default["leaves"] == papers["leaves"] == 5
+    assert default["fit_in_sweeps"] == pytest.approx(default["seconds"]/default["sweep"])
+
+
+@on_linux
+def test_memory(quick):
+    (row,) = quick("memory")
+    assert row["ratio"] == pytest.approx(np.median(row["peaks"])/row["bytes"]) and row["ratio"] > 0
+
+
+def test_coldstart(quick):
+    rows = {row["what"]: row["median"] for row in quick("coldstart")}
+    assert 0 < rows["import nmf2"] < rows["from nmf2 import HierNMF2"]
+    assert rows["first fit, empty cache"] > rows["first fit, filled cache"]
+
+
+# ---- what they share
+
+def test_weigh_is_the_formula():
+    from common import weigh
+
+    from nmf2.data import planted_tree
+    X = planted_tree(n_docs=100).X
+    dense, df = X.toarray(), (X.toarray() > 0).sum(axis=0)
+    expected = np.where(dense > 0, 1 + np.log(np.maximum(dense, 1)), 0)*np.log(100/np.maximum(df, 1))
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(weigh(X).toarray(), expected, atol=1e-12)
+
+
+def test_interleaved_takes_turns():
+    from common import interleaved
+    seen = []
+    found = interleaved({name: lambda name=name: seen.append(name) for name in "ab"}, 2, pause=0, at_least=0)
+    assert seen[-4:] == ["a", "b", "a", "b"] and set(found) == {"a", "b"}
+
+
+def test_slope():
+    from common import slope
+    assert slope([1, 2, 4], [3, 6, 12]) == pytest.approx(1)
+
+
+@on_linux
+def test_peak_beyond_sees_what_is_freed_again():
+    from common import peak_beyond
+    assert 75e6 < peak_beyond(lambda: np.ones(10_000_000).sum()) < 120e6
+
+
+def test_rawtext(quick):
+    (row,) = quick("rawtext")
+    assert {"reading", "counting", "scikit-learn", "weighting", "growing"} <= set(row["seconds"]) and row["terms"] > 1000
