@@ -125,7 +125,7 @@ def interleaved(calls, rounds, pause=.1, at_least=.05, before=None):
         n = repeats.get(key, 1)
         t, _ = timed(lambda: [calls[key]() for _ in range(n)], pause)
         if key in repeats: seconds[key].append(t/n)
-        else: repeats[key] = max(1, round(at_least/timed(calls[key], 0)[0]))
+        else: repeats[key] = 1 if t >= at_least else round(at_least/timed(calls[key], 0)[0]) or 1
     return {key: float(np.median(ts)) for key, ts in seconds.items()}
 
 
