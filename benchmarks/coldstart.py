@@ -53,26 +53,28 @@ def in_new_process(program, cache):
 
 
 def measure(times, few):
-    """Seconds of each process, by what is measured: `times` processes, `few` with an empty cache."""
-    found = {name: [] for name in ["import nmf2", "from nmf2 import HierNMF2", "warm fit", "first fit, filled cache", "first fit, empty cache"]}
-    def note(cold, program, cache):
-        first, second = in_new_process(program, cache)
-        found[cold].append(first), found["from nmf2 import HierNMF2" if program is IMPORT else "warm fit"].append(second)
-    for i in range(few):
-        with tempfile.TemporaryDirectory() as cache:
-            note("first fit, empty cache", FITS, cache)
-            for _ in range(times if i == few - 1 else 0):
-                note("import nmf2", IMPORT, cache)
-                note("first fit, filled cache", FITS, cache)
+    """Seconds of each process, by what is measured: `times` processes, `few` and one more with an empty cache."""
+    found = {}
+    def note(program, cache, *names):
+        for name, seconds in zip(names, in_new_process(program, cache)): found.setdefault(name, []).append(seconds)
+    for _ in range(few):
+        with tempfile.TemporaryDirectory() as cache: note(FITS, cache, "first fit, empty cache")
+    with tempfile.TemporaryDirectory() as cache:
+        note(FITS, cache, "first fit, empty cache")
+        for _ in range(times):
+            note(IMPORT, cache, "import nmf2", "from nmf2 import HierNMF2")
+            note(FITS, cache, "first fit, filled cache", "warm fit")
     return found
 
 
 def main():
     args = arguments(__doc__, "coldstart.json")
-    found = measure(*(1, 1) if args.quick else (7, 3))
-    rows = [dict(what=name, seconds=seconds, median=float(np.median(seconds)), target=TARGETS.get(name)) for name, seconds in found.items()]
+    found = measure(*(1, 0) if args.quick else (7, 2))
+    rows = [dict(what=name, seconds=seconds, median=float(np.median(seconds)), target=TARGETS.get(name))
+            for name, seconds in found.items()]
     shown = table(["", "s", "target, s", "of the target"],
-                  [[r["what"], f"{r['median']:.3f}", r["target"] or "", f"{r['median']/r['target']:.2f}" if r["target"] else ""] for r in rows])
+                  [[r["what"], f"{r['median']:.3f}", *(["", ""] if r["target"] is None else
+                                                       [r["target"], f"{r['median']/r['target']:.2f}"])] for r in rows])
     write(args.output, shown, what="Seconds in new processes, medians; first fits are what they take beyond a warm fit of the same "
           "matrix", rows=rows)
 

@@ -6,11 +6,12 @@ matrix: CSR, float32. Median over several processes.
 
     NMF2_DATA=folder python benchmarks/memory.py [--quick] [--out FOLDER]
 """
+import sys
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from common import arguments, bytes_of, newsgroups, peak_beyond, rcv1_like, say, table, with_file, write
+from common import SEES_MEMORY, arguments, bytes_of, newsgroups, peak_beyond, rcv1_like, say, table, with_file, write
 
 from nmf2 import HierNMF2
 
@@ -40,6 +41,7 @@ def cases(quick):
 
 def main():
     args = arguments(__doc__, "memory.json")
+    if not SEES_MEMORY: sys.exit("Peak memory is read from /proc, which only Linux has.")
     rows = []
     for name, X, k in cases(args.quick):
         peaks = [with_file(X, peak, k) for _ in range(1 if args.quick or X.nnz > 20_000_000 else 3)]

@@ -7,15 +7,15 @@ exponents of the power laws fitted to them (1 is linear). `n_sweeps_` tells how 
     python benchmarks/scaling.py --full          # 60 leaves on a matrix as large as RCV1, in sweeps, beside the papers' method
     python benchmarks/scaling.py --wikipedia     # as large as the Wikipedia set of the FlatNMF2 paper: 4.1 million documents
 """
-import time
+import sys
 import warnings
 
 import numba
 import numpy as np
-from common import (arguments, bytes_of, interleaved, nmi, rcv1_like, resident, say, slope, table, timed, weigh, write)
+from common import (SEES_MEMORY, arguments, bytes_of, interleaved, nmi, rcv1_like, resident, say, slope, table, timed,
+                    wikipedia_like, write)
 
 from nmf2 import HierNMF2
-from nmf2.data import planted_tree
 from nmf2.kernels import documents
 
 PAPERS = dict(init="random", extrapolate=False, tol=1e-4, random_state=0)
@@ -75,14 +75,10 @@ def full(k=60, share=1.):
     return rows
 
 
-def wikipedia(k=80):
-    """One fit to a matrix as large as the Wikipedia set of the FlatNMF2 paper: 4.1 million documents, 469 million nonzeros."""
-    t0 = time.perf_counter()
-    corpus = planted_tree((10, 8), 4_100_000, n_terms=2_360_000, n_words=2000, length=134.5, spread=.8, overlap=.8, noise=.05, skew=.5,
-                          shuffle=True, dtype=np.float32)
-    X, classes = weigh(corpus.X), corpus.classes()[0]
-    del corpus
-    made = dict(seconds_made=time.perf_counter() - t0, peak_made=resident("VmHWM"))
+def wikipedia(k=80, share=1.):
+    """One fit to 469 million nonzeros, and the most memory that making the matrix and the whole run took."""
+    seconds, (X, classes) = timed(lambda: wikipedia_like(share))
+    made = dict(seconds_made=seconds, peak_made=resident("VmHWM"))
     say(f"{X.shape[0]:,} x {X.shape[1]:,}, {X.nnz:,} nonzeros: {made}")
     fit(X[:2000], 5)
     seconds, model = timed(lambda: fit(X, k))
@@ -94,15 +90,16 @@ def show_series(rows):
     """A table, and the exponents."""
     lines = [[row["series"], f"{p['value']:,}", f"{p['nonzeros']:,}", p["leaves"], f"{p['seconds']:.3f}", p["sweeps"],
               f"{p['seconds']/row['points'][0]['seconds']:.2f}"] for row in rows for p in row["points"]]
-    exponents = [[row["series"], f"{row['exponent']:.2f}"] for row in rows]
+    exponents = [[row["series"], f"{row['exponent']:.2f}"] for row in rows if len(row["points"]) > 1]
     return "\n\n".join([table(["series", "value", "nonzeros", "leaves", "s", "sweeps", "as long as the first"], lines),
                         table(["time grows with", "exponent"], exponents)])
 
 
 def main():
     args = arguments(__doc__, "scaling.json", full="60 leaves on 60 million nonzeros", wikipedia="80 leaves on 469 million nonzeros")
+    if args.wikipedia and not SEES_MEMORY: sys.exit("Peak memory is read from /proc, which only Linux has.")
     if args.full or args.wikipedia:
-        rows = wikipedia() if args.wikipedia else full(5, .0005) if args.quick else full()
+        rows = (wikipedia if args.wikipedia else full)(*(5, .0005) if args.quick else ())
         shown = table(list(rows[0]), [[f"{v:.4g}" if isinstance(v, float) else v for v in row.values()] for row in rows])
         name = "scaling_wikipedia.json" if args.wikipedia else "scaling_full.json"
         write(args.output and args.output.with_name(name), shown, what="HierNMF2 on a large planted matrix: times in seconds, memory "
@@ -110,9 +107,9 @@ def main():
         return
     rows = []
     for name, points in series(args.quick):
-        exponent = slope([p["value"] for p in points], [p["seconds"] for p in points]) if len(points) > 1 else float("nan")
+        exponent = slope([p["value"] for p in points], [p["seconds"] for p in points]) if len(points) > 1 else None
         rows.append(dict(series=name, exponent=exponent, points=points))
-        say(f"{name}: {exponent:.2f}")
+        say(f"{name}: {exponent}")
     write(args.output, show_series(rows), what="Time of HierNMF2 against nonzeros, leaves and threads on a planted matrix, and the "
           "exponents of the power laws fitted", rows=rows)
 

@@ -101,9 +101,8 @@ def products(X, Xt, times):
     return lambda: (times(X, Ht), times(Xt, W))
 
 
-def contestants(X, threads):
+def contestants(X, transposed, threads):
     """What is measured on one matrix, name and function."""
-    transposed = X.T.tocsr()
     calls = {"nmf2": one_iteration(X), "SciPy CSR": products(X, transposed, lambda A, B: A @ B),
              "SciPy CSC": products(X, X.T, lambda A, B: A @ B)}
     if mkl: calls["MKL"] = products(X, transposed, mkl.dot_product_mkl)
@@ -112,18 +111,34 @@ def contestants(X, threads):
 
 def measure(name, X, rounds):
     """A row for each float type and number of threads, all measured in turn."""
-    cores = numba.config.NUMBA_NUM_THREADS
-    typed = {"float32": X, "float64": X.astype(np.float64)}
-    calls = {(dtype, threads, who): call for dtype, Y in typed.items() for threads in sorted({1, cores})
-             for who, call in contestants(Y, threads).items()}
+    calls = {}
+    for Y in (X, X.astype(np.float64)):
+        transposed = Y.T.tocsr()
+        for threads in sorted({1, numba.config.NUMBA_NUM_THREADS}):
+            calls |= {(Y.dtype.name, threads, who): call for who, call in contestants(Y, transposed, threads).items()}
     def set_threads(key):
         numba.set_num_threads(key[1])
         if mkl: mkl.mkl_set_num_threads(key[1])
     seconds, rows = interleaved(calls, rounds, pause=.02, before=set_threads), {}
     for (dtype, threads, who), t in seconds.items():
-        row = rows.setdefault((dtype, threads), dict(matrix=name, shape=X.shape, nonzeros=X.nnz, dtype=dtype, threads=threads, seconds={}))
+        row = rows.setdefault((dtype, threads), dict(matrix=name, shape=X.shape, nonzeros=X.nnz, dtype=dtype, threads=threads,
+                                                     seconds={}))
         row["seconds"][who] = t
     return list(rows.values())
+
+
+def show(rows):
+    """How many times as long as ours everything else takes, and our float64 beside our float32."""
+    others = [who for who in rows[0]["seconds"] if who != "nmf2"]
+    own = {(row["matrix"], row["threads"], row["dtype"]): row["seconds"]["nmf2"] for row in rows}
+    first = table(["matrix", "float type", "threads", "nmf2, ms", "ns a nonzero", *others],
+                  [[r["matrix"], r["dtype"], r["threads"], f"{r['seconds']['nmf2']*1e3:.2f}",
+                    f"{r['seconds']['nmf2']/r['nonzeros']*1e9:.2f}",
+                    *[f"{r['seconds'][who]/r['seconds']['nmf2']:.2f}" for who in others]] for r in rows])
+    second = table(["matrix", "threads", "float64 / float32"],
+                   [[matrix, threads, f"{t/own[matrix, threads, 'float32']:.2f}"] for (matrix, threads, dtype), t in own.items()
+                    if dtype == "float64"])
+    return first + "\n\n" + second
 
 
 def main():
@@ -133,15 +148,8 @@ def main():
     for name, X, _ in matrices(args.quick, 1):
         say(f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz:,} nonzeros")
         rows += measure(name, X, 3 if args.quick else 15)
-    others = [who for who in rows[0]["seconds"] if who != "nmf2"]
-    lines = []
-    for row in rows:
-        own = row["seconds"]["nmf2"]
-        lines.append([row["matrix"], row["dtype"], row["threads"], f"{own*1e3:.2f}", f"{own/row['nonzeros']*1e9:.2f}",
-                      *[f"{row['seconds'][who]/own:.2f}" for who in others]])
-    shown = table(["matrix", "float type", "threads", "nmf2, ms", "ns a nonzero", *others], lines)
-    write(args.output, shown, what="Time of one whole ANLS iteration of nmf2, and how many times as long the others take: two sparse "
-          "products (SciPy, MKL), a pass that only gathers and adds, and reading the matrix once; medians of interleaved runs",
+    write(args.output, show(rows), what="Time of one whole ANLS iteration of nmf2, and how many times as long the others take: two "
+          "sparse products (SciPy, MKL), a pass that only gathers and adds, and reading the matrix once; medians of interleaved runs",
           mkl=mkl and mkl.mkl_get_version_string(), rows=rows)
 
 

@@ -12,7 +12,8 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from common import arguments, bytes_of, interleaved, matrices, mean_sd, nmi, peak_beyond, say, table, timed, with_file, write
+from common import (SEES_MEMORY, arguments, bytes_of, interleaved, matrices, mean_sd, nmi, peak_beyond, say, table, timed,
+                    with_file, write)
 from quality import bisecting, kmeans, sklearn_nmf
 from sklearn.decomposition import LatentDirichletAllocation
 
@@ -77,11 +78,10 @@ def show(row):
     found = row["methods"]
     own = np.median(found["HierNMF2"]["seconds"])
     first = table([f"{row['matrix']}, {row['topics']} topics", "s", "as long as HierNMF2", "memory / matrix", "NMI"],
-                  [[name, f"{np.median(m['seconds']):.3f}", f"{np.median(m['seconds'])/own:.2f}", f"{m.get('memory', np.nan):.2f}",
-                    mean_sd(m["nmi"])] for name, m in found.items()])
-    second = table(["time", "ratio"], [[pair, f"{r:.2f}"] for pair, r in row["ratios"].items()] + [[f"FlatNMF2 / HierNMF2, {more['topics']} topics", f"{more['FlatNMF2']/more['HierNMF2']:.3f}"]
-                                                for more in row["more_topics"]])
-    return first + "\n\n" + second
+                  [[name, f"{np.median(m['seconds']):.3f}", f"{np.median(m['seconds'])/own:.2f}",
+                    f"{m['memory']:.2f}" if "memory" in m else "", mean_sd(m["nmi"])] for name, m in found.items()])
+    more = [[f"FlatNMF2 / HierNMF2, {m['topics']} topics", f"{m['FlatNMF2']/m['HierNMF2']:.3f}"] for m in row["more_topics"]]
+    return first + "\n\n" + table(["time", "ratio"], [[pair, f"{r:.2f}"] for pair, r in row["ratios"].items()] + more)
 
 
 def main():
@@ -91,12 +91,13 @@ def main():
         k, large = 5 if args.quick else len(set(classes)), X.nnz > 2_500_000
         say(f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz:,} nonzeros, {k} topics")
         found = race(X, classes, k, range(1 if args.quick else 3 if large else 10), large)
-        for i, method in enumerate(list(found)[:1] if args.quick else found): found[method]["memory"] = with_file(X, memory, i, k)
+        for i, method in enumerate(found if SEES_MEMORY and not args.quick else list(found)[:SEES_MEMORY]):
+            found[method]["memory"] = with_file(X, memory, i, k)
         ratios = {f"{a} / {b}": float(np.median(found[a]["seconds"])/np.median(found[b]["seconds"])) for a, b in RATIOS}
         more = flat_against_tree(X, [5] if args.quick else [20, 40, 80], 3 if large or args.quick else 7)
         rows.append(dict(matrix=name, shape=X.shape, nonzeros=X.nnz, topics=k, methods=found, ratios=ratios, more_topics=more))
-    write(args.output, "\n\n".join(map(show, rows)), what="Whole fits on the same matrix: time (median over seeds), peak memory beyond "
-          "the matrix in units of it, NMI (mean ± standard deviation over seeds)", rows=rows)
+    write(args.output, "\n\n".join(map(show, rows)), what="Whole fits on the same matrix: time (median over seeds), peak memory "
+          "beyond the matrix in units of it, NMI (mean ± standard deviation over seeds)", rows=rows)
 
 
 if __name__ == "__main__": main()

@@ -17,7 +17,7 @@ on_linux = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason
 def quick(tmp_path_factory):
     "Run a script with --quick; its JSON, its printed table, and the folder it wrote to. What one run compiles the next ones find"
     out = tmp_path_factory.mktemp("benchmarks")
-    env = dict(os.environ, NUMBA_CACHE_DIR=str(out/"numba"), NMF2_NUMBA_CACHE="1", PYTHONPATH=str(ROOT), NMF2_DATA="")
+    env = dict(os.environ, NUMBA_CACHE_DIR=str(out/"numba"), NMF2_NUMBA_CACHE="1", NUMBA_DISABLE_JIT="0", PYTHONPATH=str(ROOT), NMF2_DATA="")
     def run(name, *switches, wrote=None):
         done = subprocess.run([sys.executable, ROOT/"benchmarks"/f"{name}.py", "--quick", "--out", out, *switches],
                               capture_output=True, text=True, env=env)
@@ -56,6 +56,12 @@ def test_scaling_full(quick):
     default, papers = quick("scaling", "--full", wrote="scaling_full")
     assert default["leaves"] == papers["leaves"] == 5
     assert default["fit_in_sweeps"] == pytest.approx(default["seconds"]/default["sweep"])
+
+
+@on_linux
+def test_scaling_wikipedia(quick):
+    (row,) = quick("scaling", "--wikipedia", wrote="scaling_wikipedia")
+    assert row["peak"] >= row["peak_made"] > row["bytes"] and row["leaves"] == 5
 
 
 @on_linux
