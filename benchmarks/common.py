@@ -62,6 +62,7 @@ def weigh(X):
         x = (1 + np.log(X.data[part]))*idf[X.indices[part]]
         length = np.sqrt(np.bincount(rows, x*x, b - a))
         X.data[part] = x/np.where(length > 0, length, 1)[rows]
+    X.eliminate_zeros()                                    # of words that every document has
     return X
 
 
@@ -69,7 +70,9 @@ def newsgroups(dtype=np.float32):
     """D. Cai's counts of 20 Newsgroups, weighted, with class numbers; None if NMF2_DATA doesn't have them."""
     try: corpus = load("20newsgroups_cai")
     except FileNotFoundError: return say("20newsgroups_cai: not in NMF2_DATA, skipped")
-    return weigh(corpus.X.astype(dtype)), corpus.classes()[0]
+    X = corpus.X.astype(dtype)
+    X.sort_indices()                                       # else every fit sorts a copy
+    return weigh(X), corpus.classes()[0]
 
 
 def planted(branching, n_docs, n_terms, n_words, length, share):

@@ -1,7 +1,7 @@
 """How much memory does a HierNMF2 fit take beyond the matrix?
 
-By how much the resident memory of a fresh process rises at most during one fit, beyond the loaded matrix and after a fit to a small
-one, so that neither libraries nor the compiler count (the kernel's VmHWM, set back before the fit; Linux only). In units of the
+By how much the resident memory of a fresh process rises at most during one fit, beyond the loaded matrix and after small fits,
+so that neither libraries nor the compiler count (the kernel's VmHWM, set back before the fit; Linux only). In units of the
 matrix: CSR, float32. Median over several processes.
 
     NMF2_DATA=folder python benchmarks/memory.py [--quick] [--out FOLDER]
@@ -28,7 +28,7 @@ def fit(X, k):
 def peak(file, k):
     """Bytes that one fit takes in this process."""
     X = sp.load_npz(file)
-    fit(X[:2000], min(k, 5))
+    for warm in (X, X[:2000]): fit(warm, 2)                # large and small matrices are swept by different code
     return peak_beyond(lambda: fit(X, k))
 
 

@@ -21,7 +21,7 @@ import numba
 import numpy as np
 from common import arguments, interleaved, matrices, say, table, write
 
-from nmf2.kernels import documents
+from nmf2.kernels import SOLVE, aim, documents, one_pass, solve_terms
 
 os.environ.setdefault("KMP_BLOCKTIME", "0")        # MKL's threads shall not spin on while others are measured
 for library in Path(sys.prefix, "lib").glob("libmkl_rt*"): os.environ.setdefault("MKL_RT", str(library))
@@ -88,10 +88,14 @@ def reading(X, threads):
 
 
 def one_iteration(X):
-    """Ours."""
-    docs, rng = documents(X), np.random.default_rng(0)
-    Ht, W = rng.random((X.shape[1], 2)), np.zeros((X.shape[0], 2))
-    return lambda: docs.sweep(Ht, W)
+    """Ours, as `alternate` makes it: topics into the tables, the pass, and the new topics with gradient and objective."""
+    docs, W = documents(X), np.zeros((X.shape[0], 2))
+    docs.work.topics[1] = np.random.default_rng(0).random((X.shape[1], 2))
+    def iterate():
+        aim(docs.work)
+        one_pass(docs.data, docs.work, W, SOLVE)
+        solve_terms(docs.work)
+    return iterate
 
 
 def products(X, Xt, times):

@@ -60,14 +60,15 @@ class Grower:
         if self.stopped: raise KeyboardInterrupt
         if len(rows) <= 3 and draw[0]: return None, -1., None
         if draw not in self.known:
-            whole = len(rows) == self.X.shape[0] and self.tree.root_topic.all()
+            present = 1. if self.start.in_order else .9          # a few terms that never occur are no reason to copy everything
+            whole = len(rows) == self.X.shape[0] and (self.tree.root_topic > 0).mean() >= present
             sub, terms = (self.X, np.arange(self.tree.n_terms)) if whole else take(self.X, rows)
             split, took = find_split(sub, terms, *self.start(rows, terms, *draw), **self.options)
             if not np.ptp(split.side): self.known[draw] = None, -1., took
             else: self.known[draw] = split, mndcg(topic, *(split.topic(s, len(topic)) for s in (0, 1)), self.variant), took
         return self.known[draw]
 
-# %% ../nbs/22_hier.ipynb #d5007a68
+# %% ../nbs/22_hier.ipynb #ab207e9b
 def plant(
     grower:Grower,
     filled:np.ndarray,   # which documents have terms, (n_docs,)
@@ -78,7 +79,7 @@ def plant(
     grower.took.append(took)
     grower.tree.add("", rows, np.flatnonzero(~filled), -1. if split is None else np.inf, split)
 
-# %% ../nbs/22_hier.ipynb #5d009d47
+# %% ../nbs/22_hier.ipynb #9d78a110
 def try_node(
     grower:Grower,
     id:str,             # of the new node
@@ -101,7 +102,7 @@ def try_node(
         if trial < grower.trials - 1: kept = kept[split.side != small]
     return rows, -2., None, took
 
-# %% ../nbs/22_hier.ipynb #520ae413
+# %% ../nbs/22_hier.ipynb #b6e4ed47
 def children(grower, node):
     "What `try_node` has to know of both children of a leaf, but for the bar"
     for side in (0, 1):
@@ -114,10 +115,10 @@ def begin(
 ):
     "Let other threads try the children of some leaves."
     for node in nodes:
-        if node.id in grower.begun: continue
+        if node.id in grower.begun or 3*node.size > grower.tree.n_docs: continue      # large ones one by one, to save memory
         grower.begun[node.id] = [pool().submit(try_node, grower, *child, bar) for child in children(grower, node)]
 
-# %% ../nbs/22_hier.ipynb #470c80c8
+# %% ../nbs/22_hier.ipynb #b8544c11
 def split_leaf(
     grower:Grower,
     node,           # a leaf with a provisional split
@@ -132,7 +133,7 @@ def split_leaf(
     grower.tree.splits.append(node.id)
     grower.known = {draw: found for draw, found in grower.known.items() if draw[0][:-1] != node.id}
 
-# %% ../nbs/22_hier.ipynb #e49ac3dc
+# %% ../nbs/22_hier.ipynb #ff47deef
 def grow(
     grower:Grower,
     n_leaves:int|None,   # leaves wanted; None for no limit
@@ -206,7 +207,7 @@ def grower_options(
                 trials=check_number("trials", est.trials, 0), variant=SCORES[est.leaf_choice],
                 options=dict(fit_options(est), settled=settled))
 
-# %% ../nbs/22_hier.ipynb #84ce0517
+# %% ../nbs/22_hier.ipynb #3c6b2748
 def warn_of_empty(filled):
     "Say how many documents are empty"
     from nmf2.weighting import EmptyDocumentsWarning
@@ -269,11 +270,12 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         X = check_matrix(self, X)
         with say_if_compiling(), single_blas():
             docs = documents(X)
-            total, filled = docs.back(np.ones((X.shape[0], 1)))[:,0], docs.filled()
+            total, filled, known = docs.back(np.ones((X.shape[0], 1)))[:,0], docs.filled(), mark(docs)
+            del docs                                                 # its working space is wanted elsewhere
             if not filled.all(): warn_of_empty(filled)
             grower = Grower(X, Tree(X.shape[0], total/np.linalg.norm(total)), start, **options)
             plant(grower, filled)
-        self._X, self._mark, self._origin, self._options = X, mark(docs), origin, options     # what growing on needs
+        self._X, self._mark, self._origin, self._options = X, known, origin, options     # what growing on needs
         self.n_iter_, self.n_sweeps_ = 0, 0.
         return self._grow(grower, self.n_leaves)
 

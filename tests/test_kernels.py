@@ -19,7 +19,7 @@ def matrices():
     holes = X.toarray()
     holes[[0, 7, 399]], holes[:,[0, 5, 59]] = 0, 0                       # empty documents and terms, at the ends too
     twins = np.repeat(X.toarray()[:40], 10, axis=0)                      # duplicate documents
-    many = sp.random(9000, 200, .2, "csr", rng=rng)                      # several chunks
+    many = sp.random(9000, 300, .2, "csr", rng=rng)                      # several chunks
     return dict(plain=X.toarray(), holes=holes, twins=twins, many=many.toarray(), one_term=X.toarray()[:,:1], one_document=X.toarray()[:1])
 
 
