@@ -60,7 +60,7 @@ class Grower:
         if self.stopped: raise KeyboardInterrupt
         if len(rows) <= 3 and draw[0]: return None, -1., None
         if draw not in self.known:
-            present = 1. if self.start.in_order else .9          # a few terms that never occur are no reason to copy everything
+            present = 1. if self.start.in_order else .9     # a few terms that never occur are no reason to copy everything
             whole = len(rows) == self.X.shape[0] and (self.tree.root_topic > 0).mean() >= present
             sub, terms = (self.X, np.arange(self.tree.n_terms)) if whole else take(self.X, rows)
             split, took = find_split(sub, terms, *self.start(rows, terms, *draw), **self.options)
@@ -68,7 +68,7 @@ class Grower:
             else: self.known[draw] = split, mndcg(topic, *(split.topic(s, len(topic)) for s in (0, 1)), self.variant), took
         return self.known[draw]
 
-# %% ../nbs/22_hier.ipynb #ab207e9b
+# %% ../nbs/22_hier.ipynb #8f0582af
 def plant(
     grower:Grower,
     filled:np.ndarray,   # which documents have terms, (n_docs,)
@@ -79,7 +79,7 @@ def plant(
     grower.took.append(took)
     grower.tree.add("", rows, np.flatnonzero(~filled), -1. if split is None else np.inf, split)
 
-# %% ../nbs/22_hier.ipynb #9d78a110
+# %% ../nbs/22_hier.ipynb #2e6b4bb5
 def try_node(
     grower:Grower,
     id:str,             # of the new node
@@ -102,7 +102,7 @@ def try_node(
         if trial < grower.trials - 1: kept = kept[split.side != small]
     return rows, -2., None, took
 
-# %% ../nbs/22_hier.ipynb #b6e4ed47
+# %% ../nbs/22_hier.ipynb #e62864a3
 def children(grower, node):
     "What `try_node` has to know of both children of a leaf, but for the bar"
     for side in (0, 1):
@@ -115,10 +115,10 @@ def begin(
 ):
     "Let other threads try the children of some leaves."
     for node in nodes:
-        if node.id in grower.begun or 3*node.size > grower.tree.n_docs: continue      # large ones one by one, to save memory
+        if node.id in grower.begun or 3*node.size > grower.tree.n_docs: continue
         grower.begun[node.id] = [pool().submit(try_node, grower, *child, bar) for child in children(grower, node)]
 
-# %% ../nbs/22_hier.ipynb #b8544c11
+# %% ../nbs/22_hier.ipynb #e31dcdb7
 def split_leaf(
     grower:Grower,
     node,           # a leaf with a provisional split
@@ -133,7 +133,7 @@ def split_leaf(
     grower.tree.splits.append(node.id)
     grower.known = {draw: found for draw, found in grower.known.items() if draw[0][:-1] != node.id}
 
-# %% ../nbs/22_hier.ipynb #ff47deef
+# %% ../nbs/22_hier.ipynb #21425bb5
 def grow(
     grower:Grower,
     n_leaves:int|None,   # leaves wanted; None for no limit
@@ -207,7 +207,7 @@ def grower_options(
                 trials=check_number("trials", est.trials, 0), variant=SCORES[est.leaf_choice],
                 options=dict(fit_options(est), settled=settled))
 
-# %% ../nbs/22_hier.ipynb #3c6b2748
+# %% ../nbs/22_hier.ipynb #8a452f2a
 def warn_of_empty(filled):
     "Say how many documents are empty"
     from nmf2.weighting import EmptyDocumentsWarning
