@@ -94,7 +94,7 @@ def in_threads(
     for job in late:
         if not job.cancel(): job.result()     # one that has not started by now has nothing left to do
 
-# %% ../nbs/10_kernels.ipynb #25e21499
+# %% ../nbs/10_kernels.ipynb #3b10590e
 def in_parts(
     kernel,   # takes the number of a part before its other arguments
 ):            # takes the number of parts instead
@@ -108,7 +108,7 @@ def in_parts(
         return part_after_part
     return run
 
-# %% ../nbs/10_kernels.ipynb #f336ea5a
+# %% ../nbs/10_kernels.ipynb #ab650188
 def _both(builder, a, b):
     "Two numbers as a pair"
     pair = ir.Constant(ir.VectorType(a.type, 2), ir.Undefined)
@@ -125,7 +125,7 @@ def _nonzero(context, builder, signature, args, k, column):
     place = builder.gep(table, [builder.add(builder.mul(j, ir.Constant(number, 4)), ir.Constant(number, column))])
     return _both(builder, x, x), builder.bitcast(place, ir.VectorType(x.type, 2).as_pointer())
 
-# %% ../nbs/10_kernels.ipynb #8b1c819a
+# %% ../nbs/10_kernels.ipynb #61e6293a
 SUM = dict(flags=("contract",))                 # a product and a sum may be one instruction
 
 def _products(n):
@@ -184,7 +184,7 @@ def _scatter(data, indices, p, end, table, a, b):
         _add(data, indices, p, table, a, b)
         p += ONE
 
-# %% ../nbs/10_kernels.ipynb #df397858
+# %% ../nbs/10_kernels.ipynb #c61602c7
 class Work(NamedTuple):
     "What sweeps over a matrix with m terms, cut into c chunks, need besides the matrix itself"
     indices:np.ndarray   # of the CSR matrix; empty for a dense one
@@ -245,7 +245,7 @@ def projected_gradient(
         total += _downhill(a*G[0,0] + b*G[0,1] - R[i,0], a) + _downhill(a*G[0,1] + b*G[1,1] - R[i,1], b)
     return total
 
-# %% ../nbs/10_kernels.ipynb #494a2d33
+# %% ../nbs/10_kernels.ipynb #a374c3ed
 def _sweep_dense(X, work, W, mode):
     "A pass over a dense matrix"
     work.sums[:] = 0
@@ -338,8 +338,8 @@ def _aim(part, work, beta):
 
 @register_jitable
 def aim(
-    work:Work,
-    beta:float=0.,  # how far to go on from the topics just solved for, in steps
+    work:Work,          # its topics just solved for, and their lengths, are read
+    beta:float=0.,      # how far to go on from the topics just solved for, in steps
 ):
     "Make the topics just solved for those of the next sweep."
     _aim(len(work.tables), work, beta)
@@ -352,7 +352,11 @@ def aim(
 # %% ../nbs/10_kernels.ipynb #486fcaed
 ROWS = 512                                      # documents to a part
 
-def n_parts(n_docs)->int: return -(-n_docs//ROWS)
+def n_parts(
+    n_docs:int,    # how many documents there are
+)->int:            # how many parts
+    "Parts for kernels that work on a fixed number of documents at a time."
+    return -(-n_docs//ROWS)
 
 @in_parts
 def _times(part, data, indices, indptr, B, out):
@@ -458,7 +462,7 @@ class Docs:
         "Document i as a dense vector, (n_terms,)"
         return (self.X[[i]].toarray()[0] if self.sparse else self.data[i]).astype(np.float64)
 
-# %% ../nbs/10_kernels.ipynb #be6ddc52
+# %% ../nbs/10_kernels.ipynb #873840f7
 @in_parts
 def _turn(part, work, basis, column, c11, c12, c22):
     "Sums times a factor become topics, and two columns of `basis`, for one part of the terms"
@@ -474,7 +478,7 @@ def _turn(part, work, basis, column, c11, c12, c22):
     _same_topics(tables, lo, hi)
 
 def krylov(
-    docs:Docs,
+    docs:Docs,      # what to multiply by
     T:np.ndarray,   # directions to start from, (n_terms, 2)
     steps:int,      # how many blocks; each takes a pass
 )->tuple:           # blocks T, XᵀX T C, ... side by side, (n_terms, 2 steps); X times them, (n_docs, 2 steps); the factors C
@@ -501,7 +505,7 @@ def documents(
     "`X` in a form that can be swept."
     return Docs(X)
 
-# %% ../nbs/10_kernels.ipynb #4109b128
+# %% ../nbs/10_kernels.ipynb #179d237b
 STOPPED, CONVERGED, DIED = 0, 1, 2
 NEAR = .02                      # how small the projected gradient must be before it counts that documents stay
 
@@ -585,8 +589,10 @@ def _take_rows(data, indices, indptr, rows, n_terms):
         for k in range(np.uintp(ends[i+1]) - q): values[q+k], columns[q+k] = data[p+k], new[np.uintp(indices[p+k])]
     return values, columns, ends, terms
 
-# %% ../nbs/10_kernels.ipynb #86017136
-def stored(X)->int:
+# %% ../nbs/10_kernels.ipynb #5955c9a6
+def stored(
+    X,   # CSR or dense matrix
+)->int:
     "How many numbers a matrix holds, the zeros of a sparse one not counted."
     return X.nnz if sp.issparse(X) else X.size
 
@@ -607,7 +613,7 @@ def take(
     sub.data, sub.indices, sub.indptr, sub.has_canonical_format = values, columns, ends, True
     return sub, terms
 
-# %% ../nbs/10_kernels.ipynb #237de1ab
+# %% ../nbs/10_kernels.ipynb #1eca33de
 BITS = 11
 
 @njit(cache=NUMBA_CACHE, nogil=True)
@@ -638,7 +644,7 @@ def descending(
         shift += np.uint64(BITS)
     return order
 
-# %% ../nbs/10_kernels.ipynb #c111a480
+# %% ../nbs/10_kernels.ipynb #10b94256
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _places(w, terms):
     "The place of each term in descending order, zeros last and by number; and how many are not zero"
