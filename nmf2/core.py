@@ -80,7 +80,7 @@ def check_matrix(
         raise ValueError("X must have entries above zero, but all documents are empty: was the vocabulary trimmed too far?")
     return X
 
-# %% ../nbs/00_core.ipynb #7ee6e188
+# %% ../nbs/00_core.ipynb #4c22a440
 def matrix_tags(
     tags,   # from the parent class
 ):          # the same, changed
@@ -149,7 +149,7 @@ def single_blas():
 # %% ../nbs/00_core.ipynb #7b8903be
 NUMBA_CACHE = os.environ.get("NMF2_NUMBA_CACHE", "1") != "0"   # pass as `cache=` to every `njit`
 
-# %% ../nbs/00_core.ipynb #dd594854
+# %% ../nbs/00_core.ipynb #185f475e
 @contextmanager
 def say_if_compiling(
     after:float=3.,   # seconds to wait before saying anything

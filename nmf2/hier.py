@@ -68,7 +68,7 @@ class Grower:
             else: self.known[draw] = split, mndcg(topic, *(split.topic(s, len(topic)) for s in (0, 1)), self.variant), took
         return self.known[draw]
 
-# %% ../nbs/22_hier.ipynb #df6f428c
+# %% ../nbs/22_hier.ipynb #04219f85
 def plant(
     grower:Grower,      # what is shared
     filled:np.ndarray,   # which documents have terms, (n_docs,)
@@ -79,7 +79,7 @@ def plant(
     grower.took.append(took)
     grower.tree.add("", rows, np.flatnonzero(~filled), -1. if split is None else np.inf, split)
 
-# %% ../nbs/22_hier.ipynb #f6c8e975
+# %% ../nbs/22_hier.ipynb #dd851f11
 def try_node(
     grower:Grower,      # what is shared
     id:str,             # of the new node
@@ -102,7 +102,7 @@ def try_node(
         if trial < grower.trials - 1: kept = kept[split.side != small]
     return rows, -2., None, took
 
-# %% ../nbs/22_hier.ipynb #0db98f23
+# %% ../nbs/22_hier.ipynb #1d1bf88a
 def _children(grower, node):
     "What `try_node` has to know of both children of a leaf, but for the bar"
     for side in (0, 1):
@@ -118,7 +118,7 @@ def begin(
         if node.id in grower.begun or 3*node.size > grower.tree.n_docs: continue
         grower.begun[node.id] = [pool().submit(try_node, grower, *child, bar) for child in _children(grower, node)]
 
-# %% ../nbs/22_hier.ipynb #e0a39402
+# %% ../nbs/22_hier.ipynb #788ae937
 def split_leaf(
     grower:Grower,      # what is shared
     node,           # a leaf with a provisional split
@@ -133,7 +133,7 @@ def split_leaf(
     grower.tree.splits.append(node.id)
     grower.known = {draw: found for draw, found in grower.known.items() if draw[0][:-1] != node.id}
 
-# %% ../nbs/22_hier.ipynb #cb324411
+# %% ../nbs/22_hier.ipynb #41bce807
 def grow(
     grower:Grower,      # what is shared
     n_leaves:int|None,   # leaves wanted; None for no limit
@@ -207,7 +207,7 @@ def grower_options(
                 trials=check_number("trials", est.trials, 0), variant=SCORES[est.leaf_choice],
                 options=dict(fit_options(est), settled=settled))
 
-# %% ../nbs/22_hier.ipynb #9e45a26c
+# %% ../nbs/22_hier.ipynb #32327f2b
 def _warn_of_empty(filled):
     "Say how many documents are empty"
     from nmf2.weighting import EmptyDocumentsWarning

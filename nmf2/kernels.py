@@ -94,7 +94,7 @@ def in_threads(
     for job in late:
         if not job.cancel(): job.result()     # one that has not started by now has nothing left to do
 
-# %% ../nbs/10_kernels.ipynb #3b10590e
+# %% ../nbs/10_kernels.ipynb #28abb329
 def in_parts(
     kernel,   # takes the number of a part before its other arguments
 ):            # takes the number of parts instead
@@ -108,7 +108,7 @@ def in_parts(
         return part_after_part
     return run
 
-# %% ../nbs/10_kernels.ipynb #ab650188
+# %% ../nbs/10_kernels.ipynb #e6d6fa97
 def _both(builder, a, b):
     "Two numbers as a pair"
     pair = ir.Constant(ir.VectorType(a.type, 2), ir.Undefined)
@@ -125,7 +125,7 @@ def _nonzero(context, builder, signature, args, k, column):
     place = builder.gep(table, [builder.add(builder.mul(j, ir.Constant(number, 4)), ir.Constant(number, column))])
     return _both(builder, x, x), builder.bitcast(place, ir.VectorType(x.type, 2).as_pointer())
 
-# %% ../nbs/10_kernels.ipynb #61e6293a
+# %% ../nbs/10_kernels.ipynb #b17c972b
 SUM = dict(flags=("contract",))                 # a product and a sum may be one instruction
 
 def _products(n):
@@ -184,7 +184,7 @@ def _scatter(data, indices, p, end, table, a, b):
         _add(data, indices, p, table, a, b)
         p += ONE
 
-# %% ../nbs/10_kernels.ipynb #c61602c7
+# %% ../nbs/10_kernels.ipynb #50162e32
 class Work(NamedTuple):
     "What sweeps over a matrix with m terms, cut into c chunks, need besides the matrix itself"
     indices:np.ndarray   # of the CSR matrix; empty for a dense one
@@ -245,7 +245,7 @@ def projected_gradient(
         total += _downhill(a*G[0,0] + b*G[0,1] - R[i,0], a) + _downhill(a*G[0,1] + b*G[1,1] - R[i,1], b)
     return total
 
-# %% ../nbs/10_kernels.ipynb #a374c3ed
+# %% ../nbs/10_kernels.ipynb #807914fd
 def _sweep_dense(X, work, W, mode):
     "A pass over a dense matrix"
     work.sums[:] = 0
@@ -462,7 +462,7 @@ class Docs:
         "Document i as a dense vector, (n_terms,)"
         return (self.X[[i]].toarray()[0] if self.sparse else self.data[i]).astype(np.float64)
 
-# %% ../nbs/10_kernels.ipynb #873840f7
+# %% ../nbs/10_kernels.ipynb #12f40c08
 @in_parts
 def _turn(part, work, basis, column, c11, c12, c22):
     "Sums times a factor become topics, and two columns of `basis`, for one part of the terms"
@@ -505,7 +505,7 @@ def documents(
     "`X` in a form that can be swept."
     return Docs(X)
 
-# %% ../nbs/10_kernels.ipynb #179d237b
+# %% ../nbs/10_kernels.ipynb #ebc988e3
 STOPPED, CONVERGED, DIED = 0, 1, 2
 NEAR = .02                      # how small the projected gradient must be before it counts that documents stay
 
@@ -589,7 +589,7 @@ def _take_rows(data, indices, indptr, rows, n_terms):
         for k in range(np.uintp(ends[i+1]) - q): values[q+k], columns[q+k] = data[p+k], new[np.uintp(indices[p+k])]
     return values, columns, ends, terms
 
-# %% ../nbs/10_kernels.ipynb #5955c9a6
+# %% ../nbs/10_kernels.ipynb #4f9e48b4
 def stored(
     X,   # CSR or dense matrix
 )->int:
@@ -613,7 +613,7 @@ def take(
     sub.data, sub.indices, sub.indptr, sub.has_canonical_format = values, columns, ends, True
     return sub, terms
 
-# %% ../nbs/10_kernels.ipynb #1eca33de
+# %% ../nbs/10_kernels.ipynb #f4354ac5
 BITS = 11
 
 @njit(cache=NUMBA_CACHE, nogil=True)
@@ -644,7 +644,7 @@ def descending(
         shift += np.uint64(BITS)
     return order
 
-# %% ../nbs/10_kernels.ipynb #10b94256
+# %% ../nbs/10_kernels.ipynb #05aa52d2
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _places(w, terms):
     "The place of each term in descending order, zeros last and by number; and how many are not zero"
@@ -666,7 +666,16 @@ def _ideal(values, rest, over_place):
     return total
 
 @njit(cache=NUMBA_CACHE, nogil=True)
-def mndcg_sum(terms, parent, left, right, logs, over_logs, over_place, published):
+def mndcg_sum(
+    terms:np.ndarray,       # numbers of the terms that occur in any of the topics, ascending, (t,)
+    parent:np.ndarray,      # their weights in the node's own topic, (t,)
+    left:np.ndarray,        # and in its children's, (t,)
+    right:np.ndarray,       # likewise
+    logs:np.ndarray,        # log 1, ..., log m, for all m terms of the vocabulary
+    over_logs:np.ndarray,   # one over these, with log 2 for log 1
+    over_place:np.ndarray,  # one over 1, 1, log2 3, ..., log2 m
+    published:bool,         # as the authors' program computes it? Then the other terms only fill the gaps
+)->float:
     "The modified NDCG, see `mndcg` in `score`, of topics over some of the terms"
     m, end, n_rest, dcg_left, dcg_right = len(logs), 0, 0, 0., 0.
     (place, present), (in_left, n_left), (in_right, n_right) = _places(parent, terms), _places(left, terms), _places(right, terms)

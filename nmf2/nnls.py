@@ -107,7 +107,7 @@ def _active_set(G, r, use, g, F, L, x):
             use[hit], g[hit] = False, 0.
             if hit == best: refused[best] = True           # let go at once: its slack was only rounding
 
-# %% ../nbs/11_nnls.ipynb #cb282474
+# %% ../nbs/11_nnls.ipynb #30d860da
 @njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
 def _guess(G, r, g, s, use):
     "Mark the topics that are in use after a few rounds of coordinate descent"

@@ -116,7 +116,7 @@ class Tree:
             yield node
             todo.extend(reversed(node.children))
 
-# %% ../nbs/21_tree.ipynb #211051fc
+# %% ../nbs/21_tree.ipynb #79c7bd16
 def leaves(tree,
     n:int|None=None,   # in the tree with this many leaves; all if None
 )->list:               # of nodes, from left to right
@@ -130,7 +130,7 @@ def leaves(tree,
 
 Tree.leaves = leaves
 
-# %% ../nbs/21_tree.ipynb #f478a59a
+# %% ../nbs/21_tree.ipynb #9f82521b
 def labels(tree,
     n:int|None=None,   # in the tree with this many leaves; all if None
 )->np.ndarray:         # 0 … n − 1, −1 for outliers, (n_docs,)
@@ -267,7 +267,7 @@ STYLE = """.nmf2-tree{font:15px/1.5 system-ui,sans-serif;color:#222;max-width:60
 .nmf2-tree li{margin:.15rem 0}
 .nmf2-tree li span{color:#777;margin-right:.5rem}"""
 
-# %% ../nbs/21_tree.ipynb #4477d560
+# %% ../nbs/21_tree.ipynb #8efa967a
 def _check_given(tree, **given):
     "Stop if something that goes with the documents is not as many"
     for name, values in given.items():
@@ -287,7 +287,7 @@ def _documents_html(tree, node, texts, ids, n_docs):
         items.append(f"<li>{name}{'' if texts is None else _beginning(texts[i])}</li>")
     return f"<ol>{''.join(items)}</ol>"
 
-# %% ../nbs/21_tree.ipynb #039b7dfa
+# %% ../nbs/21_tree.ipynb #743b63f3
 def to_fragment(tree,
     texts=None,        # the documents, (n_docs,)
     ids=None,          # their names, (n_docs,)
@@ -311,7 +311,7 @@ def to_fragment(tree,
         else: out.append(_documents_html(tree, node, texts, ids, n_docs) + "</details>")
     return "\n".join(out + ["</div>"])
 
-# %% ../nbs/21_tree.ipynb #94088ebd
+# %% ../nbs/21_tree.ipynb #a54ba79f
 def to_html(tree,
     texts=None,                # the documents, (n_docs,)
     ids=None,                  # their names, (n_docs,)
