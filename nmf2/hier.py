@@ -71,7 +71,7 @@ class Grower:
 # %% ../nbs/22_hier.ipynb #04219f85
 def plant(
     grower:Grower,      # what is shared
-    filled:np.ndarray,   # which documents have terms, (n_docs,)
+    filled:np.ndarray,  # which documents have terms, (n_docs,)
 ):
     "Make the root of a tree; empty documents are its outliers."
     rows = np.flatnonzero(filled)
@@ -110,8 +110,8 @@ def _children(grower, node):
 
 def begin(
     grower:Grower,      # what is shared
-    nodes:list,     # leaves that will be split soon, the most urgent first
-    bar:float,      # as far as can be told now
+    nodes:list,         # leaves that will be split soon, the most urgent first
+    bar:float,          # as far as can be told now
 ):
     "Let other threads try the children of some leaves."
     for node in nodes:
@@ -121,8 +121,8 @@ def begin(
 # %% ../nbs/22_hier.ipynb #788ae937
 def split_leaf(
     grower:Grower,      # what is shared
-    node,           # a leaf with a provisional split
-    bar:float,      # the smallest positive score of the leaves, this one included
+    node,               # a leaf with a provisional split
+    bar:float,          # the smallest positive score of the leaves, this one included
 ):
     "Make the provisional split of a leaf real, and try both children."
     for work in grower.begun.pop(node.id, []): work.result()
@@ -131,11 +131,12 @@ def split_leaf(
         grower.tree.add(id, kept, np.setdiff1d(rows, kept, assume_unique=True), score, split)
         grower.took += [cost for cost in took if cost]
     grower.tree.splits.append(node.id)
-    grower.known = {draw: found for draw, found in grower.known.items() if draw[0][:-1] != node.id}
+    for draw in list(grower.known):                     # a list: other threads add to it meanwhile
+        if draw[0] in (node.id + "0", node.id + "1"): del grower.known[draw]
 
 # %% ../nbs/22_hier.ipynb #41bce807
 def grow(
-    grower:Grower,      # what is shared
+    grower:Grower,       # what is shared
     n_leaves:int|None,   # leaves wanted; None for no limit
     bar,                 # a progress bar
 ):
@@ -251,7 +252,7 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         min_score:float|None=None,  # split only leaves that score at least this; None for all that can be split
         leaf_choice:str="mndcg",    # score of a split: "mndcg" as published, "mndcg-paper" by the paper's formulas
         init="svd",                 # start of each: "svd", "random", or a function of (docs, terms), see `starter`
-        tol:float=1e-4,             # stop a factorization when its projected gradient is below this part of its first value
+        tol:float=1e-4,             # stop a factorization when its projected gradient is below this part of the yardstick in `rank2`
         min_iter:int=1,             # iterations before the first look at it
         max_iter:int=1000,          # at most this many
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method

@@ -117,9 +117,9 @@ def svd_topics(
     Source: Gillis, Kuang and Park, *Hierarchical clustering of hyperspectral images using rank-two NMF*, Section 3;
     angles instead of extreme points.
     """
-    n = docs.shape[0]
-    if n >= 2*SAMPLE:
-        sub, terms = take(docs.X, np.arange(0, n, n//SAMPLE))
+    if docs.shape[0] >= 2*SAMPLE:
+        rows = np.flatnonzero(docs.filled())
+        sub, terms = take(docs.X, rows[::max(1, len(rows)//SAMPLE)])
         some, Ht = documents(sub), np.zeros((docs.shape[1], 2))
         Ht[terms] = svd_topics(some)
         docs.reads += some.reads*stored(sub)/stored(docs.X)
@@ -136,7 +136,7 @@ def rank2_nmf(
     Ht0:np.ndarray|None=None,   # topics to start from, (n_terms, 2)
     W0:np.ndarray|None=None,    # or weights to start from, (n_docs, 2)
     *,
-    tol:float=1e-4,             # stop when the projected gradient is below this part of its first value
+    tol:float=1e-4,             # stop when the projected gradient is below this part of the yardstick
     min_iter:int=1,             # iterations before the first look at it
     max_iter:int=1000,          # at most this many iterations
     extrapolate:bool=True,      # go a little further after each step?
@@ -182,7 +182,7 @@ class Rank2NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def __init__(self,
         *,
         init:str="svd",             # "svd", the wedge of the singular vectors, or "random" topics
-        tol:float=1e-4,             # stop when the projected gradient is below this part of its first value
+        tol:float=1e-4,             # stop when the projected gradient is below this part of the yardstick
         min_iter:int=1,             # iterations before the first look at it
         max_iter:int=1000,          # at most this many iterations
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method

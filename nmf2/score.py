@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .kernels import descending, mndcg_sum
+from .kernels import mndcg_sum
 
 # %% ../nbs/20_score.ipynb #a0988aef
 @lru_cache(maxsize=4)

@@ -202,3 +202,11 @@ def test_seeds():
 def test_new_documents_need_the_same_terms():
     model = Rank2NMF().fit(matrix())
     with pytest.raises(ValueError, match="features"): model.transform(np.ones((2, 7)))
+
+
+def test_the_start_is_found_among_documents_that_are_not_empty():
+    X = sp.lil_array((8000, 9))
+    X[1,:5], X[3,5:], X[5,:3] = 1, 2, 1                       # every fourth document would be an empty one
+    model = Rank2NMF().fit(X.tocsr())
+    assert np.isfinite(model.components_).all() and model.components_.any(1).all()
+    assert model.labels_[1] == model.labels_[5] != model.labels_[3] and model.labels_[0] == -1
