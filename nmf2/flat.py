@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .core import check_matrix, check_number, matrix_tags, single_blas
 from .hier import HierNMF2
-from .kernels import documents, take
+from .kernels import Rows, documents, take
 from .nnls import nnls
 from .rank2 import leading_pair
 
@@ -23,7 +23,7 @@ def memberships(
     step:int=20_000, # documents weighed at a time
 )->np.ndarray:       # (n_docs, k), in the type of X
     "Nonnegative weights of each document in all topics together."
-    docs, out, G = documents(X), np.empty((X.shape[0], Ht.shape[1]), X.dtype), Ht.T @ Ht
+    docs, out, G = Rows(X), np.empty((X.shape[0], Ht.shape[1]), X.dtype), Ht.T @ Ht
     for lo in range(0, len(out), step): out[lo:lo+step] = nnls(G, docs.times(Ht, lo, lo + step))
     return out
 

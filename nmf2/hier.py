@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .core import check_matrix, check_number, matrix_tags, progress_bar, say_if_compiling, seed_of, single_blas, stream
-from .kernels import documents, pool, stored, take
+from .kernels import Rows, documents, pool, stored, take
 from .rank2 import fit_options, rank2_nmf, sides
 from .score import mndcg
 from .tree import Split, Tree, route, shares
@@ -185,7 +185,7 @@ def starter(
 
 # %% ../nbs/22_hier.ipynb #a75d2c9f
 def mark(
-    docs,   # from `documents`
+    docs,   # `Rows` or what comes from `documents`
 )->np.ndarray:
     "Three numbers that change with the weights in a matrix and with their order, to recognise it by."
     rng = np.random.default_rng(0)
@@ -308,7 +308,7 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if X is None and not hasattr(self, "_X"):
             raise ValueError("X must be given: the training matrix is not copied or pickled with the model")
         X = self._X if X is None else check_matrix(self, X, reset=False)
-        if X.shape[0] != self.tree_.n_docs or not np.allclose(mark(documents(X)), self._mark, rtol=1e-5):
+        if X.shape[0] != self.tree_.n_docs or not np.allclose(mark(Rows(X)), self._mark, rtol=1e-5):
             raise ValueError("X must be the matrix that the model was fitted to, with the same weights in the same order")
         self._X = X
         return self._grow(Grower(X, self.tree_, starter(*self._origin), **self._options), n_leaves)

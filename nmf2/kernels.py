@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FAST', 'POOLS', 'SUM', 'ONE', 'TWO', 'THREE', 'FOUR', 'SOLVE', 'GRAM', 'BACK', 'ROWS', 'NONE', 'STOPPED', 'CONVERGED',
            'DIED', 'NEAR', 'BITS', 'prepare', 'solve2', 'nnls2', 'cut_points', 'pool', 'in_threads', 'in_parts', 'Work',
-           'projected_gradient', 'one_pass', 'solve_terms', 'aim', 'n_parts', 'Docs', 'krylov', 'documents',
+           'projected_gradient', 'one_pass', 'solve_terms', 'aim', 'n_parts', 'Rows', 'Docs', 'krylov', 'documents',
            'alternate', 'squared_error', 'residuals', 'stored', 'take', 'descending', 'mndcg_sum']
 
 # %% ../nbs/10_kernels.ipynb #9d8e7c7f
@@ -279,13 +279,18 @@ def one_pass(
     _add_up(work.sums)
 
 # %% ../nbs/10_kernels.ipynb #8a871397
+@njit(cache=NUMBA_CACHE, nogil=True)
+def _add_chunks(tables, lo, hi):
+    "The sums of all chunks into the first one's table, in order"
+    for c in range(1, len(tables)):
+        for j in range(lo, hi): tables[0,j,2] += tables[c,j,2]; tables[0,j,3] += tables[c,j,3]
+
 @in_parts
 def _solve_terms(part, work):
     "The best topics for the weights of the last sweep, for one part of the terms"
     n, m, tables, total = len(work.tables), work.tables.shape[1], work.tables, work.parts[part]
     lo, hi = m*part//n, m*(part + 1)//n
-    for c in range(1, n):
-        for j in range(lo, hi): tables[0,j,2] += tables[c,j,2]; tables[0,j,3] += tables[c,j,3]
+    _add_chunks(tables, lo, hi)
     table, new = tables[0,lo:hi].reshape(-1), work.topics[1,lo:hi].reshape(-1)
     g11, g12, g22 = work.sums[0,0], work.sums[0,1], work.sums[0,2]
     prepared, r1, r2 = prepare(g11, g12, g22), _over(work.lengths[0,0]), _over(work.lengths[0,1])
@@ -378,6 +383,43 @@ def _squares(part, data, indptr, out):
         out[i] = total
 
 # %% ../nbs/10_kernels.ipynb #044eefea
+NONE = np.empty(0, np.int32)
+
+class Rows:
+    "A document-term matrix, CSR or dense, that is read a row at a time."
+    def __init__(self,
+        X,        # canonical CSR or dense, float32 or float64, (n_docs, n_terms)
+    ):
+        self.X, self.shape, self.sparse, self.reads = X, X.shape, sp.issparse(X), 0       # `reads`: how often it was read
+        self.data = X.data if self.sparse else np.ascontiguousarray(X)
+        self.indices, self.indptr = (X.indices, X.indptr) if self.sparse else (NONE, NONE)
+
+    def times(self, B, lo=0, hi=None):
+        "X B for documents `lo` to `hi`, in the type of X, (hi - lo, k)"
+        hi = self.shape[0] if hi is None else min(hi, self.shape[0])
+        self.reads += (hi - lo)/self.shape[0]
+        B = np.ascontiguousarray(B, dtype=self.data.dtype)
+        if not self.sparse: return self.data[lo:hi] @ B
+        out = np.empty((hi - lo, B.shape[1]), B.dtype)
+        _times(n_parts(hi - lo), self.data, self.indices, self.indptr[lo:hi+1], B, out)
+        return out
+
+    def squares(self):
+        "Squared length of each document, (n_docs,)"
+        if not self.sparse: return np.einsum("ij,ij->i", self.data, self.data, dtype=np.float64)
+        out = np.empty(self.shape[0])
+        _squares(n_parts(self.shape[0]), self.data, self.indptr, out)
+        return out
+
+    def filled(self):
+        "Which documents have any terms, (n_docs,)"
+        return np.diff(self.indptr) > 0 if self.sparse else self.data.any(1)
+
+    def row(self, i):
+        "Document i as a dense vector, (n_terms,)"
+        return (self.X[[i]].toarray()[0] if self.sparse else self.data[i]).astype(np.float64)
+
+# %% ../nbs/10_kernels.ipynb #1af2b128
 @in_parts
 def _collect(part, tables, S):
     "Add up the sums of all chunks, in order, for one part of the terms"
@@ -386,21 +428,17 @@ def _collect(part, tables, S):
     for c in range(1, len(tables)):
         for j in range(lo, hi): S[j,0] += tables[c,j,2]; S[j,1] += tables[c,j,3]
 
-NONE = np.empty(0, np.int32)
-
-class Docs:
-    "A document-term matrix, CSR or dense, that is read a row at a time."
+class Docs(Rows):
+    "A document-term matrix that can be swept."
     def __init__(self,
         X,        # canonical CSR or dense, float32 or float64, (n_docs, n_terms)
     ):
-        self.X, self.shape, self.sparse, self.reads = X, X.shape, sp.issparse(X), 0       # `reads`: how often it was read
-        self.data = X.data if self.sparse else np.ascontiguousarray(X)
-        ends = X.indptr if self.sparse else np.arange(len(X) + 1)*X.shape[1]
-        cuts, m = cut_points(ends, X.shape[1]), X.shape[1]
-        n = len(cuts) - 1
-        self.work = Work(X.indices if self.sparse else NONE, X.indptr if self.sparse else NONE, cuts,
-                         np.empty((n, m, 4), X.dtype), np.zeros((2, m, 2), X.dtype), np.ones((2, 2)),
-                         np.zeros(3), np.zeros((n, 5)), np.zeros((n, 5)))
+        super().__init__(X)
+        n, m = X.shape
+        cuts = cut_points(self.indptr if self.sparse else np.arange(n + 1)*m, m)
+        c = len(cuts) - 1
+        self.work = Work(self.indices, self.indptr, cuts, np.empty((c, m, 4), X.dtype), np.zeros((2, m, 2), X.dtype),
+                         np.ones((2, 2)), np.zeros(3), np.zeros((c, 5)), np.zeros((c, 5)))
 
     @property
     def rounding(self)->float: return 1e-6 if self.data.dtype == np.float32 else 1e-12      # what may be lost in a sweep
@@ -437,39 +475,13 @@ class Docs:
         pairs = [np.ascontiguousarray(W[:,[k, min(k + 1, W.shape[1] - 1)]], dtype=np.float64) for k in range(0, W.shape[1], 2)]
         return np.concatenate([self.read(np.zeros((self.shape[1], 0)), pair, BACK) for pair in pairs], 1)[:,:W.shape[1]]
 
-    def times(self, B, lo=0, hi=None):
-        "X B for documents `lo` to `hi`, in the type of X, (hi - lo, k)"
-        hi = self.shape[0] if hi is None else min(hi, self.shape[0])
-        self.reads += (hi - lo)/self.shape[0]
-        B = np.ascontiguousarray(B, dtype=self.data.dtype)
-        if not self.sparse: return self.data[lo:hi] @ B
-        out = np.empty((hi - lo, B.shape[1]), B.dtype)
-        _times(n_parts(hi - lo), self.data, self.work.indices, self.work.indptr[lo:hi+1], B, out)
-        return out
-
-    def squares(self):
-        "Squared length of each document, (n_docs,)"
-        if not self.sparse: return np.einsum("ij,ij->i", self.data, self.data, dtype=np.float64)
-        out = np.empty(self.shape[0])
-        _squares(n_parts(self.shape[0]), self.data, self.work.indptr, out)
-        return out
-
-    def filled(self):
-        "Which documents have any terms, (n_docs,)"
-        return np.diff(self.work.indptr) > 0 if self.sparse else self.data.any(1)
-
-    def row(self, i):
-        "Document i as a dense vector, (n_terms,)"
-        return (self.X[[i]].toarray()[0] if self.sparse else self.data[i]).astype(np.float64)
-
 # %% ../nbs/10_kernels.ipynb #12f40c08
 @in_parts
 def _turn(part, work, basis, column, c11, c12, c22):
     "Sums times a factor become topics, and two columns of `basis`, for one part of the terms"
     n, tables = len(work.tables), work.tables
     lo, hi = len(basis)*part//n, len(basis)*(part + 1)//n
-    for c in range(1, n):
-        for j in range(lo, hi): tables[0,j,2] += tables[c,j,2]; tables[0,j,3] += tables[c,j,3]
+    _add_chunks(tables, lo, hi)
     for j in range(lo, hi):
         s1, s2 = tables[0,j,2], tables[0,j,3]
         tables[0,j,0], tables[0,j,1] = s1*c11, s1*c12 + s2*c22

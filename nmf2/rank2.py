@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .core import check_matrix, check_number, matrix_tags, say_if_compiling, seed_of, single_blas, stream
-from .kernels import CONVERGED, DIED, alternate, documents, krylov, nnls2, residuals, squared_error, stored, take
+from .kernels import CONVERGED, DIED, Rows, alternate, documents, krylov, nnls2, residuals, squared_error, stored, take
 
 # %% ../nbs/13_rank2.ipynb #97a6e245
 def unit(
@@ -219,7 +219,7 @@ class Rank2NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         check_is_fitted(self)
         X = check_matrix(self, X, reset=False, min_docs=1)
         H = self.components_.astype(np.float64)
-        return nnls2(H @ H.T, documents(X).times(H.T)).astype(X.dtype)
+        return nnls2(H @ H.T, Rows(X).times(H.T)).astype(X.dtype)
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 

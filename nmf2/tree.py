@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .core import check_matrix, check_number
-from .kernels import documents, nnls2
+from .kernels import Rows, nnls2
 
 # %% ../nbs/21_tree.ipynb #9242a708
 class Split(NamedTuple):
@@ -189,13 +189,13 @@ def route(
     "The leaf to which each document finds its way."
     number = {leaf.id: k for k, leaf in enumerate(tree.leaves(n))}
     labels = np.full(X.shape[0], -1)
-    todo = [("", np.flatnonzero(documents(X).filled()))]
+    todo = [("", np.flatnonzero(Rows(X).filled()))]
     while todo:
         id, rows = todo.pop()
         if id in number: labels[rows] = number[id]
         elif len(rows):
             Ht = _topics(tree, [id])
-            W = nnls2(Ht.T @ Ht, documents(X[rows]).times(Ht))
+            W = nnls2(Ht.T @ Ht, Rows(X[rows]).times(Ht))
             first = W[:,0] > W[:,1]
             todo += [(id + "0", rows[first]), (id + "1", rows[~first])]
     return labels
@@ -210,7 +210,7 @@ def shares(
     at_once:int=16,    # nodes with which documents are weighed in one pass
 )->np.ndarray:         # each row sums to one, (n, n_leaves)
     "How much of each leaf is in each document."
-    docs, leaves = documents(X), tree.leaves(n)
+    docs, leaves = Rows(X), tree.leaves(n)
     column = {leaf.id: k for k, leaf in enumerate(leaves)}
     inner = sorted({leaf.id[:i] for leaf in leaves for i in range(len(leaf.id))})        # a node before those below it
     out, share = np.ones((X.shape[0], len(leaves)), X.dtype), {"": np.ones(X.shape[0])}
