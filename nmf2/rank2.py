@@ -81,7 +81,7 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, settled):
 # %% ../nbs/13_rank2.ipynb #ee28a9f3
 def leading_pair(
     docs,                # from `documents`
-    steps:int=3,         # blocks of the Krylov space; each takes one pass over the matrix
+    steps:int=2,         # blocks of the Krylov space; each takes one pass over the matrix
 )->tuple:                # the space, (n_terms, 2 steps); X times it; and the mixtures of its columns that are wanted, (2 steps, 2 or 1)
     "Nearly the two leading right singular vectors, the same ones every time."
     T = np.random.default_rng(0).random((docs.shape[1], 2), dtype=np.float32)
@@ -97,9 +97,9 @@ def leading_pair(
 # %% ../nbs/13_rank2.ipynb #76cf245a
 def wedge(
     z:np.ndarray,        # documents in the plane, (n_docs, 2)
-    spare:float=.01,     # share of the documents' squared length that may lie beyond either edge
+    spare:float=.25,     # share of the documents' squared length that lies beyond either edge
 )->np.ndarray:           # two angles
-    "The edges of the wedge that holds the documents, up to a few stray ones."
+    "The edges of the wedge that holds the middle half of the documents."
     angle, weight = np.arctan2(z[:,1], z[:,0]), (z*z).sum(1)
     order = angle.argsort(kind="stable")
     share = weight[order].cumsum()
@@ -111,23 +111,24 @@ SAMPLE = 2000                   # documents enough to find the wedge
 
 def svd_topics(
     docs,                # from `documents`
+    spare:float=.25,     # for `wedge`
 )->np.ndarray:           # topics, (n_terms, 2)
-    """Two topics to start from: the edges of the documents' wedge in the plane of the leading singular vectors.
+    """Two topics to start from: the wedge of the middle half of the documents, in the plane of the leading singular vectors.
 
     Source: Gillis, Kuang and Park, *Hierarchical clustering of hyperspectral images using rank-two NMF*, Section 3;
-    angles instead of extreme points.
+    quartiles of the angle instead of extreme points.
     """
     if docs.shape[0] >= 2*SAMPLE:
         rows = np.flatnonzero(docs.filled())
         sub, terms = take(docs.X, rows[::max(1, len(rows)//SAMPLE)])
         some, Ht = documents(sub), np.zeros((docs.shape[1], 2))
-        Ht[terms] = svd_topics(some)
+        Ht[terms] = svd_topics(some, spare)
         docs.reads += some.reads*stored(sub)/stored(docs.X)
         return Ht
     basis, images, mix = leading_pair(docs)
     if mix.shape[1] < 2: return np.c_[abs(basis @ mix), np.zeros(len(basis))]
     mix = mix*np.where((images @ mix).sum(0) < 0, -1., 1.)
-    edges = wedge(images @ mix)
+    edges = wedge(images @ mix, spare)
     return np.maximum(0, basis @ (mix @ np.stack([np.cos(edges), np.sin(edges)])).astype(basis.dtype))
 
 # %% ../nbs/13_rank2.ipynb #119ba88f

@@ -11,6 +11,7 @@ import html
 import json
 import os
 import tempfile
+import tokenize
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -418,7 +419,7 @@ def load(
         if about["format"] != "nmf2 tree": raise ValueError("another format")
         if about["version"] == 1: return _rebuilt(about, arrays)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, EOFError,
-            zlib.error, zipfile.BadZipFile) as e:
+            tokenize.TokenError, zlib.error, zipfile.BadZipFile) as e:
         raise ValueError(f"{path} is not a tree saved by nmf2, or is damaged: write it again with tree.save(path)") from e
     raise ValueError(f"{path} was saved by a later version of nmf2: update nmf2 to read it")
 

@@ -289,7 +289,10 @@ def test_given_up_nodes_are_mentioned():
     X = np.zeros((46, 30))
     X[:40,:10] = rng.random((40, 10))
     for i in range(6): X[40+i, 10+3*i:13+3*i] = 40
-    with pytest.warns(UserWarning, match="raise trials=3"): HierNMF2(8).fit(X)
+    def odd_one_first(docs, terms):
+        x = X[np.ix_(docs, terms)]
+        return None, [x[x.sum(1).argmax()], x.mean(0)]
+    with pytest.warns(UserWarning, match="raise trials=3"): HierNMF2(8, init=odd_one_first).fit(X)
 
 
 def test_an_interrupted_fit_leaves_a_whole_tree():

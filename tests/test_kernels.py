@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numba import get_num_threads, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 
+from nmf2 import kernels
 from nmf2.kernels import (alternate, cut_points, descending, documents, in_threads, nnls2, pool, prepare,
                           projected_gradient, residuals, solve2, solve_terms, squared_error, take)
 
@@ -19,14 +20,19 @@ def matrices():
     holes = X.toarray()
     holes[[0, 7, 399]], holes[:,[0, 5, 59]] = 0, 0                       # empty documents and terms, at the ends too
     twins = np.repeat(X.toarray()[:40], 10, axis=0)                      # duplicate documents
-    many = sp.random(9000, 300, .2, "csr", rng=rng)                      # several chunks
+    many = sp.random(9000, 500, .4, "csr", rng=rng)                      # several chunks
     return dict(plain=X.toarray(), holes=holes, twins=twins, many=many.toarray(), one_term=X.toarray()[:,:1], one_document=X.toarray()[:1])
+
+
+@pytest.fixture(params=["the terms at once", "the terms in parts"])
+def parts(request, monkeypatch):
+    if "parts" in request.param: monkeypatch.setattr(kernels, "IN_PARTS", 0)
 
 
 @pytest.mark.parametrize("name", matrices())
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("index", [np.int32, np.int64, None])
-def test_sweep_and_products(name, dtype, index):
+def test_sweep_and_products(name, dtype, index, parts):
     dense = matrices()[name].astype(dtype)
     X = dense
     if index:
@@ -46,11 +52,16 @@ def test_sweep_and_products(name, dtype, index):
     assert_allclose(slope, naive.projected_gradient(old, Ht.T @ Ht, exact @ Ht)**2, **near)
     moved = np.count_nonzero((W[:,0] > W[:,1]) != (old[:,0] > old[:,1]))
     assert docs.work.sums[0,4] == moved
-    explained, slope, size = solve_terms(docs.work)
+    docs.work.topics[0] = last = rng.random((X.shape[1], 2)).astype(dtype)
+    explained, slope, size, uphill = solve_terms(docs.work)
     G = W.T @ W
     if np.linalg.cond(G) < 1e6: assert_allclose(docs.work.topics[1], nnls2(G, exact.T @ W), **near)     # else there are several
     assert_allclose(docs.work.lengths[1], np.linalg.norm(docs.work.topics[1], axis=0), rtol=1e-5)
     assert_allclose([explained, slope, size], [np.vdot(Ht, S), projected_gradient(Ht, G, S), (S**2).sum()], **near)
+    step = docs.work.topics[1]/np.where(docs.work.lengths[1] > 0, docs.work.lengths[1], 1) - last
+    gradient = Ht @ G - S
+    rise = np.vdot(gradient, step)
+    if abs(rise) > 1e-6*np.linalg.norm(S)*np.linalg.norm(step): assert uphill == (rise > 0)            # else it is rounding
     B, V = rng.random((X.shape[1], 11)), rng.random((X.shape[0], 19))
     assert_allclose(docs.times(B), exact @ B, **near)
     assert_allclose(docs.times(B, 0, 200), exact[:200] @ B, **near)
@@ -65,6 +76,7 @@ def test_sweep_and_products(name, dtype, index):
 def test_the_cases_have_one_chunk_and_several():
     chunks = [len(documents(sp.csr_array(X)).work.tables) for X in matrices().values()]
     assert min(chunks) == 1 and max(chunks) > 2
+    assert len(documents(sp.csr_array(matrices()["many"])).work.parts) == 1
 
 
 def test_solve2_against_all_supports():
@@ -90,7 +102,7 @@ def test_nnls2_compiled_and_plain_agree():
     assert_allclose(nnls2(B.T @ B, R), nnls2.py_func(B.T @ B, R), rtol=1e-13)
 
 
-def test_threads_change_no_bit():
+def test_threads_change_no_bit(parts):
     X = sp.csr_array(matrices()["many"])
     before, results = get_num_threads(), []
     for threads in (1, before):
@@ -131,12 +143,12 @@ def loop(X, way, threads=None, sweeps=30):
 
 @pytest.mark.parametrize("name", ["plain", "holes", "twins", "many"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_compiled_loop_and_the_one_in_python_give_the_same_bits(name, dtype):
+def test_the_compiled_loop_and_the_one_in_python_give_the_same_bits(name, dtype, parts):
     X = sp.csr_array(matrices()[name].astype(dtype))
     assert_array_equal(loop(X, alternate), loop(X, alternate.py_func))
 
 
-def test_threads_change_no_bit_of_a_long_loop():
+def test_threads_change_no_bit_of_a_long_loop(parts):
     X = sp.csr_array(matrices()["many"])
     assert_array_equal(loop(X, alternate.py_func, 1), loop(X, alternate.py_func))
 
