@@ -32,7 +32,8 @@ def _check_values(values, who):
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
         raise ValueError(f"X passed to {who} contains NaN or inf: every weight must be a finite number. "
                          "They often come from dividing by the length of an empty document; leave such documents at zero.")
-    if values.size and values.max() > 1e30 or 0 < values.max(initial=0) < 1e-30:
+    limit = 1e15 if values.dtype == np.float32 else 1e30
+    if values.size and values.max() > limit or 0 < values.max(initial=0) < 1/limit:
         raise ValueError(f"X passed to {who} has {values.max():.1e} as its largest value, beyond what can be squared and summed "
                          "safely. Divide it by X.max().")
     if values.size and values.min() < 0:

@@ -8,16 +8,19 @@ __all__ = ['AHEAD', 'SCORES', 'find_split', 'Grower', 'plant', 'try_node', 'begi
 
 # %% ../nbs/22_hier.ipynb #59c24ad3
 import warnings
+import zlib
 from concurrent.futures import wait
+from functools import reduce
 from math import fsum
 
 import numpy as np
+import scipy.sparse as sp
 from numba import get_num_threads
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .core import check_matrix, check_number, matrix_tags, progress_bar, say_if_compiling, seed_of, single_blas, stream
-from .kernels import Rows, documents, pool, stored, take
+from .kernels import documents, pool, stored, take
 from .rank2 import fit_options, rank2_nmf, sides
 from .score import mndcg
 from .tree import Split, Tree, route, shares
@@ -128,14 +131,18 @@ def split_leaf(
     bar:float,          # the smallest positive score of the leaves, this one included
 ):
     "Make the provisional split of a leaf real, and try both children."
-    for work in grower.begun.pop(node.id, []): work.result()
-    tried = [(id, rows, *try_node(grower, id, rows, topic, bar)) for id, rows, topic in _children(grower, node)]
+    children, begun = list(_children(grower, node)), grower.begun.get(node.id, [])
+    for child, work in zip(children, begun):
+        if work.cancel(): try_node(grower, *child, bar)             # nobody has begun it; what it finds is kept
+    wait([work for work in begun if not work.cancelled()])
+    tried = [(id, rows, *try_node(grower, id, rows, topic, bar)) for id, rows, topic in children]
     for id, rows, kept, score, split, took in tried:
         grower.tree.add(id, kept, np.setdiff1d(rows, kept, assume_unique=True), score, split)
         grower.took += [cost for cost in took if cost]
     grower.tree.splits.append(node.id)
-    for draw in list(grower.known):                     # a list: other threads add to it meanwhile
+    for draw in list(grower.known):                                 # a list: other threads add to it meanwhile
         if draw[0] in (node.id + "0", node.id + "1"): del grower.known[draw]
+    grower.begun.pop(node.id, None)
 
 # %% ../nbs/22_hier.ipynb #41bce807
 def grow(
@@ -188,11 +195,12 @@ def starter(
 
 # %% ../nbs/22_hier.ipynb #a75d2c9f
 def mark(
-    docs,   # `Rows` or what comes from `documents`
-)->np.ndarray:
-    "Three numbers that change with the weights in a matrix and with their order, to recognise it by."
-    rng = np.random.default_rng(0)
-    return np.array([*docs.shape, docs.times(rng.random((docs.shape[1], 1)))[:,0] @ rng.random(docs.shape[0])])
+    X,      # document-term matrix, canonical CSR or dense
+)->int:
+    "A checksum of the weights and their places, the same for a sparse and a dense form of the same matrix."
+    X = sp.csr_array(X)
+    parts = np.diff(X.indptr).astype(np.int64), X.indices.astype(np.int32, copy=False), X.data.astype(np.float32, copy=False)
+    return reduce(lambda sofar, part: zlib.crc32(part, sofar), parts, 0)
 
 # %% ../nbs/22_hier.ipynb #8576a6d5
 SCORES = {"mndcg": "published", "mndcg-paper": "paper"}
@@ -259,7 +267,7 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         min_iter:int=1,             # iterations before the first look at it
         max_iter:int=1000,          # at most this many
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
-        settled:float|None=.002,    # when accelerated stop, too, if no more than this share of documents changes sides; None for no
+        settled:float|None=.002,    # when accelerated stop, too, if no more than this share of documents changes sides and the gradient is below 2 %; None for no
         random_state=None,          # seed for init="random"
         progress:bool=False,        # show a progress bar?
     ):
@@ -274,7 +282,7 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         X = check_matrix(self, X)
         with say_if_compiling(), single_blas():
             docs = documents(X)
-            total, filled, known = docs.back(np.ones((X.shape[0], 1)))[:,0], docs.filled(), mark(docs)
+            total, filled, known = docs.back(np.ones((X.shape[0], 1)))[:,0], docs.filled(), mark(X)
             del docs                                                 # its working space is wanted elsewhere
             if not filled.all(): _warn_of_empty(filled)
             grower = Grower(X, Tree(X.shape[0], total/np.linalg.norm(total)), start, **options)
@@ -311,7 +319,7 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if X is None and not hasattr(self, "_X"):
             raise ValueError("X must be given: the training matrix is not copied or pickled with the model")
         X = self._X if X is None else check_matrix(self, X, reset=False)
-        if X.shape[0] != self.tree_.n_docs or not np.allclose(mark(Rows(X)), self._mark, rtol=1e-5):
+        if X.shape[0] != self.tree_.n_docs or mark(X) != self._mark:
             raise ValueError("X must be the matrix that the model was fitted to, with the same weights in the same order")
         self._X = X
         return self._grow(Grower(X, self.tree_, starter(*self._origin), **self._options), n_leaves)

@@ -42,7 +42,7 @@ def solve2(
     "The weights $g \\ge 0$ that bring $Bg$ nearest to $y$, for two columns. Source: Kuang and Park (2013), Algorithm 2."
     i11, i12, i22, u1, u2 = prepared
     u, v = u1*r1, u2*r2
-    if i11 == 0: return (u, 0.) if u*r1 >= v*r2 else (0., v)
+    if i11 == 0: return (u, 0.) if u1 > 0 else (0., v)      # parallel columns are as good as one
     return max(0., min(i11*r1 - i12*r2, u)), max(0., min(i22*r2 - i12*r1, v))
 
 # %% ../nbs/10_kernels.ipynb #1f7dafc5
@@ -76,9 +76,9 @@ def cut_points(
 POOLS = {}                                    # for each process its own: a fork must not inherit its parent's threads
 
 def pool()->ThreadPoolExecutor:
-    "As many threads as numba may use, waiting for work."
+    "Threads that wait for work: with whoever hands it out, as many as numba may use."
     key = os.getpid(), get_num_threads()
-    if key not in POOLS: POOLS[key] = ThreadPoolExecutor(key[1], "nmf2", set_num_threads, key[1:])
+    if key not in POOLS: POOLS[key] = ThreadPoolExecutor(max(1, key[1] - 1), "nmf2", set_num_threads, key[1:])
     return POOLS[key]
 
 def in_threads(
@@ -488,10 +488,6 @@ class Docs(Rows):
         S = self.read(Ht, W, SOLVE)
         w11, w12, w22, slope, _ = self.work.sums[0]
         return S, np.array([[w11, w12], [w12, w22]]), slope
-
-    def gram_times(self, B, Z=None):
-        "XᵀX B for at most two columns in one pass, (n_terms, k), and X B into `Z`, (n_docs, 2)"
-        return self.read(B, np.empty((self.shape[0], 2)) if Z is None else Z, GRAM)[:,:B.shape[1]]
 
     def back(self, W):
         "Xᵀ W, (n_terms, k); two columns at a time, in the working space of the sweep"

@@ -31,7 +31,7 @@ class Rank2(NamedTuple):
     W:np.ndarray        # weights, (n_docs, 2), float64
     Ht:np.ndarray       # topics, each of unit length or zero, (n_terms, 2), float64
     n_iter:int          # iterations made
-    converged:bool      # did the projected gradient fall below `tol`?
+    converged:bool      # did it end before `max_iter`?
 
 # %% ../nbs/13_rank2.ipynb #0a7b6216
 def revive(
@@ -41,7 +41,7 @@ def revive(
     "Put dead topics on the documents explained worst."
     for r in np.flatnonzero(~Ht.any(0)):
         left, whole = residuals(docs, nnls2(Ht.T @ Ht, docs.times(Ht)), Ht), docs.squares()
-        left[left <= 1e-10*whole] = 0                       # nothing but rounding
+        left[left <= max(1e-10, 20*docs.rounding)*whole] = 0        # nothing but rounding
         worst = left.argmax()
         if left[worst] == 0: return False
         Ht[:,r] = docs.row(worst)
@@ -118,9 +118,9 @@ def svd_topics(
     Source: Gillis, Kuang and Park, *Hierarchical clustering of hyperspectral images using rank-two NMF*, Section 3;
     quartiles of the angle instead of extreme points.
     """
-    if docs.shape[0] >= 2*SAMPLE:
-        rows = np.flatnonzero(docs.filled())
-        sub, terms = take(docs.X, rows[::max(1, len(rows)//SAMPLE)])
+    rows = np.flatnonzero(docs.filled())
+    if len(rows) >= 2*SAMPLE:
+        sub, terms = take(docs.X, np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False)))
         some, Ht = documents(sub), np.zeros((docs.shape[1], 2))
         Ht[terms] = svd_topics(some, spare)
         docs.reads += some.reads*stored(sub)/stored(docs.X)
@@ -141,7 +141,7 @@ def rank2_nmf(
     min_iter:int=1,             # iterations before the first look at it
     max_iter:int=1000,          # at most this many iterations
     extrapolate:bool=True,      # go a little further after each step?
-    settled:float=-1.,          # with extrapolation stop, too, when at most this share of the documents changes sides; below 0 for never
+    settled:float=-1.,          # with extrapolation stop, too, when at most this share of the documents changes sides (and the gradient is below 2 %); below 0 for never
 )->Rank2:
     """Two topics and each document's weights in them, from the start given, else from the singular vectors.
 

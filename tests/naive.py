@@ -65,6 +65,27 @@ def rank2_docs_last(X, W, tol=1e-4, min_iter=1, max_iter=1000):
     return W, H, i
 
 
+def rank2_extrapolated(X, H, sweeps):
+    """Documents last, from unit topics H (2, n_terms), with Nesterov's rule: weights, topics, and which restarts there were."""
+    Y, last, best, beta, steps, restarts = unit(H)[0], None, -np.inf, 0, 0, []
+    for i in range(1, sweeps + 1):
+        W = nnls_rows(Y.T, X)
+        explained = np.vdot(Y, W.T @ X)
+        if beta > 0 and explained < best:
+            restarts.append("back")
+            Y, beta, steps = last, 0, 0
+            if i == sweeps: return nnls_rows(Y.T, X), Y, restarts
+            continue
+        best = explained
+        if i == sweeps: return W, Y, restarts
+        new = unit(nnls_rows(W, X.T).T)[0]
+        uphill = beta > 0 and np.vdot(W.T @ W @ Y - W.T @ X, new - last) > 0
+        if uphill: restarts.append("uphill")
+        steps = 1 if uphill else steps + 1
+        beta = max(0, (steps - 1)/(steps + .5))
+        Y, last = unit(np.maximum(0, new + beta*(new - last)))[0] if beta else new, new
+
+
 def ranking(w):
     "Terms by descending weight, ties by number"
     return sorted(range(len(w)), key=lambda j: (-w[j], j))

@@ -1,5 +1,7 @@
 """HierNMF2 against its naive twin, and what users rely on: prefixes, growing, outliers, stops, errors"""
 import pickle
+import threading
+import time
 import warnings
 from functools import cache
 
@@ -11,6 +13,7 @@ from numba import get_num_threads, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
+from nmf2 import hier
 from nmf2.hier import Grower, HierNMF2, starter, try_node
 
 
@@ -209,10 +212,11 @@ def test_a_pickled_model_grows_when_given_its_matrix():
     model = HierNMF2(4).fit(X)
     copy = pickle.loads(pickle.dumps(model))
     with pytest.raises(ValueError, match="X must be given"): copy.grow(6)
-    for wrong in (X[:50], X[::-1], (X > 0).astype(float), X + 1e-2):
+    swapped = np.r_[7, 1:7, 0, 8:len(X)]
+    for wrong in (X[:50], X[::-1], X[swapped], (X > 0).astype(float), X + 1e-2):
         with pytest.raises(ValueError, match="the matrix that the model was fitted to"): copy.grow(6, wrong)
     with pytest.raises(ValueError, match="X must be given"): copy.grow(6)            # none of these was kept
-    assert_array_equal(copy.grow(6, X).labels_, model.grow(6).labels_)
+    assert_array_equal(copy.grow(6, sp.csr_array(X)).labels_, model.grow(6).labels_)
 
 
 def test_a_matrix_changed_in_place_is_noticed():
@@ -282,6 +286,11 @@ def test_awkward_arrays():
     frozen.flags.writeable = False
     for form in (shuffled, frozen, X.toarray().tolist()): assert_array_equal(HierNMF2(4).fit(form).labels_, truth.labels_)
     for scale in (1e-20, 1e20): assert_array_equal(HierNMF2(4).fit(X*scale).labels_, truth.labels_)
+    for scale in (1e-12, 1, 1e12):                   # powers of two would change nothing, others little
+        single = (X*scale).astype(np.float32)
+        assert_array_equal(HierNMF2(4).fit(single).labels_, truth.labels_)
+    for scale in (1e-18, 1e18):
+        with pytest.raises(ValueError, match="Divide it by X.max"): HierNMF2(4).fit((X*scale).astype(np.float32))
 
 
 def test_given_up_nodes_are_mentioned():
@@ -307,6 +316,46 @@ def test_an_interrupted_fit_leaves_a_whole_tree():
     with pytest.raises(KeyboardInterrupt): model.fit(X)
     assert 1 <= model.n_leaves_ < 6
     assert_array_equal(model.labels_, whole.tree_.labels(model.n_leaves_))
+
+
+def count_calls(monkeypatch, before):
+    """Let `before` do something ahead of each factorization; returns how many are under way."""
+    under_way, real = [], hier.find_split
+    def find_split(*args, **options):
+        under_way.append(1)
+        try:
+            before(threading.current_thread() is threading.main_thread())
+            return real(*args, **options)
+        finally: under_way.pop()
+    monkeypatch.setattr(hier, "find_split", find_split)
+    return under_way
+
+
+def test_an_error_of_a_helper_does_no_harm(monkeypatch):
+    X, failures = corpus_matrix(), []
+    truth = HierNMF2(8).fit(X)
+    def before(main):
+        if not main and not failures:
+            failures.append(1)
+            raise MemoryError
+        if main: time.sleep(.02)                     # or the helper would have nothing to do
+    count_calls(monkeypatch, before)
+    assert_array_equal(HierNMF2(8).fit(X).labels_, truth.labels_)
+    assert failures or get_num_threads() == 1
+
+
+def test_an_interrupted_fit_leaves_nobody_at_work(monkeypatch):
+    X, calls = corpus_matrix(), []
+    truth = HierNMF2(8).fit(X)
+    def before(main):
+        calls.append(main)
+        if main and len(calls) > 5: raise KeyboardInterrupt
+        time.sleep(.01 if main else .1)
+    under_way = count_calls(monkeypatch, before)
+    model = HierNMF2(8)
+    with pytest.raises(KeyboardInterrupt): model.fit(X)
+    assert not under_way
+    assert_array_equal(model.labels_, truth.tree_.labels(model.n_leaves_))
 
 
 BAD_INIT = [(lambda d, t: (None, None), "W0 or H0"), (lambda d, t: (None, np.ones((2, 3))), "H0 of shape"),

@@ -9,7 +9,7 @@ from numba import get_num_threads, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2 import kernels
-from nmf2.kernels import (alternate, cut_points, descending, documents, in_threads, nnls2, pool, prepare,
+from nmf2.kernels import (GRAM, alternate, cut_points, descending, documents, in_threads, krylov, nnls2, pool, prepare,
                           projected_gradient, residuals, solve2, solve_terms, squared_error, take)
 
 
@@ -66,8 +66,10 @@ def test_sweep_and_products(name, dtype, index, parts):
     assert_allclose(docs.times(B), exact @ B, **near)
     assert_allclose(docs.times(B, 0, 200), exact[:200] @ B, **near)
     assert_allclose(docs.back(V), exact.T @ V, **near)
-    assert_allclose(docs.gram_times(B[:,:2]), exact.T @ (exact @ B[:,:2]), **near)
-    assert_allclose(docs.gram_times(B[:,:1]), exact.T @ (exact @ B[:,:1]), **near)
+    for k in (1, 2):
+        Z = np.empty((X.shape[0], 2))
+        assert_allclose(docs.read(B[:,:k], Z, GRAM)[:,:k], exact.T @ (exact @ B[:,:k]), **near)
+        assert_allclose(Z[:,:k], exact @ B[:,:k], **near)
     assert_allclose(docs.squares(), (exact**2).sum(1))
     assert_array_equal(docs.filled(), exact.any(1))
     for i in (0, X.shape[0] - 1): assert_array_equal(docs.row(i), exact[i])
@@ -100,6 +102,20 @@ def test_nnls2_compiled_and_plain_agree():
     rng = np.random.default_rng(3)
     B, R = rng.random((6, 2)), rng.random((50, 2))
     assert_allclose(nnls2(B.T @ B, R), nnls2.py_func(B.T @ B, R), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_krylov_space_and_its_image(parts, dense):
+    exact = matrices()["many"]
+    docs = documents(exact if dense else sp.csr_array(exact))
+    assert len(docs.work.tables) > 1
+    T = np.random.default_rng(0).random((exact.shape[1], 2))
+    basis, images, factors = krylov(docs, T, 3)
+    assert_allclose(images, exact @ basis)
+    for k, C in enumerate(factors):
+        assert_allclose(basis[:,2*k+2:2*k+4], exact.T @ (exact @ basis[:,2*k:2*k+2]) @ C)
+        block = images[:,2*k:2*k+2] @ C
+        assert_allclose(block.T @ block/np.linalg.norm(block[:,0])**2, np.eye(2), atol=1e-9)
 
 
 def test_threads_change_no_bit(parts):

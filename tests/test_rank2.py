@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import normalized_mutual_info_score
 
+from nmf2.hier import HierNMF2
 from nmf2.kernels import documents, squared_error
-from nmf2.rank2 import Rank2NMF, leading_pair, rank2_nmf, revive, sides, svd_topics
+from nmf2.rank2 import Rank2NMF, leading_pair, rank2_nmf, revive, sides, svd_topics, wedge
 
 
 def matrix(seed=0, n=50, m=30, density=.4):
@@ -89,9 +91,20 @@ def test_extrapolation_goes_back_when_it_overshoots():
         for i in range(1, 60):
             fit = rank2_nmf(documents(X), H0, tol=0, max_iter=i)
             errors.append(error(X, fit.W, fit.Ht)**2)
-        rises = np.diff(errors)
-        # a rise is an overshoot: undone in the next iteration, and never repeated at once
-        for i in np.flatnonzero(rises[:-1] > 1e-9): assert errors[i+2] <= errors[i] + 1e-9
+        assert (np.diff(errors) <= 1e-9).all()
+
+
+def test_extrapolation_against_the_plain_loop():
+    seen = set()
+    for seed in range(4):
+        X, H0 = matrix(seed, 40, 30, .15), np.random.default_rng(seed).random((30, 2))
+        for sweeps in (1, 2, 3, 6, 12, 25):
+            W, H, restarts = naive.rank2_extrapolated(X.toarray(), H0.T, sweeps)
+            fit = rank2_nmf(documents(X), H0, tol=0, max_iter=sweeps)
+            assert_allclose(fit.Ht.T, H, atol=1e-7)
+            assert_allclose(fit.W, W, atol=1e-6)
+            seen.update(restarts)
+    assert seen == {"back", "uphill"}                # else the rules were never needed
 
 
 def test_the_length_of_the_start_does_not_matter():
@@ -162,15 +175,39 @@ def test_dead_topics_are_revived(start, extrapolate):
     assert error(X, fit.W, fit.Ht) < 1.02*error(X, best.W, best.Ht)
 
 
-def test_rank_one_stays_rank_one():
-    X = np.outer([1., 2, 3, 0], [1., 0, 2])
-    for options in (dict(), dict(init="random", extrapolate=False, random_state=0), dict(init="random", random_state=0)):
-        model = Rank2NMF(**options).fit(X)
-        assert model.reconstruction_err_ < 1e-7*np.linalg.norm(X)       # a difference of squares: half the digits
-        assert len(set(model.labels_[:3])) == 1 and model.labels_[3] == -1
-    Ht = np.zeros((3, 2))
-    Ht[:,0] = X[0]
-    assert not revive(documents(X), Ht)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_rank_one_stays_rank_one(dtype, form):
+    rng = np.random.default_rng(0)
+    for a, b in (([1., 2, 3, 0], [1., 0, 2]), (np.r_[rng.random(200) + .1, 0], rng.random(50)), (np.r_[rng.random(3000) + 9, 0], rng.random(500))):
+        X = form(np.outer(a, b).astype(dtype))
+        for options in (dict(), dict(init="random", extrapolate=False, random_state=0), dict(init="random", random_state=0)):
+            model = Rank2NMF(**options).fit(X)
+            assert model.reconstruction_err_ < (1e-7 if dtype == np.float64 else 2e-3)*np.linalg.norm(np.outer(a, b))   # half the digits
+            assert len(set(model.labels_[:-1])) == 1 and model.labels_[-1] == -1
+            if dtype == np.float64: assert (~model.components_.any(1)).sum() == 1
+        Ht = np.zeros((len(b), 2))
+        Ht[:,0] = b/np.linalg.norm(b)
+        assert not revive(documents(X), Ht)
+
+
+def test_the_wedge_holds_the_middle_half():
+    def angles(z, *spare): return wedge(np.array(z, float), *spare)/np.pi*180
+    ring = [[np.cos(a), np.sin(a)] for a in np.radians(range(-50, 51, 10))]          # 11 documents of the same length
+    assert_allclose(angles(ring), [-30, 30])
+    assert_allclose(angles(ring, .01), [-50, 50])
+    assert_allclose(angles(ring + [[1e-9, -1e-9]]*100, .01), [-50, 50])               # short ones don't count
+    assert_allclose(angles([[9, 9], [1, 0], [0, 1]]), [45, 45])                       # one long one is both edges
+    assert_allclose(angles([[0, 0]]), [0, 90])
+
+
+def test_a_start_from_a_sample_of_documents_in_a_regular_order():
+    rng = np.random.default_rng(0)
+    topic = np.arange(8000) % 4                      # every fourth document is of the same topic, with terms of its own
+    X = sp.csr_array(rng.poisson(np.kron(np.eye(4), np.ones(10))[topic]).astype(float))
+    filled = np.flatnonzero(np.diff(X.indptr))
+    tree = HierNMF2(4).fit(X[filled])
+    assert normalized_mutual_info_score(topic[filled], tree.labels_) > .7
 
 
 def test_equal_weights_go_to_the_second():
