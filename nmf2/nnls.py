@@ -108,19 +108,29 @@ def _active_set(G, r, use, g, F, L, x):
             if hit == best: refused[best] = True           # let go at once: its slack was only rounding
 
 # %% ../nbs/11_nnls.ipynb #30d860da
+@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST, inline="always")
+def _move(G, i, step, g, s):
+    "Change one weight, and what it does to the slack"
+    g[i] += step
+    row = G[i]
+    for j in range(len(s)): s[j] += step*row[j]
+
 @njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
 def _guess(G, r, g, s, use):
     "Mark the topics that are in use after a few rounds of coordinate descent"
     k = len(r)
     for i in range(k): use[i], g[i], s[i] = False, 0, -r[i]
+    for _ in range(5):
+        i = np.argmin(s)
+        if s[i] >= 0: break
+        _move(G, i, -s[i], g, s)
+        use[i] = True
     for _ in range(10):
         changed = False
         for i in range(k):
             step = max(-s[i], -g[i])
             if step == 0: continue
-            g[i] += step
-            row = G[i]
-            for j in range(k): s[j] += step*row[j]
+            _move(G, i, step, g, s)
             changed |= use[i] != (g[i] > 0)
             use[i] = g[i] > 0
         if not changed: return

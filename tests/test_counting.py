@@ -172,7 +172,8 @@ def test_an_interrupt_ends_everything(tmp_path):
     (tmp_path/"long.py").write_text("from nmf2.counting import TermCounter\nprint('begin', flush=True)\n"
                                     "TermCounter(n_jobs=2).fit(['a goal and a vote '*2000]*2000)\n")
     job = subprocess.Popen([sys.executable, tmp_path/"long.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                           start_new_session=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+                           start_new_session=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))   # which shells set aside for background jobs
     job.stdout.readline()
     time.sleep(1)
     os.killpg(job.pid, signal.SIGINT)
