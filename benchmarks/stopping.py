@@ -2,8 +2,8 @@
 
 HierNMF2 and FlatNMF2 with as many leaves as classes on many labelled collections, with the default weighting: the papers' method
 (random starts, no acceleration, down to 1e-4 of the gradient), acceleration, the start from the singular vectors, as it is and with
-the edges of the wedge for topics, and stopping early by `settled`. Trees depend on luck, so each is grown on several random four fifths of the documents, the same for all
-methods. NMI (arithmetic, outliers one more cluster), its difference from the papers' method with the standard error over
+the edges of the wedge for topics, and stopping early by `settled`. Trees depend on luck, so each is grown on several random four
+fifths of the documents, the same for all methods. NMI (arithmetic, outliers one more cluster), its difference from the papers' method with the standard error over
 collections, and passes over the matrix (`n_sweeps_`).
 
     NMF2_DATA=folder python benchmarks/stopping.py [--quick] [--out FOLDER]

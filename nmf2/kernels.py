@@ -263,6 +263,7 @@ def _sweep_dense(X, work, W, mode):
         if mode != TIMES: table[:,2:] = x.T @ w.astype(X.dtype)
         total[:3] = (w.T @ w)[[0, 0, 1], [0, 1, 1]]
 
+# %% ../nbs/10_kernels.ipynb #1690b97f
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _add_up(rows):
     "Add all rows to the first, in order"
@@ -288,6 +289,7 @@ def _add_chunks(tables, lo, hi):
     for c in range(1, len(tables)):
         for j in range(lo, hi): tables[0,j,2] += tables[c,j,2]; tables[0,j,3] += tables[c,j,3]
 
+# %% ../nbs/10_kernels.ipynb #4f1723d9
 @in_parts
 def _solve_terms(part, work):
     "The best topics for the weights of the last sweep, for one part of the terms"
@@ -311,6 +313,7 @@ def _solve_terms(part, work):
     total[0], total[1], total[2], total[3], total[4] = explained, slope, size, n1, n2
     total[5], total[6], total[7] = rise1, rise2, rise
 
+# %% ../nbs/10_kernels.ipynb #e2ba43ab
 @register_jitable
 def solve_terms(
     work:Work,   # after a pass
@@ -441,6 +444,7 @@ def _collect(part, work, S):
     for c in range(1, len(tables)):
         for j in range(lo, hi): S[j,0] += tables[c,j,2]; S[j,1] += tables[c,j,3]
 
+# %% ../nbs/10_kernels.ipynb #2517771d
 IN_PARTS = 500_000              # chunks times terms from which the terms are worked on in parts
 
 class Docs(Rows):
@@ -546,6 +550,7 @@ def _undo(topics, lengths):
     for j in range(topics.shape[1]): topics[1,j,0], topics[1,j,1] = topics[0,j,0], topics[0,j,1]
     lengths[1,0] = lengths[1,1] = 1
 
+# %% ../nbs/10_kernels.ipynb #32dc0f41
 @njit(cache=NUMBA_CACHE, nogil=True)
 def alternate(
     data:np.ndarray,    # the nonzeros of a CSR matrix; outside compiled code also a dense matrix
@@ -700,6 +705,7 @@ def _places(w, terms):
     for i in range(len(order)): place[order[i]] = i
     return place, len(order)
 
+# %% ../nbs/10_kernels.ipynb #dc31d827
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _ideal(values, rest, over_place):
     "The largest sum that values could give, divided by place; those of `rest` are in ascending order"
@@ -710,6 +716,7 @@ def _ideal(values, rest, over_place):
         total += best*over_place[i]
     return total
 
+# %% ../nbs/10_kernels.ipynb #d13c6c9b
 @njit(cache=NUMBA_CACHE, nogil=True)
 def mndcg_sum(
     terms:np.ndarray,       # numbers of the terms that occur in any of the topics, ascending, (t,)
