@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['STYLE', 'Split', 'Node', 'Tree', 'leaves', 'labels', 'heaviest', 'top_terms', 'contrast', 'rename', 'title',
-           'typical', 'borderline', 'path', 'find', 'route', 'shares', 'to_text', 'to_fragment', 'explore', 'to_html',
-           'plot', 'to_json', 'to_linkage', 'to_networkx', 'save', 'load']
+           'typical', 'borderline', 'path', 'find', 'route', 'shares', 'to_text', 'check_given', 'beginning',
+           'to_fragment', 'explore', 'to_html', 'plot', 'to_json', 'to_linkage', 'to_networkx', 'save', 'load']
 
 # %% ../nbs/21_tree.ipynb #978ea29b
 import html
@@ -358,36 +358,41 @@ Tree.to_text = Tree.__str__ = to_text
 Tree.__repr__ = lambda tree: f"Tree: {tree.n_leaves} leaves, {tree.n_docs:,} documents, {tree.n_terms:,} terms"
 
 # %% ../nbs/21_tree.ipynb #dff5b521
-STYLE = """.nmf2-tree{font:15px/1.5 system-ui,sans-serif;color:#222;max-width:60rem}
-.nmf2-tree details{margin-left:1.3rem;border-left:1px solid #ddd;padding-left:.6rem}
-.nmf2-tree>details{margin-left:0;border:0;padding:0}
+STYLE = """.nmf2-tree{font:15px/1.5 system-ui,sans-serif;max-width:60rem}
+.nmf2-tree ul{list-style:none;margin:0 0 0 .4rem;padding:0 0 0 .9rem;border-left:1px solid rgba(128,128,128,.35)}
 .nmf2-tree summary{cursor:pointer;padding:.1rem 0}
-.nmf2-tree summary:hover{background:#f3f6fa}
-.nmf2-tree .n{color:#777;font-variant-numeric:tabular-nums;margin:0 .5rem 0 .2rem}
-.nmf2-tree .id{color:#999;font-family:ui-monospace,monospace;font-size:.8em}
+.nmf2-tree summary:hover{background:rgba(128,128,128,.12)}
+.nmf2-tree .n{opacity:.7;font-variant-numeric:tabular-nums}
+.nmf2-tree .id{opacity:.6;font-family:ui-monospace,monospace;font-size:.8em}
 .nmf2-tree b{font-weight:600}
-.nmf2-tree ol{margin:.2rem 0 .6rem;color:#444;font-size:.9em}
+.nmf2-tree ol{margin:.2rem 0 .6rem;font-size:.9em}
 .nmf2-tree li{margin:.15rem 0}
-.nmf2-tree li span{color:#777;margin-right:.5rem}"""
+.nmf2-tree li>span{opacity:.7;margin-right:.5rem}"""
 
 # %% ../nbs/21_tree.ipynb #8efa967a
-def _check_given(tree, **given):
-    "Stop if something that goes with the documents is not as many"
+def check_given(
+    tree,              # a `Tree`
+    **given,           # what goes with its documents, each None or one entry a document
+):
+    "Stop if something that goes with the documents is not as many."
     for name, values in given.items():
         if values is not None and len(values) != tree.n_docs:
             raise ValueError(f"{name} must have one entry for each of the {tree.n_docs} documents, got {len(values)}")
 
-def _beginning(text, length=300):
-    "The first words of a text, as text in HTML"
+def beginning(
+    text,              # a text, or nothing
+    length:int=300,    # at most this many letters
+)->str:                # on one line
+    "The first words of a text."
     text = " ".join(str(text or "")[:4*length].split())
-    return html.escape(text if len(text) <= length else text[:length].rsplit(" ", 1)[0] + " …")
+    return text if len(text) <= length else (text[:length].rsplit(" ", 1)[0]) + " …"
 
 def _documents_html(tree, node, texts, ids, n_docs):
     "The node's typical documents as a list"
     items = []
     for i in tree.typical(node, n_docs):
         name = f"<span>{html.escape(str(i if ids is None else ids[i]))}</span>"
-        items.append(f"<li>{name}{'' if texts is None else _beginning(texts[i])}</li>")
+        items.append(f"<li>{name}{'' if texts is None else html.escape(beginning(texts[i]))}</li>")
     return f"<ol>{''.join(items)}</ol>"
 
 # %% ../nbs/21_tree.ipynb #743b63f3
@@ -399,8 +404,8 @@ def to_fragment(tree,
     levels:int=3,      # levels that are unfolded to begin with
 )->str:
     "The tree as nested HTML, to be put on a page."
-    _check_given(tree, texts=texts, ids=ids)
-    out, todo = [f"<style>{STYLE}</style><div class='nmf2-tree'>"], [tree[""]]
+    check_given(tree, texts=texts, ids=ids)
+    out, todo = [f"<style>{STYLE}</style><div class='nmf2-tree'><ul>"], [tree[""]]
     while todo:
         node = todo.pop()
         if isinstance(node, str): out.append(node); continue
@@ -409,31 +414,39 @@ def to_fragment(tree,
         head = f"<b>{html.escape(tree.title(node))}</b> {' '.join(words[0 if named else 3:]) if node.id else ''}"
         dropped = f" and {_outliers(node)}" if len(node.outliers) else ""
         unfolded = " open" if len(node.id) < levels and node.children else ""
-        out.append(f"<details{unfolded}><summary><span class='n'>{node.size:,}{dropped}</span>"
+        out.append(f"<li><details{unfolded}><summary><span class='n'>{node.size:,}{dropped}</span> &ensp;"
                    f"{head} <span class='id'>{node.id}</span></summary>")
-        if node.children: todo += ["</details>", *reversed(node.children)]
-        else: out.append(_documents_html(tree, node, texts, ids, n_docs) + "</details>")
-    return "\n".join(out + ["</div>"])
+        if node.children: todo += ["</ul></details></li>", *reversed(node.children), "<ul>"]
+        else: out.append(_documents_html(tree, node, texts, ids, n_docs) + "</details></li>")
+    return "\n".join(out + ["</ul></div>"])
 
 # %% ../nbs/21_tree.ipynb #a54ba79f
 Tree.to_fragment = to_fragment
 Tree._repr_html_ = lambda tree: tree.to_fragment(levels=2)
 
 # %% ../nbs/21_tree.ipynb #5b297721
-def explore(tree, *args, **options):
-    "The tree to unfold and read in a notebook: see `TreeExplorer` for what can be given."
+def explore(tree,
+    *docs,             # texts, names and labels, or a `Corpus`: as for `TreeExplorer`
+    **options,         # likewise
+):
+    "The tree to unfold, search and read in a notebook."
     from nmf2.widgets import TreeExplorer
-    return TreeExplorer(tree, *args, **options)
+    return TreeExplorer(tree, *docs, **options)
 
-def to_html(tree, *args, **options)->str:
-    "The tree as a page of its own, to be read in any browser: see `nmf2.page.to_html` for what can be given."
+def to_html(tree,
+    *docs,             # texts, names and labels, or a `Corpus`: as for `nmf2.page.to_html`
+    **options,         # likewise
+)->str:
+    "The tree as a page of its own, to be unfolded, searched and read in any browser."
     from nmf2.page import to_html
-    return to_html(tree, *args, **options)
+    return to_html(tree, *docs, **options)
 
-def plot(tree, *args, **options):
-    "The tree as a picture: see `plot_tree` for what can be given."
+def plot(tree,
+    **options,         # as for `plot_tree`
+):
+    "The tree as a picture."
     from nmf2.plots import plot_tree
-    return plot_tree(tree, *args, **options)
+    return plot_tree(tree, **options)
 
 Tree.explore, Tree.to_html, Tree.plot = explore, to_html, plot
 
@@ -443,7 +456,7 @@ def to_json(tree,
     ids=None,          # names of the documents, (n_docs,); by default their row numbers
 )->str:
     "The tree as JSON: splits in order, and for each node its size, score, terms, and the documents of leaves and outliers."
-    _check_given(tree, ids=ids)
+    check_given(tree, ids=ids)
     def named(rows): return [int(i) if ids is None else str(ids[i]) for i in rows]
     def entry(node):
         terms = tree.top_terms(node, n=n_terms)

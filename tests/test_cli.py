@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmf2.cli import FILES, as_cell, check_target, main, whole_folder
+from nmf2.cli import FILES, check_target, main, whole_folder
+from nmf2.formats import as_cell
 
 ROOT = Path(__file__).resolve().parent.parent
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "NMF2_NUMBA_CACHE": "1"}
@@ -127,7 +128,7 @@ def test_help_is_quick():
 EVIL = ["=HYPERLINK(\"x\")", "+1", "-1", "@SUM(A1)", "\t=1", "'quoted'", "\uff1d1", "two\nlines", "a,b", '"', "<script>alert(1)</script>", ""]
 
 def test_tables_can_be_read_back(tmp_path):
-    from nmf2.cli import write_table
+    from nmf2.formats import write_table
     write_table(tmp_path/"t.csv", ["text", "number"], [(t, -i) for i, t in enumerate(EVIL)])
     found = rows(tmp_path/"t.csv")
     assert [re.sub("^'", "", r["text"]) for r in found] == EVIL

@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import cut_tree, is_valid_linkage
 
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.tree import Split, Tree, shares
+from nmf2.tree import Split, Tree, heaviest, shares
 from nmf2.weighting import count_pipeline
 
 
@@ -240,23 +240,90 @@ class Text(HTMLParser):
     def handle_data(self, data): self.words.append(data)
 
 
-def test_html_is_whole_and_safe(fitted):
-    corpus, X, model = fitted
+def test_fragment_is_whole_and_safe(fitted):
     bad = "</li><script>alert('x')</script><img src=x onerror=alert(1)> & \"quotes\""
-    tree = pickle.loads(pickle.dumps(model.tree_))
+    tree = pickle.loads(pickle.dumps(fitted[2].tree_))
     tree.vocab = [f"<i>{j}" for j in range(tree.n_terms)]
-    page = tree.to_html([bad]*361, ids=[f"<b>{i}" for i in range(361)], title="a <title> & more")
+    tree.rename("0", bad)
+    shown = tree.to_fragment([bad]*361, ids=[f"<b>{i}" for i in range(361)])
     reader = Text()
-    reader.feed(page)
+    reader.feed(shown)
     assert not reader.open
-    assert set(reader.tags) == set("html head meta title style body h1 div details summary span b ol li".split())
+    assert set(reader.tags) == set("style div details summary span b ol ul li".split())
     assert reader.tags.count("details") == 17
-    assert "alert('x')" in "".join(reader.words) and "a <title> & more" in reader.words
-    assert "http" not in page and "src=" not in page.replace("&lt;img src=x", "")
-    for out in (tree.to_html, tree.to_json):
+    assert "".join(reader.words).count("alert('x')") == 1 + sum(len(tree.typical(leaf)) for leaf in tree.leaves())
+    for out in (tree.to_fragment, tree.to_json):
         with pytest.raises(ValueError, match="ids must have one entry"): out(ids=["a"])
-    assert "None" not in tree.to_html([None]*361)
+    assert "None" not in tree.to_fragment([None]*361)
     assert "<details" in tree._repr_html_()
+
+
+def test_heaviest_is_a_stable_sort():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 5, 50, 99, 100, 200):
+        w = rng.integers(-1, 6, 100).astype(float)
+        assert_array_equal(heaviest(w, n), [j for j in np.argsort(-w, kind="stable")[:n] if w[j] > 0])
+    assert len(heaviest(np.zeros(5), 3)) == len(heaviest(np.zeros(0), 3)) == 0
+
+
+def test_contrast_is_the_difference_of_siblings(fitted):
+    tree = fitted[2].tree_
+    for node in tree:
+        if not node.id: assert tree.contrast(node) == []; continue
+        sibling = next(c for c in node.parent.children if c is not node)
+        more = node.topic - sibling.topic
+        best = [j for j in np.argsort(-more, kind="stable")[:6] if more[j] > 0]
+        assert [t for t, _ in tree.contrast(node, 6)] == [f"w{j}" for j in best]
+        assert_allclose([d for _, d in tree.contrast(node.id, 6)], more[best])
+
+
+def test_borderline_documents_have_most_of_the_sibling(fitted):
+    _, X, model = fitted
+    tree, depth_one = model.tree_, model.tree_.transform(X, n=2)
+    for node in tree[""].children:
+        rows, share = tree.borderline(node, 361)
+        assert sorted(rows) == node.docs.tolist() and (np.diff(share) >= 0).all()
+        assert_allclose(share, depth_one[rows,int(node.id)], atol=1e-5)
+    assert len(tree.borderline("")[0]) == 0 and len(tree.borderline("0", 3)[0]) == 3
+
+
+def test_every_document_has_its_way(fitted):
+    tree = fitted[2].tree_
+    labels, leaves = tree.labels(), tree.leaves()
+    for i in range(tree.n_docs):
+        way = tree.path(i)
+        assert way[0].id == "" and all(b in a.children for a, b in zip(way, way[1:]))
+        assert all(i in node.docs for node in way[:-1])
+        assert i in way[-1].outliers if labels[i] < 0 else way[-1] is leaves[labels[i]]
+    for wrong in (361, -1, "a", 1.5):
+        with pytest.raises(ValueError, match="doc must be"): tree.path(wrong)
+
+
+def test_a_word_is_found_where_it_has_weight(fitted):
+    tree = fitted[2].tree_
+    for j in (0, 7, tree.n_terms - 1):
+        found = tree.find(f"w{j}")
+        assert {node.id: weight for node, weight, _ in found} == {node.id: node.topic[j] for node in tree if node.topic[j] > 0}
+        for node, weight, rank in found: assert rank == 1 + (node.topic > node.topic[j]).sum()
+        assert [f[1] for f in found] == sorted((f[1] for f in found), reverse=True) and found == tree.find(j)
+    for wrong in ("nothing", tree.n_terms, -1):
+        with pytest.raises(ValueError, match="term"): tree.find(wrong)
+
+
+def test_names_go_with_the_tree(fitted, tmp_path):
+    tree = pickle.loads(pickle.dumps(fitted[2].tree_))
+    words = tree.title("01")
+    assert words == " ".join(tree.top_terms("01", n=3)) and tree.title("") == "all documents"
+    tree.rename("01", "  Ball\n games ")
+    tree.rename("", "the lot")
+    tree.save(tmp_path/"t")
+    for t in (tree, Tree.load(tmp_path/"t"), pickle.loads(pickle.dumps(tree))):
+        assert t.title("01") == "Ball games" and t.title("") == "the lot"
+        assert ") Ball games: " in str(t) and "<b>Ball games</b>" in t.to_fragment()
+        assert json.loads(t.to_json())["nodes"][0]["name"] == "the lot"
+    tree.rename("01", "")
+    assert tree.title("01") == words and tree.names == {"": "the lot"}
+    with pytest.raises(KeyError): tree.rename("012", "x")
 
 
 def test_json_says_it_all(fitted):

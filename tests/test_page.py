@@ -1,0 +1,162 @@
+"""What there is to see in a tree, and the page that shows it"""
+import json
+import pickle
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from nmf2.data import Corpus, planted_tree
+from nmf2.hier import HierNMF2
+from nmf2.page import Reader, index, page, to_html
+from nmf2.weighting import count_pipeline
+
+
+@pytest.fixture(scope="module")
+def planted():
+    corpus = planted_tree((3, 3), n_docs=360, overlap=.4, noise=.15, length=40, texts=True, random_state=1)
+    weigh = count_pipeline(vocab=corpus.vocab)
+    X = weigh.fit_transform(corpus.X)
+    tree = HierNMF2(9).fit(X).tree_
+    tree.vocab = weigh.get_feature_names_out()
+    return corpus, tree
+
+
+class Text(HTMLParser):
+    "Tags in order, whether all are closed, and the text in them"
+    def __init__(self):
+        super().__init__()
+        self.tags, self.open, self.inside = [], [], {}
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag != "meta": self.open.append(tag)
+    def handle_endtag(self, tag): assert self.open.pop() == tag
+    def handle_data(self, data): self.inside.setdefault(self.open[-1] if self.open else "", []).append(data)
+
+
+def read_page(text):
+    "The parser that has read it, and the data it found"
+    parser = Text()
+    parser.feed(text)
+    assert not parser.open
+    return parser, json.loads(parser.inside["script"][0])
+
+
+def test_overview_has_every_node_once_parents_first(planted):
+    about = Reader(planted[1], planted[0]).overview(n_terms=4)
+    tree = planted[1]
+    assert [n["id"] for n in about["nodes"]] == [node.id for node in tree] and about["splits"] == tree.splits
+    for n in about["nodes"]:
+        assert n["size"] == tree[n["id"]].size and n["terms"] == tree.top_terms(n["id"], n=4) and n["dropped"] == len(tree[n["id"]].outliers)
+        assert n["score"] is None if n["id"] == "" else n["score"] is None or n["score"] >= 0
+    json.dumps(about, allow_nan=False)
+
+
+def test_details_agree_with_the_tree(planted):
+    corpus, tree = planted
+    reader = Reader(tree, corpus)
+    for node in tree:
+        seen = reader.details(node.id, n_docs=4)
+        json.dumps(seen, allow_nan=False)
+        assert seen["typical"] == tree.typical(node, 4).tolist() and seen["borderline"] == tree.borderline(node, 4)[0].tolist()
+        assert seen["more"] == [[w, round(d, 4)] for w, d in tree.contrast(node, 7)]
+        assert set(seen["documents"]) == {*seen["typical"], *seen["borderline"], *seen["dropped"]}
+        for level, shown in enumerate(seen["labels"]):
+            mine = corpus.labels[node.docs, level]
+            assert sum(c for _, c in shown["top"]) + shown["others"] + shown["without"] == node.size
+            assert all((mine == name).sum() == c for name, c in shown["top"])
+            assert [c for _, c in shown["top"]] == sorted((c for _, c in shown["top"]), reverse=True)
+    with pytest.raises(KeyError): reader.details("x")
+
+
+def test_labels_of_every_form(planted):
+    tree = planted[1]
+    half = ["a"]*180 + ["", None]*90
+    for labels in (half, np.array(half, object), [[x] for x in half], [["a"]]*180 + [[]]*180):
+        (level,) = Reader(tree, labels=labels).details("")["labels"]
+        assert level == dict(top=[["a", 180]], others=0, without=180)
+    many = Reader(tree, labels=np.arange(360) % 9).details("", n_labels=2)["labels"][0]
+    assert many == dict(top=[["0", 40], ["1", 40]], others=280, without=0)
+    assert Reader(tree).details("")["labels"] == []
+
+
+def test_find_words_and_documents(planted):
+    corpus, tree = planted
+    reader = Reader(tree, corpus)
+    word = tree.top_terms("00", n=1)[0]
+    found = reader.find(word.upper())["words"]
+    assert found[0][0] == word and ["00", 1] in found[0][1]
+    assert found[0][1] == [[node.id, rank] for node, _, rank in tree.find(word)[:8]]
+    name = corpus.ids[17]
+    for query in (name, "17"):
+        way = reader.find(query)["documents"][17]
+        assert way["id"] == str(name) and way["way"] == tree.path(17)[-1].id and corpus.texts[17].startswith(way["text"][:20])
+    assert reader.find("  ") == reader.find("no such thing") == dict(words=[], documents={})
+    assert list(Reader(tree).find("359")["documents"]) == [359] and not Reader(tree).find("360")["documents"]
+
+
+def test_matrix_alone(planted):
+    tree = pickle.loads(pickle.dumps(planted[1]))
+    tree.vocab = None
+    reader = Reader(tree)
+    assert reader.details("0")["documents"][tree.typical("0", 1)[0]]["text"] == "" and reader.text(3) == ""
+    assert all(w.isdecimal() for w, _ in reader.details("0")["terms"])
+    data = read_page(to_html(tree))[1]
+    assert data["index"]["ids"][:2] == ["0", "1"]
+
+
+def test_corpus_brings_everything_but_what_is_given_wins(planted):
+    corpus, tree = planted
+    reader = Reader(tree, corpus, title="mine", ids=[f"d{i}" for i in range(360)])
+    assert reader.title == "mine" and reader.name(3) == "d3" and len(reader.classes) == corpus.n_levels and reader.text(0) == corpus.texts[0]
+    for wrong in (dict(texts=["a"]), dict(ids=["a"]), dict(labels=["a"]), dict(texts=Corpus(["a b", "c d"]))):
+        with pytest.raises(ValueError, match=f"{'ids|texts' if 'texts' in wrong else [*wrong][0]} must have one entry"): Reader(tree, **wrong)
+
+
+def test_page_is_whole_and_safe(planted):
+    bad = "</script><!--<script>alert('x')</script><img src=x onerror=alert(1)> & \"quotes\""
+    tree = pickle.loads(pickle.dumps(planted[1]))
+    tree.vocab = [f"<i>{j}" for j in range(tree.n_terms)]
+    tree.rename("0", bad)
+    parser, data = read_page(tree.to_html([bad]*360, ids=[f"<b>{i}" for i in range(360)], labels=[bad]*360, title="a <title> & more"))
+    assert parser.tags.count("script") == 2 and "img" not in parser.tags and parser.inside["title"] == ["a <title> & more"]
+    assert data["documents"][str(tree.typical("0", 1)[0])]["text"] == bad and data["view"]["names"] == {"0": bad}
+    assert data["nodes"]["0"]["labels"][0]["top"] == [[bad, tree["0"].size]]
+
+
+def test_page_fetches_nothing(planted):
+    text = planted[1].to_html(planted[0])
+    assert not re.search(r"https?:|//[a-z]|@import|url\(|\bsrc=|<link|fetch\(|XMLHttp|WebSocket|import\(", text)
+
+
+def test_index_leads_to_leaves_and_ranks(planted):
+    corpus, tree = planted
+    found = index(Reader(tree, corpus), n_terms=5)
+    ids = [node.id for node in tree]
+    assert [ids[k] for k in found["ways"]] == [tree.path(i)[-1].id for i in range(360)]
+    assert {(w, id, r) for w, at in found["words"].items() for id, r in at} == \
+           {(w, node.id, r) for node in tree for r, w in enumerate(tree.top_terms(node, n=5), 1)}
+
+
+def test_page_begins_with_the_view_given(planted):
+    view = dict(selected="00", leaves=4, unfolded=["", "0"])
+    data = read_page(page(Reader(planted[1], planted[0]), **view))[1]
+    assert data["view"] == view | dict(names={})
+
+
+def test_one_leaf_is_a_tree():
+    X = sp.csr_matrix(np.eye(4)[[0, 0, 1, 1]])
+    tree = HierNMF2(1).fit(X).tree_
+    data = read_page(to_html(tree))[1]
+    assert data["view"]["leaves"] == 1 and data["index"]["ways"] == [0]*4
+
+
+def test_outliers_are_seen_where_they_were_dropped(planted):
+    X = count_pipeline().fit_transform(planted[0].X)
+    X = sp.csr_matrix(sp.vstack([X, sp.csr_matrix(X.shape, dtype=X.dtype)[:1]]))
+    with pytest.warns(UserWarning, match="empty"): tree = HierNMF2(3).fit(X).tree_
+    reader = Reader(tree)
+    assert 360 in reader.details("")["dropped"] and reader.find("360")["documents"][360]["way"] == ""
+    assert index(reader)["ways"][360] == 0

@@ -1,0 +1,125 @@
+"""The explorer without a browser: what its two ends tell each other"""
+import csv
+import io
+import json
+import pickle
+
+import pytest
+import traitlets
+
+from nmf2.data import planted_tree
+from nmf2.hier import HierNMF2
+from nmf2.weighting import count_pipeline
+from nmf2.widgets import ASKED, TreeExplorer
+
+
+@pytest.fixture
+def explorer(planted):
+    corpus, model = planted
+    tree = pickle.loads(pickle.dumps(model.tree_))
+    explorer = tree.explore(corpus, height="20em")
+    explorer.sent = []
+    explorer.send = lambda content, buffers=None: explorer.sent.append(json.loads(json.dumps(content, allow_nan=False)))
+    return explorer
+
+
+@pytest.fixture(scope="module")
+def planted():
+    corpus = planted_tree((3, 3), n_docs=360, overlap=.4, noise=.15, length=40, texts=True, random_state=1)
+    weigh = count_pipeline(vocab=corpus.vocab)
+    model = HierNMF2(6).fit(weigh.fit_transform(corpus.X))
+    model.tree_.vocab = weigh.get_feature_names_out()
+    return corpus, model
+
+
+def ask(explorer, what, *given):
+    "What comes back for a question as the browser asks it"
+    explorer._handle_custom_msg(dict(call="view7", ask=what, given=list(given)), [])
+    reply = explorer.sent.pop()
+    assert reply.pop("call") == "view7"
+    return reply
+
+
+def test_begins_with_the_whole_tree(explorer, planted):
+    tree = explorer.reader.tree
+    assert explorer.n_leaves == 6 and explorer.selected == "" and explorer.unfolded == tree.splits and explorer.height == "20em"
+    assert [n["id"] for n in explorer.about["nodes"]] == [node.id for node in tree]
+    assert explorer.about["title"] == planted[0].name or explorer.about["title"] == "Topics"
+
+
+def test_state_is_checked(explorer):
+    explorer.selected, explorer.n_leaves = "0", 3
+    for name, wrong in [("selected", "7"), ("n_leaves", 0), ("n_leaves", 7), ("n_leaves", "many")]:
+        with pytest.raises((KeyError, ValueError, traitlets.TraitError)): setattr(explorer, name, wrong)
+    assert (explorer.selected, explorer.n_leaves) == ("0", 3)
+
+
+def test_answers(explorer):
+    tree = explorer.reader.tree
+    assert ask(explorer, "details", "0", None)["answer"]["typical"] == tree.typical("0", 5).tolist()
+    assert len(ask(explorer, "details", "0", 20)["answer"]["typical"]) == 20
+    assert ask(explorer, "text", "17")["answer"] == explorer.reader.texts[17]
+    word = tree.top_terms("0", n=1)[0]
+    assert ask(explorer, "find", word)["answer"]["words"][0][0] == word
+
+
+def test_no_question_stays_unanswered(explorer):
+    assert "no node" in ask(explorer, "details", "nowhere")["error"]
+    assert "error" in ask(explorer, "text", "many") and "error" in ask(explorer, "how are you") and "error" in ask(explorer, "details")
+
+
+def test_texts_are_fetched_when_wanted(planted):
+    corpus, model = planted
+    fetched = []
+    class Texts:
+        def __len__(self): return 360
+        def __getitem__(self, i): fetched.append(i); return corpus.texts[i]
+    explorer = TreeExplorer(model.tree_, Texts())
+    assert fetched == []
+    explorer.send = lambda content, buffers=None: None
+    explorer._handle_custom_msg(dict(call="1", ask="details", given=["0"]), [])
+    assert 0 < len(set(fetched)) <= 10
+    explorer._handle_custom_msg(dict(call="1", ask="text", given=["3"]), [])
+    assert fetched[-1] == 3
+
+
+def test_names_go_to_the_tree_and_back(explorer):
+    assert ask(explorer, "rename", "01", " Ball  games ") == dict(answer=None)
+    assert explorer.reader.tree.title("01") == "Ball games" and explorer.names == {"01": "Ball games"}
+    explorer.rename("01")
+    assert explorer.names == {} == explorer.reader.tree.names
+
+
+def test_what_is_saved_is_what_is_seen(explorer):
+    explorer.n_leaves, explorer.unfolded, explorer.selected = 3, [""], "0"
+    explorer.rename(explorer.reader.tree.leaves(3)[0], "=1+1, \"first\"")
+    page, table = ask(explorer, "save", "page")["answer"], ask(explorer, "save", "table")["answer"]
+    assert page["name"] == "tree.html" and '"selected":"0","leaves":3,"unfolded":[""]' in page["text"]
+    rows = list(csv.reader(io.StringIO(table["text"])))
+    labels, leaves = explorer.reader.tree.labels(3), explorer.reader.tree.leaves(3)
+    assert rows[0] == ["id", "leaf", "leaf_number", "title"] and len(rows) == 361
+    for row, k in zip(rows[1:], labels):
+        assert row[2] == str(k) and row[1] == ("" if k < 0 else leaves[k].id)
+    assert {row[3] for row in rows[1:] if row[2] == "0"} == {"'=1+1, \"first\""}
+
+
+def test_grown_tree_is_shown_after_refresh(planted):
+    corpus, model = planted
+    model = pickle.loads(pickle.dumps(model))
+    weigh = count_pipeline(vocab=corpus.vocab)
+    explorer = model.tree_.explore(corpus)
+    model.grow(8, weigh.fit_transform(corpus.X))
+    explorer.refresh()
+    assert explorer.n_leaves == 8 and len(explorer.about["nodes"]) == 15
+
+
+def test_without_a_kernel_it_is_a_tree_to_unfold(explorer):
+    data, _ = explorer._repr_mimebundle_()
+    assert "<details" in data["text/html"] and "application/vnd.jupyter.widget-view+json" in data and "6 leaves" in data["text/plain"]
+
+
+def test_everything_that_is_asked_has_an_answer():
+    from nmf2.page import SCRIPT
+    from nmf2.widgets import KERNEL
+    asked = {q for script in (SCRIPT, KERNEL) for q in __import__("re").findall(r"ask\('(\w+)'", script)}
+    assert asked == set(ASKED)
