@@ -448,7 +448,9 @@ SCRIPT += r"""
   }
   function unfold(all) {
     state.unfolded = new Set(tree.splits.slice(0, all ? state.leaves - 1 : 0))
+    if (!all) state.selected = ''
     host.keep('unfolded')
+    host.keep('selected')
     drawAll()
   }
   function drawAll() {

@@ -35,10 +35,16 @@ function kernelHost(model) {
   const state = {names: model.get('names')}
   for (const name in SHARED) state[name] = model.get(SHARED[name])
   state.unfolded = new Set(state.unfolded)
-  const keep = name => { model.set(SHARED[name], name == 'unfolded' ? [...state.unfolded] : state[name]); model.save_changes() }
+  const host = {tree: model.get('about'), state, ask, more: true, none: '(There is no text.)', save: what => ask('save', what),
+                rename: (id, name) => ask('rename', id, name), leave: () => model.off('msg:custom', answered)}
+  host.keep = name => {
+    host.keeping = true
+    model.set(SHARED[name], name == 'unfolded' ? [...state.unfolded] : state[name])
+    host.keeping = false
+    model.save_changes()
+  }
   model.on('msg:custom', answered)
-  return {tree: model.get('about'), state, keep, ask, more: true, none: '(There is no text.)', save: what => ask('save', what),
-          rename: (id, name) => ask('rename', id, name), leave: () => model.off('msg:custom', answered)}
+  return host
 }
 """
 
@@ -48,6 +54,7 @@ function render({model, el}) {
   let host, view
   const begin = () => { host?.leave(); host = kernelHost(model); el.style.setProperty('--height', model.get('height')); view = explore(el, host) }
   const changed = () => {
+    if (host.keeping) return
     const own = {...host.state, unfolded: [...host.state.unfolded]}, theirs = {names: model.get('names')}
     for (const name in SHARED) theirs[name] = model.get(SHARED[name])
     if (Object.keys(theirs).every(name => JSON.stringify(own[name]) == JSON.stringify(theirs[name]))) return

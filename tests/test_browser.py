@@ -1,0 +1,175 @@
+"""The page and the explorer in a real browser; skipped, saying so, where Playwright or Chromium is missing"""
+import os
+import shutil
+from pathlib import Path
+
+import browser as web
+import pytest
+
+from nmf2.data import load
+from nmf2.hier import HierNMF2
+from nmf2.weighting import text_pipeline
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent/"nbs"
+WIDTHS = dict(wide=1280, narrow=390)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    try:
+        with web.chromium() as browser: yield browser
+    except web.Missing as e: pytest.skip(str(e))
+
+
+@pytest.fixture(scope="module")
+def tree_page(tmp_path_factory):
+    "The page of a tree on disk, the tree, and its corpus"
+    docs, weigh = load("library-docs"), text_pipeline(max_df=.2)
+    tree = HierNMF2(12, random_state=0).fit(weigh.fit_transform(docs.texts)).tree_
+    tree.vocab = weigh.get_feature_names_out()
+    file = tmp_path_factory.mktemp("page")/"tree.html"
+    file.write_text(tree.to_html(docs), encoding="utf-8")
+    return file, tree, docs
+
+
+@pytest.fixture(params=["wide", "narrow"])
+def opened(request, chromium, tree_page):
+    with web.page(chromium, WIDTHS[request.param]) as page:
+        page.goto(tree_page[0].as_uri())
+        yield page
+        assert page.errors == [] and page.requests == [tree_page[0].as_uri()]
+
+
+def rows(page): return page.eval_on_selector_all(".row[data-id]", "rows => rows.map(row => row.dataset.id)")
+def chosen(page): return page.get_attribute("[aria-selected=true]", "data-id")
+
+
+def test_page_unfolds(opened, tree_page):
+    tree = tree_page[1]
+    assert rows(opened) == [node.id for node in tree]                     # 11 splits, all unfolded
+    opened.click("text=fold all >> nth=1")
+    assert rows(opened) == [""]
+    opened.click(".row .fold")
+    assert rows(opened) == ["", "0", "1"]
+    opened.dblclick(".row[data-id='0'] b")
+    assert rows(opened) == ["", "0", "00", "01", "1"] and chosen(opened) == "0"
+    opened.click("text=unfold all")
+    assert rows(opened) == [node.id for node in tree]
+
+
+def test_page_tells_about_a_node(opened, tree_page):
+    _, tree, docs = tree_page
+    opened.click(".row[data-id='00']")
+    text = opened.inner_text(".node")
+    assert tree.title("00") in text and f"{tree['00'].size:,} documents" in text
+    for word in tree.top_terms("00", n=15) + [w for w, _ in tree.contrast("01", 7)]: assert word in text
+    for i in tree.typical("00", 5): assert docs.ids[i] in text
+    opened.click(".node summary >> nth=0")
+    assert opened.inner_text(".node .text:not(:empty)").split()[:30] == docs.texts[tree.typical("00", 1)[0]].split()[:30]
+
+
+def test_page_without_a_mouse(opened, tree_page):
+    opened.focus(".row[data-id='']")
+    for key, where in [("ArrowDown", "0"), ("ArrowDown", "00"), ("ArrowLeft", "00"), ("ArrowDown", "01"), ("ArrowLeft", "01"),
+                       ("ArrowLeft", "0"), ("End", "1"), ("Home", ""), ("ArrowRight", "0"), (" ", "0"), ("ArrowDown", "1")]:
+        if (key, where) == ("ArrowLeft", "01") and tree_page[1]["01"].children == (): continue
+        opened.keyboard.press(key)
+        assert chosen(opened) == where, key
+        assert opened.evaluate("document.activeElement.dataset.id") == where
+    opened.keyboard.press("/")
+    assert opened.evaluate("document.activeElement.type") == "search"
+
+
+def test_page_cuts_the_tree(opened, tree_page):
+    tree = tree_page[1]
+    opened.focus("input[type=range]")
+    for n in (11, 10, 9):
+        opened.keyboard.press("ArrowLeft")
+        shown = rows(opened)
+        assert [id for id in shown if not any(other.startswith(id) and other != id for other in shown)] == [leaf.id for leaf in tree.leaves(n)]
+
+
+def test_page_finds_words_and_documents(opened, tree_page):
+    _, tree, docs = tree_page
+    opened.fill("input[type=search]", "eigenvalue")
+    opened.wait_for_selector(".found >> text=eigenvalue")
+    first = opened.inner_text(".found p >> nth=0")
+    assert first.startswith("eigenvalue") and not first.startswith("eigenvalues") and "no. " in first
+    assert opened.locator(".rank").count() > 0
+    opened.fill("input[type=search]", "scipy.linalg.svd")
+    opened.click(".found button >> text=scipy.linalg.svd >> nth=0")
+    i = list(docs.ids).index("scipy.linalg.svd")
+    assert chosen(opened) == tree.path(i)[-1].id and "scipy.linalg.svd" in opened.inner_text(".node details >> nth=0")
+    opened.fill("input[type=search]", "qqq")
+    opened.wait_for_selector(".found >> text=No word begins")
+
+
+def test_page_fits_its_window(opened):
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_page_follows_the_room(chromium, tree_page):
+    light = {}
+    for scheme in ("light", "dark"):
+        with web.page(chromium, color_scheme=scheme) as page:
+            page.goto(tree_page[0].as_uri())
+            colours = page.eval_on_selector(".row b", "b => [getComputedStyle(b).color, getComputedStyle(document.body).backgroundColor]")
+            light[scheme] = [sum(map(int, c[c.index("(")+1:-1].split(",")[:3]))/765 for c in colours]
+    assert light["light"][0] < .3 and light["light"][1] > .9 and light["dark"][0] > .7 and light["dark"][1] < .2
+
+
+def test_page_without_scripts(chromium, tree_page):
+    with web.page(chromium, java_script_enabled=False) as page:
+        page.goto(tree_page[0].as_uri())
+        assert page.locator("details").count() == len(tree_page[1].nodes)
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(NOTEBOOKS, folder/"nbs", ignore=shutil.ignore_patterns(".*"))
+    old, os.environ["PYTHONPATH"] = os.environ.get("PYTHONPATH"), str(NOTEBOOKS.parent)
+    try:
+        with web.jupyterlab(folder) as address: yield address
+    except web.Missing as e: pytest.skip(str(e))
+    finally:
+        if old is None: del os.environ["PYTHONPATH"]
+        else: os.environ["PYTHONPATH"] = old
+
+
+def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
+    with web.page(chromium, 1500, 1100) as page:
+        web.open_notebook(page, lab, "nbs/51_widgets.ipynb", theme="JupyterLab Dark")
+        web.run_command(page, "notebook:run-all-cells")
+        assert web.output_errors(page) == []
+        page.wait_for_selector(".nmf2 .node h3")
+        here = page.locator(".nmf2").first
+        ids = lambda: here.locator(".row[data-id]").evaluate_all("rows => rows.map(row => row.dataset.id)")
+        here.locator("text=fold all >> nth=1").click()
+        assert ids() == [""]
+        here.locator(".row .fold").first.click()
+        assert ids() == ["", "0", "1"]
+        here.locator("input[type=range]").focus()
+        for key in ["End"] + ["ArrowLeft"]*3: page.keyboard.press(key)
+        n = int(here.locator("output").inner_text())
+        assert len(ids()) == 2*n - 1
+        here.locator("input[type=search]").fill("eigenvalue")
+        here.locator(".found >> text=eigenvalue").first.wait_for()
+        here.locator(".row[data-id='1']").click()
+        before = ids()
+        page.keyboard.press("ArrowUp"); page.keyboard.press("ArrowUp"); page.keyboard.press("End")
+        assert ids() == before                                            # JupyterLab's own shortcuts keep out of it
+        page.keyboard.press("F2")
+        here.locator("input[type=text]").fill("the last one")
+        page.keyboard.press("Enter")
+        here.locator(".row >> text=the last one").wait_for()
+        here.locator(".node summary >> nth=0").click()
+        here.locator(".node .text:not(:empty)").wait_for()
+        with page.expect_download() as saved: here.locator("text=save page").click()
+        text = Path(saved.value.path()).read_text(encoding="utf-8")
+        assert "the last one" in text and f'"leaves":{n}' in text
+        with page.expect_download() as saved: here.locator("text=save labels").click()
+        assert Path(saved.value.path()).read_text(encoding="utf-8").startswith("id,leaf,leaf_number,title")
+        here.screenshot(path=tmp_path/"explorer.png")
+        assert (tmp_path/"explorer.png").stat().st_size > 20_000
+        assert not [url for url in page.requests if not url.startswith((lab, "blob:", "data:"))]
