@@ -60,7 +60,7 @@ def test_imports_share_no_cell_with_other_code(path):
         assert len(kinds) < 2, source
 
 def test_every_notebook_is_on_the_site():
-    listed = re.findall(r"[\w/]+\.ipynb", (ROOT/"_quarto.yml").read_text().split("sidebar:")[1])
+    listed = re.findall(r"[\w/-]+\.ipynb", (ROOT/"_quarto.yml").read_text().split("sidebar:")[1])
     assert sorted(listed) == sorted(p.relative_to(ROOT/"nbs").as_posix() for p in NOTEBOOKS)
 
 def test_every_module_has_its_notebook():
