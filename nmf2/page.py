@@ -43,19 +43,21 @@ class Reader:
         return text if len(text) <= length else text[:length] + " …"
 
 def _levels(labels):
-    "The labels of each level, '' where there are none: a document may have one, or a list from coarse to fine"
+    "The labels of each level: a document may have one, or a list from coarse to fine"
+    if isinstance(labels, np.ndarray) and labels.ndim == 2: return labels.T
     rows = [list(label) if isinstance(label, (list, tuple, np.ndarray)) else [label] for label in labels]
     depth = max(map(len, rows))
-    return zip(*(["" if label is None else str(label) for label in row + [""]*(depth - len(row))] for row in rows))
+    return zip(*(row + [""]*(depth - len(row)) for row in rows))
 
 def _coded(labels):
     "Classes in order of their size, and the number of each document's, -1 where it has none"
-    names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    sizes[names == ""] = -1
-    order = np.argsort(-sizes, kind="stable")
-    place = np.argsort(order)
-    known = names[order] != ""
-    return names[order][known], np.where(place[codes] < known.sum(), place[codes], -1)
+    known = {}
+    codes = np.array([known.setdefault(label, len(known)) for label in labels])
+    names = np.array(["" if label is None else str(label) for label in known], object)
+    sizes = np.where(names == "", -1, np.bincount(codes, minlength=len(names)))
+    order = np.lexsort((names, -sizes))                               # classes of one size by name; none at all comes last
+    place, n = np.argsort(order), int((names != "").sum())
+    return names[order][:n], np.where(place[codes] < n, place[codes], -1)
 
 # %% ../nbs/50_page.ipynb #c5c9065a
 def overview(reader,

@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import cut_tree, is_valid_linkage
 
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.tree import Split, Tree, heaviest, shares
+from nmf2.tree import Split, Tree, largest, shares
 from nmf2.weighting import count_pipeline
 
 
@@ -258,12 +258,12 @@ def test_fragment_is_whole_and_safe(fitted):
     assert "<details" in tree._repr_html_()
 
 
-def test_heaviest_is_a_stable_sort():
+def test_largest_is_a_stable_sort():
     rng = np.random.default_rng(0)
     for n in (1, 2, 5, 50, 99, 100, 200):
         w = rng.integers(-1, 6, 100).astype(float)
-        assert_array_equal(heaviest(w, n), [j for j in np.argsort(-w, kind="stable")[:n] if w[j] > 0])
-    assert len(heaviest(np.zeros(5), 3)) == len(heaviest(np.zeros(0), 3)) == 0
+        assert_array_equal(largest(w, n), [j for j in np.argsort(-w, kind="stable")[:n] if w[j] > 0])
+    assert len(largest(np.zeros(5), 3)) == len(largest(np.zeros(0), 3)) == 0
 
 
 def test_contrast_is_the_difference_of_siblings(fitted):
