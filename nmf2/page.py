@@ -115,8 +115,8 @@ Reader.details, Reader.document = details, document
 # %% ../nbs/50_page.ipynb #6e412f22
 def find(reader,
     query:str,         # beginning of a word, part of a document's name, or a row number
-    n_words:int=5,     # at most this many words
-    n_nodes:int=8,     # topics for each
+    n_words:int=4,     # at most this many words
+    n_nodes:int=6,     # topics for each
     n_docs:int=8,      # and documents
 )->dict:               # words: [[word, [[node, rank], ...]], ...]; documents: {row number: {id, ..., way: node}}
     "Where a word or a document is in the tree."
@@ -258,7 +258,7 @@ SCRIPT += r"""
     const open = splits(node.id) ? state.unfolded.has(node.id) : null, named = state.names[node.id] || !node.id
     const share = node.size/tree.n_docs, rank = marks.get(node.id)
     return make('div', {class: 'row', role: 'treeitem', 'data-id': node.id, 'aria-level': node.id.length + 1, 'aria-expanded': open,
-                        style: `${bar(share)};--level:${node.id.length}`, tabindex: -1, title: node.terms.join(' ')},
+                        style: `${bar(share)};--level:${node.id.length}`, tabindex: -1, title: `${node.id} ${node.terms.join(' ')}`},
       make('span', {class: 'fold', 'aria-hidden': 'true', onclick: event => { event.stopPropagation(); turn(node.id) }},
            open == null ? '·' : open ? '▾' : '▸'),
       make('span', {class: 'words'}, make('b', {}, title(node.id)), ' ', node.id ? node.terms.slice(named ? 0 : 3).join(' ') : ''),
@@ -324,7 +324,7 @@ SCRIPT += r"""
   const jump = id => make('button', {class: 'link', onclick: () => choose(id)}, title(id))
 
   function told(id) {
-    const node = nodes.get(id), k = order.get(id), facts = [`${number(node.size)} documents`, percent(node.size/tree.n_docs)]
+    const node = nodes.get(id), k = order.get(id), facts = [id ? 'node ' + id : 'the root', `${number(node.size)} documents`, percent(node.size/tree.n_docs)]
     if (node.score != null) facts.push(`score ${node.score.toPrecision(2)}`)
     if (splits(id)) facts.push(`split number ${k + 1}`)
     if (node.dropped) facts.push(`${number(node.dropped)} dropped`)
@@ -529,7 +529,7 @@ function pageHost(all) {
       const wanted = text.toLowerCase(), begins = Object.keys(words).filter(word => word.toLowerCase().startsWith(wanted))
       begins.sort((a, b) => (b.toLowerCase() == wanted) - (a.toLowerCase() == wanted) || words[b].length - words[a].length)
       const rows = lower.flatMap((id, i) => id.includes(wanted) || wanted == String(i) ? [i] : []).slice(0, 8)
-      return {words: begins.slice(0, 5).map(word => [word, words[word].slice(0, 8)]),
+      return {words: begins.slice(0, 4).map(word => [word, words[word].slice(0, 6)]),
               documents: Object.fromEntries(rows.map(i => [i, {...about(i), way: all.tree.nodes[ways[i]].id}]))}
     },
   }

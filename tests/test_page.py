@@ -88,7 +88,7 @@ def test_find_words_and_documents(planted):
     word = tree.top_terms("00", n=1)[0]
     found = reader.find(word.upper())["words"]
     assert found[0][0] == word and ["00", 1] in found[0][1]
-    assert found[0][1] == [[node.id, rank] for node, _, rank in tree.find(word)[:8]]
+    assert found[0][1] == [[node.id, rank] for node, _, rank in tree.find(word)[:6]]
     name = corpus.ids[17]
     for query in (name, "17"):
         way = reader.find(query)["documents"][17]
