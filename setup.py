@@ -25,5 +25,6 @@ setup(
     python_requires=">=" + s["min_python"],
     install_requires=s["requirements"].split(),
     extras_require={k[:-len(suffix)]: s[k].split() for k in s if k.endswith(suffix)},
-    entry_points={"console_scripts": s["console_scripts"].split()},
+    entry_points={"console_scripts": s["console_scripts"].split(),
+                  "nbdev": ["nmf2=nmf2._modidx:d"]},     # where nbdev finds the pages that names in backticks link to
 )

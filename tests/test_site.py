@@ -1,0 +1,533 @@
+"The website, as far as it can be checked where Quarto is missing: what nbdev makes of the notebooks for it, and where links lead"
+import ast
+import base64
+import builtins
+import configparser
+import importlib
+import inspect
+import io
+import json
+import keyword
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NBS = ROOT/"nbs"
+NOTEBOOKS = sorted(p for p in NBS.rglob("*.ipynb") if not any(part[0] in "._" for part in p.relative_to(ROOT).parts))
+MODULES = sorted(p.stem for p in (ROOT/"nmf2").glob("*.py") if not p.name.startswith("_"))
+DOCUMENTS = [ROOT/name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+SETTINGS = configparser.ConfigParser(delimiters=["="])
+SETTINGS.read(ROOT/"settings.ini", encoding="utf-8")
+SETTINGS = SETTINGS["DEFAULT"]
+SITE = SETTINGS["doc_host"] + SETTINGS["doc_baseurl"] + "/"
+REPOSITORY = SETTINGS["git_url"] + "/"
+BLOB = f"{REPOSITORY}blob/{SETTINGS['branch']}/"
+
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+each_text = pytest.mark.parametrize("path", NOTEBOOKS + DOCUMENTS, ids=lambda p: p.stem)
+each_module = pytest.mark.parametrize("name", MODULES)
+
+# ---- reading
+
+def join(text): return text if isinstance(text, str) else "".join(text)
+
+def cells(path):
+    "The cells of a notebook, as (kind, source, outputs)"
+    nb = json.loads(path.read_text(encoding="utf-8"))
+    return [(c["cell_type"], join(c["source"]), c.get("outputs", [])) for c in nb["cells"]]
+
+def directives(source):
+    "What the lines at the top of a code cell say to nbdev and Quarto, by their first word"
+    top = re.match(r"(\s*#\|.*\n?)*", source)[0]
+    return {line.split("|", 1)[1].split()[0] for line in top.splitlines() if line.strip()}
+
+def code(source):
+    "A code cell without the lines at its top"
+    return re.sub(r"\A(\s*#\|.*\n?)*", "", source).strip()
+
+def prose(path):
+    "The texts that people read: markdown cells, or the whole of a document"
+    if path.suffix != ".ipynb": return [path.read_text(encoding="utf-8")]
+    return [s for kind, s, _ in cells(path) if kind == "markdown"]
+
+def without_code(text):
+    "A text without blocks of code, comments, and what is in backticks"
+    text = re.sub(r"^```.*?^```|<!--.*?-->", "", text, flags=re.M | re.S)
+    text = re.sub(r"(\A|\n\n)( {4}.*(\n|\Z))+", r"\1", text)
+    return re.sub(r"(`+)[^`](.*?[^`])?\1", "code", text)
+
+def without_formulas(text): return re.sub(r"\$\$.*?\$\$|\$(?!\s)[^$]*?(?<!\s)\$(?!\d)", "formula", text, flags=re.S)
+
+def html_name(path):
+    "The page that a notebook becomes, as seen from the top of the site"
+    folder = path.relative_to(NBS).parent
+    return (folder/f"{re.sub('^[0-9]+[a-zA-Z0-9]*_', '', path.stem.lower())}.html").as_posix()
+
+PAGES = {html_name(p): p for p in NOTEBOOKS}
+
+# ---- the pages
+
+class Page:
+    "What nbdev hands to Quarto for a notebook"
+    def __init__(self, path):
+        self.cells = cells(path)
+        self.front = self.cells[0][1]
+        self.markdown = [s for kind, s, _ in self.cells if kind == "markdown"]
+        self.code = [s for kind, s, _ in self.cells if kind == "code" and not re.search(r"^show_doc\(", s, re.M)]
+        self.entries, parts = [], []
+        for kind, source, outputs in self.cells[1:]:
+            if kind == "markdown": parts.append(source)
+            shown = [join(o["data"]["text/markdown"]) for o in outputs if "text/markdown" in o.get("data", {})]
+            if found := re.search(r"^show_doc\(([\w.]+)\)", source, re.M): self.entries.append((found[1], "".join(shown)))
+            parts += shown
+        self.text = "\n\n".join(parts)
+
+    @property
+    def anchors(self):
+        "The ids that Pandoc gives to headings"
+        ids = []
+        for heading in re.findall(r"^#+ +(.*)", re.sub(r"^```.*?^```", "", self.text, flags=re.M | re.S), re.M):
+            ids.append(anchor := slug(heading))
+            if ids.count(anchor) > 1: ids[-1] = f"{anchor}-{ids.count(anchor) - 1}"
+        return ids
+
+def slug(heading):
+    "A heading's id: its text in lower case from the first letter on; letters, digits, _ - . stay, spaces become -"
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
+    text = re.sub(r"\s+", "-", re.sub(r"[^\w\s.-]", "", text).strip()).lower()
+    return re.sub(r"^[^a-z]*", "", text) or "section"
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    "All pages as Quarto gets them from `nbdev_docs`, made in a copy of the repository, and what was said while making them"
+    pytest.importorskip("nbdev")
+    copy = tmp_path_factory.mktemp("site")/"nmf2"
+    left = (".*", "build", "dist", "_docs", "_proc", "nmf2-results", "__pycache__", "*.egg-info")
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*left))
+    env = os.environ | dict(PYTHONPATH=str(copy), IPYTHONDIR=str(copy.parent/"ipython"), PYTHONWARNINGS="default::UserWarning")
+    run = lambda *command: subprocess.run([sys.executable, *command], cwd=copy, env=env, capture_output=True, text=True)
+    made = run("setup.py", "-q", "egg_info")                      # nbdev looks names up in installed packages
+    assert made.returncode == 0, made.stderr
+    done = run("-c", "from nbdev.serve import proc_nbs; proc_nbs(n_workers=0)")
+    assert done.returncode == 0, done.stderr[-3000:]
+    pages = {path: Page(copy/"_proc"/path.relative_to(NBS)) for path in NOTEBOOKS}
+    return SimpleNamespace(pages=pages, folder=copy/"_proc", said=done.stderr)
+
+def test_pages_are_made_without_a_warning(site):
+    about = re.findall(r"[/\\](?:nbdev|nmf2)[/\\]\S+: (\w*Warning: .*(?:\n.*){0,6})", site.said)
+    assert not about, "\n".join(about)          # an import beside other code, for example
+
+@each_notebook
+def test_page_begins_with_title_and_summary(site, path):
+    yaml = pytest.importorskip("yaml")
+    front = yaml.safe_load(site.pages[path].front.strip().strip("-"))
+    found = re.fullmatch(r"# (\S.*)\n\n> (\S.*)\n?", prose(path)[0])
+    assert found, "title and summary have a cell to themselves: nbdev drops what else is in it"
+    title, summary = found.groups()
+    assert front == dict(title=title, description=summary, **{"output-file": Path(html_name(path)).name})
+
+@each_notebook
+def test_page_has_all_that_should_be_seen(site, path):
+    page = site.pages[path]
+    words = lambda text: re.sub(r"\[(`[^`]*`)\]\([^)]*\)|\]\([^)]*\)", r"\1", text).split()
+    seen = " ".join(words("\n\n".join(page.markdown)))
+    for text in prose(path)[1:]: assert " ".join(words(text)) in seen, text
+    sources = [code(s) for s in page.code]
+    for kind, source, _ in cells(path):
+        said = directives(source) if kind == "code" else set()
+        if kind != "code" or not code(source): continue
+        if said & {"hide", "export", "exporti", "default_exp"}: assert code(source) not in sources, source
+        else: assert code(source) in sources, source
+
+CELL_OPTIONS = "echo output eval include warning code-fold code-summary fig-cap fig-alt label"     # Quarto's
+
+@each_notebook
+def test_page_shows_no_directive_and_no_error(site, path):
+    for kind, source, outputs in site.pages[path].cells:
+        if kind == "code": assert directives(source) <= {f"{option}:" for option in CELL_OPTIONS.split()}, source
+        assert not re.search(r"^\s*#\s*\|", code(source), re.M) or kind != "code", source
+        assert not [o for o in outputs if o["output_type"] == "error"], source
+        assert kind != "code" or "show_doc(" not in source or "text/markdown" in outputs[0]["data"], source
+
+def module(name): return importlib.import_module(f"nmf2.{name}")
+
+def public(name):
+    "The functions and classes that a module exports and defines itself"
+    things = {n: getattr(module(name), n) for n in module(name).__all__}
+    return {n: t for n, t in things.items() if callable(t) and getattr(t, "__module__", "") == f"nmf2.{name}"}
+
+def methods(cls):
+    "The public methods of a class that have a docstring"
+    own = (f for f in vars(cls).values() if inspect.isfunction(f) and f.__qualname__.startswith(cls.__name__ + "."))
+    return {f.__qualname__: f for f in own if f.__doc__ and not f.__name__.startswith("_")}
+
+def definition(thing):
+    "The lines of a function or class, and what Python makes of them"
+    lines = inspect.getsource(getattr(thing, "py_func", inspect.unwrap(thing) if callable(thing) else thing)).splitlines()
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    lines = [line[indent:] for line in lines]
+    return lines, ast.parse("\n".join(lines)).body[0]
+
+def comments(thing):
+    "What is said of each parameter on its line, or of each field, and what of the result, as (beginning of the line, comment)"
+    lines, tree = definition(thing)
+    if isinstance(tree, ast.ClassDef):
+        fields = [lines[n.lineno - 1] for n in tree.body if isinstance(n, ast.AnnAssign)]
+        tree = next((n for n in tree.body if getattr(n, "name", "") == "__init__"), None)
+    for line in lines[tree.lineno - 1:tree.body[0].lineno - 1] if tree else fields:
+        what, _, said = (part.strip() for part in line.partition("#"))
+        if said: yield (")" if what.endswith(":") else re.match(r"(def .*?[(,] *)?(\*{0,2}\w+)", what)[2]), said
+
+@each_module
+def test_each_public_name_has_its_entry(site, name):
+    path = next(p for p in NOTEBOOKS if p.stem.split("_", 1)[-1] == name and p.parent == NBS)
+    page, things = site.pages[path], public(name)
+    things |= {n: f for cls in list(things.values()) if inspect.isclass(cls) for n, f in methods(cls).items()}
+    entries = dict(page.entries)
+    assert sorted(n for n, _ in page.entries) == sorted(things)
+    source = (ROOT/"nmf2"/f"{name}.py").read_text(encoding="utf-8").splitlines()
+    for n, thing in things.items():
+        entry, short = entries[n], n.split(".")[-1]
+        assert f"\n### {n}\n" in entry and page.anchors.count(n.lower()) == 1, n
+        assert inspect.getdoc(thing).splitlines()[0] in re.sub(r"\[(`[^`]*`)\]\([^)]*\)", r"\1", entry), n
+        file, line = re.search(rf"\[source\]\({re.escape(BLOB)}([\w/.]+)#L(\d+)\)", entry).groups()
+        assert file == f"nmf2/{name}.py" and re.match(rf"\s*(def|class) {short}\b", source[int(line) - 1]), f"{n}: {file}#L{line}"
+        assert "__main__" not in entry and "NoneType" not in entry, n
+        has_fields = inspect.isclass(thing) and "def __init__" not in inspect.getsource(thing)
+        seen = "\n".join(page.code) if has_fields else entry
+        for what, said in comments(thing):
+            assert re.search(rf"(?<!\w){re.escape(what)}[^#\n]*# {re.escape(said)}", seen), f"{n}: what is said of {what}, {said}"
+
+# ---- links
+
+def links(text):
+    "Where a text's links and pictures lead"
+    text = without_code(text)
+    yield from re.findall(r"\]\(<?([^)\s>]+)", text)
+    yield from re.findall(r"\b(?:href|src)=[\"']?([^\"'\s>]+)", text)
+    yield from re.findall(r"^\[[^]]+\]: +(\S+)", text, re.M)
+
+def github_anchors(path):
+    "The ids that GitHub gives to the headings of a document"
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    return [re.sub(r"[^\w -]", "", h.lower()).strip().replace(" ", "-") for h in re.findall(r"^#+ +(.*)", text, re.M)]
+
+def in_repository(url):
+    "The file of this repository that a link to its place on the web means, or None"
+    found = re.match(rf"{re.escape(REPOSITORY)}(?:blob|tree|raw)/{SETTINGS['branch']}/([^#?]+)", url)
+    return ROOT/found[1] if found else None
+
+@each_text
+def test_links_lead_somewhere_in_a_clone(path):
+    "In JupyterLab and on GitHub"
+    for to in (to for text in prose(path) for to in links(text)):
+        file, _, part = to.partition("#")
+        if re.match(r"[a-z]+:", file): assert (in_repository(to) or ROOT).exists(), to
+        elif file: assert (path.parent/file).exists(), to
+        elif path.suffix == ".md": assert part in github_anchors(path), to
+
+@each_notebook
+def test_links_lead_somewhere_on_the_site(site, path):
+    here = html_name(path)
+    for to in links(site.pages[path].text):
+        file, _, part = to.partition("#")
+        if file.startswith(SITE): there = file[len(SITE):] or "index.html"
+        elif re.match(r"[a-z]+:", file):
+            assert (in_repository(to) or ROOT).exists(), to
+            continue
+        else:
+            target = (path.parent/file).resolve() if file else path
+            assert target.is_relative_to(NBS), f"{to} is not on the site"
+            if target.suffix != ".ipynb": assert (site.folder/target.relative_to(NBS)).is_file(), to
+            there = html_name(target) if target.suffix == ".ipynb" else None
+        assert there is None or there in PAGES, to
+        assert not part or part in site.pages[PAGES[there]].anchors, f"{here}: nothing to be found at {to}"
+
+# ---- names
+
+DISTINCT = re.compile(r"[a-z]*_\w+|[A-Z]\w*[A-Z0-9]\w*|[A-Z][a-z]+")      # no everyday words
+
+def home(name):
+    "The module that explains a public name, or None if there are two"
+    found = [m for m in MODULES if name in public(m)]
+    return found[0] if len(found) == 1 else None
+
+@each_notebook
+def test_names_are_links_to_their_entries(site, path):
+    text = re.sub(r"^```.*?^```|^#.*?$", "", site.pages[path].text, flags=re.M | re.S)
+    for name, to in re.findall(r"\[`([^`]+)`\]\(([^)]+)\)", text):
+        if to.startswith(SITE) and "." not in name: assert to.partition("#")[2] == name.rstrip("()").lower(), f"{name}: {to}"
+        if re.fullmatch(r"[a-z]\w*", name) and not DISTINCT.fullmatch(name):
+            known = vars(module(path.stem[3:])) if path.stem[3:] in MODULES else {}
+            imports = re.findall(r"^from nmf2.*import (.*)", "\n".join(site.pages[path].code), re.M)
+            assert name in known or re.search(rf"\b{name}\b", " ".join(imports)), f"`{name}` is just a word, but leads to {to}"
+    for name in set(re.findall(r"`(\w+)(?:\(\))?`", text)):
+        if not DISTINCT.fullmatch(name) or not (place := home(name)): continue
+        url = f"{SITE}{place}.html#{name.lower()}"
+        for before, after in re.findall(rf"(.)`{name}(?:\(\))?`(.{{0,{len(url) + 3}}})", text, re.S):
+            assert before == "[" and after == f"]({url})", f"`{name}` in {path.stem} leads to {after!r}, not {url}"
+
+def names_in(source):
+    "The names and the words of strings in a piece of code, without those in comments and docstrings"
+    try: tree = ast.parse(source)
+    except SyntaxError: return
+    said = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+    for n in ast.walk(tree):
+        for field in ("id", "attr", "arg", "name", "asname", "module"):
+            yield from re.findall(r"\w+", str(getattr(n, field, None) or ""))
+        if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in said: yield from re.findall(r"\w+", n.value)
+
+@pytest.fixture(scope="module")
+def words():
+    "The names in the code of the package, of its notebooks and of what belongs to them"
+    files = [p for folder in ("nmf2", "benchmarks", "tests", ".ci") for p in (ROOT/folder).glob("*.py") if p.stem != "test_site"]
+    sources = [p.read_text(encoding="utf-8") for p in files] + [s for p in NOTEBOOKS for kind, s, _ in cells(p) if kind == "code"]
+    found = {name for s in sources for name in names_in(s)}
+    return found | {*SETTINGS, *dir(builtins), *keyword.kwlist, *(p.stem for p in NOTEBOOKS)}
+
+def library(name):
+    "Is this a name in a library that nmf2 stands on?"
+    places = ("numpy", "scipy.sparse", "scipy.linalg", "sklearn.feature_extraction.text", "sklearn.pipeline", "sklearn.cluster",
+              "sklearn.decomposition", "sklearn.base", "ipywidgets", "matplotlib.pyplot", "os")
+    commands = {command.name for command in entry_points(group="console_scripts")}
+    return name in commands or any(hasattr(importlib.import_module(place), name) for place in places)
+
+def exists(dotted):
+    "Is there such a thing, `Tree.save` or `nmf2.tree.load`?"
+    first, *rest = dotted.split(".")
+    known = {n: t for m in MODULES for n, t in public(m).items()} | {m: module(m) for m in MODULES}
+    if first in ("nmf2", "numpy", "scipy", "sklearn", "matplotlib", "ipywidgets"):
+        for i in range(len(rest), -1, -1):
+            try: thing, rest = importlib.import_module(".".join([first, *rest[:i]])), rest[i:]
+            except ImportError: continue
+            break
+    elif first in known and first[0].isupper(): thing = known[first]
+    else: return None                           # a variable of an example
+    for part in rest:
+        fitted = inspect.isclass(thing) and re.search(rf"self\.{part}\b|^    {part}:", inspect.getsource(thing), re.M)
+        if fitted: return True
+        if not hasattr(thing, part): return False
+        thing = getattr(thing, part)
+    return True
+
+@pytest.mark.parametrize("path", [*NOTEBOOKS, *DOCUMENTS, *(ROOT/"nmf2"/f"{m}.py" for m in MODULES)], ids=lambda p: p.name)
+def test_no_name_is_made_up(words, path):
+    "What is in backticks and looks like a name: `Tree.save`, `save(path)`, `n_leaves=3`, `TreeExplorer`"
+    made_up, text = [], re.sub(r"^### Removed.*?(?=^##|\Z)|^```.*?^```", "", "\n\n".join(prose(path)), flags=re.M | re.S)
+    for span in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text):
+        if "/" in span or re.search(r"\.(txt|jsonl?|[ct]sv|py|md|mat|ipynb|html|np[yz]|gz|ini|yml|zip|svg|png)\b", span): continue
+        for dotted in re.findall(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", span):
+            if exists(dotted) is False: made_up.append(dotted)
+            made_up += [p for p in dotted.split(".")[1:] if exists(dotted) is None and p not in words]
+        called = re.findall(r"(?<![\w.])[A-Za-z_]\w*(?=\()", span)
+        for name in called + re.findall(r"(?<![\w.])(?:\w*_\w+|[A-Z][a-z0-9]+\w*[A-Z]\w*)(?![\w.])", span):
+            if name not in words and not library(name): made_up.append(name)
+    assert not made_up
+
+def test_index_of_names_is_right():
+    index = {}
+    exec((ROOT/"nmf2"/"_modidx.py").read_text(encoding="utf-8"), index)
+    names, settings = index["d"]["syms"], index["d"]["settings"]
+    assert settings == {k: SETTINGS[k] for k in settings} and "doc_host" in settings
+    assert sorted(names) == [f"nmf2.{m}" for m in MODULES]
+    for m, entries in names.items():
+        for name, (page, file) in entries.items():
+            thing = importlib.import_module(m)
+            for part in name[len(m) + 1:].split("."): thing = inspect.getattr_static(thing, part)
+            assert (ROOT/file).is_file() and page == f"{m[5:]}.html#{name[len(m) + 1:].lower()}" and f"{m[5:]}.html" in PAGES
+        assert {f"{m}.{n}" for n in public(m[5:])} <= set(entries)
+
+# ---- the settings
+
+KNOWN = {    # the options of Quarto that there are, as far as they could be of use
+    "": "project format execute website",
+    "project": "type output-dir preview render resources",
+    "project.preview": "port host browser watch-inputs navigate timeout",
+    "execute": "enabled freeze",
+    "format": "html",
+    "format.html": "theme css toc toc-depth toc-title code-tools code-copy code-fold code-overflow html-math-method "
+                   "number-sections anchor-sections smooth-scroll link-external-newwindow highlight-style",
+    "format.html.theme": "light dark",
+    "website": "title description favicon site-url repo-url repo-branch repo-subdir repo-actions issue-url search "
+               "page-navigation back-to-top-navigation bread-crumbs reader-mode navbar sidebar page-footer open-graph",
+    "website.navbar": "title logo logo-alt background foreground search pinned collapse left right",
+    "website.navbar.left": "text href icon aria-label menu",
+    "website.navbar.right": "text href icon aria-label menu",
+    "website.sidebar": "style search contents collapse-level background border alignment",
+    "website.sidebar.contents": "text href section contents",
+    "website.sidebar.contents.contents": "text href section contents",
+}
+
+@pytest.fixture(scope="module")
+def quarto():
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load((ROOT/"_quarto.yml").read_text(encoding="utf-8"))
+
+def walk(thing, place=""):
+    "The options in some settings, as (place, value); the items of a list are all in the same place"
+    if isinstance(thing, dict):
+        for key, value in thing.items():
+            yield f"{place}.{key}".strip("."), value
+            yield from walk(value, f"{place}.{key}".strip("."))
+    elif isinstance(thing, list):
+        for item in thing:
+            if not isinstance(item, dict): yield place, item
+            yield from walk(item, place)
+
+def test_settings_of_the_site_are_known_to_quarto(quarto):
+    assert (NBS/"_quarto.yml").is_symlink() and (NBS/"_quarto.yml").samefile(ROOT/"_quarto.yml")
+    for place, _ in walk(quarto):
+        above, _, option = place.rpartition(".")
+        if above in KNOWN: assert option in KNOWN[above].split(), place
+        else: assert above == "", f"{place}: options of {above} are not known here"
+
+def test_settings_of_the_site_agree_with_the_package(quarto):
+    site = quarto["website"]
+    assert quarto["project"]["output-dir"] == SETTINGS["doc_path"] and quarto["execute"] == {"enabled": False}
+    assert (site["title"], site["description"]) == (SETTINGS["title"], SETTINGS["description"])
+    assert [site[f"repo-{k}"] for k in ("url", "branch", "subdir")] == [SETTINGS[k] for k in ("git_url", "branch", "nbs_path")]
+    assert site["site-url"] == SITE.rstrip("/") and SETTINGS.getboolean("custom_sidebar")
+    assert site["search"] and site["page-navigation"]
+
+def test_site_loads_nothing_from_elsewhere(quarto):
+    assert quarto["format"]["html"]["html-math-method"] == "mathml"      # any other way fetches a script
+    for place, value in walk(quarto):
+        if not (isinstance(value, str) and "//" in value): continue
+        assert place in ("website.repo-url", "website.site-url") or place.endswith(".href"), f"{place}: {value}"
+        assert (value + "/").startswith((REPOSITORY, SITE)), value
+    for kind, theme in quarto["format"]["html"]["theme"].items():        # most themes fetch their fonts unless told otherwise
+        files = [NBS/name for name in theme if name.endswith(".scss")]
+        defaults = "".join(f.read_text(encoding="utf-8").partition("scss:rules")[0] for f in files)
+        assert re.search(r"^\$web-font-path: false;", defaults, re.M), kind
+    for file in NBS.rglob("*.*css"): assert not re.search(r"@import|url\(|//\w+\.\w", file.read_text(encoding="utf-8")), file
+
+def test_site_leads_to_its_pages(site, quarto):
+    assert len(PAGES) == len(NOTEBOOKS)
+    for place, href in walk(quarto["website"]):
+        if not place.endswith((".href", "contents")) or not isinstance(href, str): continue
+        assert re.match("https:", href) or (site.folder/href).is_file(), href
+    assert (site.folder/"_quarto.yml").read_bytes() == (ROOT/"_quarto.yml").read_bytes()
+    for theme in quarto["format"]["html"]["theme"].values():
+        for name in theme: assert re.fullmatch(r"[a-z]+", name) or (site.folder/name).is_file(), name
+
+# ---- pictures and other outputs
+
+@each_notebook
+def test_pictures_can_be_seen(path):
+    PIL = pytest.importorskip("PIL.Image")
+    from xml.etree import ElementTree
+    for _, source, outputs in cells(path):
+        for data in (o.get("data", {}) for o in outputs):
+            for kind in ("image/png", "image/jpeg"):
+                if kind not in data: continue
+                raw = base64.b64decode(join(data[kind]))
+                assert len(raw) < 300_000
+                with PIL.open(io.BytesIO(raw)) as picture: picture.verify()
+                with PIL.open(io.BytesIO(raw)) as picture:
+                    assert 40 < min(picture.size) and max(picture.size) < 2000, picture.size
+                    shades = sorted(n for n, _ in picture.convert("L").getcolors())
+                assert len(shades) > 2 and sum(shades) - shades[-1] > .001*sum(shades), "a picture of one colour"
+            if "image/svg+xml" in data:
+                drawing = ElementTree.fromstring(join(data["image/svg+xml"]))
+                assert len(join(data["image/svg+xml"])) < 300_000
+                assert drawing.tag.endswith("svg") and len(list(drawing.iter())) > 3
+
+ACTIVE = ("text/html", "text/markdown", "image/svg+xml", "application/javascript")
+
+@each_notebook
+def test_outputs_refer_to_nothing_outside(site, path):
+    "No file that is not on the site, and nothing that is fetched from elsewhere"
+    for kind, source, outputs in site.pages[path].cells:
+        for data in (o.get("data", {}) for o in outputs):
+            for shown in (join(text) for kind, text in data.items() if kind in ACTIVE):
+                for tag, to in re.findall(r"<(\w+)[^>]*?\s(?:src|href|xlink:href|data)\s*=\s*[\"']?([^\"'\s>]+)", shown):
+                    assert to.startswith(("data:", "#")) or tag == "a" and to.startswith("https:"), f"<{tag} {to}"
+                assert not re.search(r"@import|url\((?![\"']?(data:|#))|\brequire\(|!\[[^]]*\]\((?!data:)", shown), source
+        if kind == "markdown": assert "attachment:" not in source
+
+# ---- Markdown, as Pandoc reads it
+
+def mistakes(text):
+    "What Pandoc would not read as it was meant; it wants an empty line before lists, tables, headings, quotes and code"
+    kind, table = "", 0                                     # of the line before; how many cells its table has
+    for line in re.sub(r"<!--.*?-->", "", text, flags=re.S).splitlines():
+        before, item = kind, re.match(r"(\s*)([-*+]|\(?(\d+|[a-z])[.)])\s+\S", line)
+        if before == "code": kind = "after code" if line.startswith("```") else "code"
+        elif not line.strip(): kind = ""
+        elif line.startswith("```"): kind = "code"
+        elif re.match(r"#+ ", line): kind = "heading"
+        elif item: kind = "list"
+        elif line.startswith(" ") and before == "list": kind = "list"
+        elif line.startswith("    ") and before in ("", "indented"): kind = "indented"
+        elif line.startswith("|"): kind = "table"
+        elif line.startswith(">"): kind = "quote"
+        elif re.fullmatch(r"-{3,}|={3,}", line): kind = "rule"
+        else: kind = "prose"
+        new = kind != before and kind not in ("", "after code")
+        if new and kind != "prose" and before not in ("", "heading", "after code"): yield f"no empty line before {kind}: {line}"
+        if new and before in ("table", "list", "quote", "indented"): yield f"no empty line after {before}: {line}"
+        if kind == "prose" and re.match(r"#+\w|:::|\[\^|: |~~~", line): yield f"neither prose nor heading: {line}"
+        if kind == "table":
+            row = re.sub(r"`[^`]*`", "code", line.replace(r"\|", "")).strip()
+            if before != "table": table, place = row.count("|"), 0
+            if row.count("|") != table or row[-1] != "|": yield f"a row with more or fewer cells: {line}"
+            if place == 1 and not re.fullmatch(r"\|(:?-+:?\|)+", row.replace(" ", "")): yield f"no line below the head: {line}"
+            if "|" in "".join(re.findall("`([^`]*)`", line.replace(r"\|", ""))): yield f"a bar in code ends the cell: {line}"
+            place += 1
+    if kind == "code": yield "code without an end"
+    yield from mistakes_in_a_line(without_formulas(without_code(text)))
+    for formula in re.findall(r"\$\$(.*?)\$\$|\$(?!\s)([^$]*?)(?<!\s)\$(?!\d)", without_code(text), flags=re.S):
+        formula = "".join(formula)
+        if "\n\n" in formula or re.search(r"(^|[^\\]){2}(?=%)", formula): yield f"an empty line or % in a formula: {formula}"
+        bare = re.sub(r"\\[\\{}|]", "", formula)
+        if bare.count("{") != bare.count("}"): yield f"braces: {formula}"
+        for one, other in ((r"\\begin\{(\w+\*?)\}", r"\\end\{(\w+\*?)\}"), (r"\\(left)\b", r"\\(right)\b")):
+            if len(re.findall(one, formula)) != len(re.findall(other, formula)): yield f"{one} without {other}: {formula}"
+
+def mistakes_in_a_line(text):
+    for what, pattern in dict(
+            formula=r"\$", citation=r"(?<![\w.])-?@\w", tag=r"</?[A-Za-z][^>]*>", command=r"\\[A-Za-z]+",
+            subscript=r"~\S[^~\s]*~", superscript=r"\^\S[^^\s]*\^", shortcode=r"\{\{[<%]", attribute=r"\]\{",
+            note=r"\^\[|\[\^", reference=r"\]\[", empty=r"\]\(\)",
+            emphasis=r"(?<![\w*])\*\*?(?=[^\s*])[^*]*\s\*\*?(?!\w)").items():
+        for found in re.findall(rf".*(?:{pattern}).*", re.sub(r"<https?:[^>]*>", "", text)): yield f"is read as {what}: {found}"
+
+@each_text
+def test_markdown_will_be_read_as_meant(path):
+    assert [m for text in prose(path) for m in mistakes(text)] == []
+
+@each_notebook
+def test_entries_will_be_read_as_meant(site, path):
+    page = site.pages[path]
+    for _, entry in page.entries:
+        assert [*mistakes(re.sub(r"\{target=.*?\}", "", entry))] == []
+        assert "](" not in "".join(re.findall(r"^```.*?^```", entry, re.M | re.S)), "a link in code is shown as it is written"
+
+def pandoc(text, *options):
+    "What Pandoc makes of a text, and its complaints: the one of Quarto, or any"
+    command = ["quarto", "pandoc"] if shutil.which("quarto") else ["pandoc"]
+    if not shutil.which(command[0]): pytest.skip("there is no Pandoc")
+    done = subprocess.run([*command, "-f", "markdown", *options], input=text, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+@each_notebook
+def test_pandoc_agrees(site, path):
+    "Where there is one: formulas become MathML, headings have the ids that links expect, and nothing is read as what it is not"
+    page = site.pages[path]
+    text = re.sub(r"^```{=html}.*?^```", "", page.text, flags=re.M | re.S)
+    html, said = pandoc(text, "-t", "html", "--mathml", "--wrap", "none")
+    assert not said and 'class="math' not in html
+    assert re.findall(r'<h\d\s+[^>]*?id="([^"]+)"', html) == page.anchors
+    kinds = set(re.findall(r'"t":"(\w+)"', pandoc(text, "-t", "json")[0]))
+    assert not kinds & {"Cite", "Subscript", "Superscript", "Strikeout", "LineBlock", "DefinitionList", "Note", "RawInline"}
+    paragraphs = re.findall(r"<p>(.*?)</p>", re.sub(r"<code>.*?</code>|<math.*?</math>", "", html, flags=re.S), re.S)
+    assert not [p for p in paragraphs if re.search(r"(^|\n)\s*([-*+]|\d+[.)]|#+|\||&gt;|```)\s|\$|\*\*|\|---", p)]
