@@ -31,15 +31,16 @@ def explained(f):
     return isfunction(f) and bool(f.__doc__) and bool(re.fullmatch(r"\w+\.[a-z]\w*", f.__qualname__))
 
 def completed(entry, thing):
-    "The entry with what nbdev leaves out of the signature: comments on `**options`, and on a result without a type"
+    "The entry with the comments that nbdev leaves out or puts elsewhere: on `**options`, and on a result without a type"
     lines = getsource(unwrap(getattr(thing, "py_func", thing))).splitlines()
+    options = result = ""
     for line in lines[next((i for i, line in enumerate(lines) if re.match(r"\s*def ", line)), len(lines)):]:
-        code, _, said = line.partition("#")
-        if said and re.match(r"\s*\*\*", code):
-            entry = re.sub(r"\n +\*\*\w+(?=\n)", lambda m: f"{m[0]}, # {said.strip()}", entry, count=1)
-        if said and code.strip() == "):": entry = entry.replace("\n):\n", f"\n): # {said.strip()}\n", 1)
-        if code.rstrip().endswith(":"): break
-    return entry
+        code, _, said = (part.strip() for part in line.partition("#"))
+        if said and code.startswith("**"): options = f", # {said}"
+        if said and code.endswith(":"): result = f" # {said}"
+        if code.endswith(":"): break
+    entry = re.sub(r"\*\*\w+(?=\n\))", lambda found: found[0] + options, entry, count=1)
+    return re.sub(r"^(\).*?:)( # .*)?(?=\n```)", lambda found: found[1] + result, entry, count=1, flags=re.M)
 
 class Methods(Processor):
     "Entries for the methods of each class, below its own entry and source"
@@ -60,7 +61,7 @@ class Methods(Processor):
         return cell
 
 def html_as_text(cell):
-    "HTML that a cell shows as a piece of the page: for a shown object Quarto would fetch two scripts, in case it needs them"
+    "HTML that a cell shows becomes a piece of the page, also in place of a widget: else Quarto would have scripts fetched for it"
     for out in cell.get("outputs", []):
         html = "".join(out.get("data", {}).get("text/html", ""))
         if html and "```" not in html and "require" not in html:

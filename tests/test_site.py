@@ -203,6 +203,7 @@ def test_each_public_name_has_its_entry(site, name):
         assert "__main__" not in entry and "NoneType" not in entry, n
         has_fields = inspect.isclass(thing) and "def __init__" not in inspect.getsource(thing)
         seen = "\n".join(page.code) if has_fields else entry
+        if not has_fields and ")" not in dict(comments(thing)): assert not re.search(r"^\).*# ", entry, re.M), n
         for what, said in comments(thing):
             assert re.search(rf"(?<!\w){re.escape(what)}[^#\n]*# {re.escape(said)}", seen), f"{n}: what is said of {what}, {said}"
 
@@ -225,31 +226,31 @@ def in_repository(url):
     found = re.match(rf"{re.escape(REPOSITORY)}(?:blob|tree|raw)/{SETTINGS['branch']}/([^#?]+)", url)
     return ROOT/found[1] if found else None
 
+def leads_somewhere(path, to):
+    "In JupyterLab and on GitHub"
+    file, _, part = to.partition("#")
+    if re.match(r"[a-z]+:", file): return (in_repository(to) or ROOT).exists()
+    return (path.parent/file).exists() if file else path.suffix == ".ipynb" or part in github_anchors(path)
+
 @each_text
 def test_links_lead_somewhere_in_a_clone(path):
-    "In JupyterLab and on GitHub"
-    for to in (to for text in prose(path) for to in links(text)):
-        file, _, part = to.partition("#")
-        if re.match(r"[a-z]+:", file): assert (in_repository(to) or ROOT).exists(), to
-        elif file: assert (path.parent/file).exists(), to
-        elif path.suffix == ".md": assert part in github_anchors(path), to
+    assert [to for text in prose(path) for to in links(text) if not leads_somewhere(path, to)] == []
+
+def leads_to_a_page(site, path, to):
+    "On the site"
+    file, _, part = to.partition("#")
+    if file.startswith(SITE): there = file[len(SITE):] or "index.html"
+    elif re.match(r"[a-z]+:", file): return (in_repository(to) or ROOT).exists()
+    else:
+        target = (path.parent/file).resolve() if file else path
+        if not target.is_relative_to(NBS): return False
+        if target.suffix != ".ipynb": return (site.folder/target.relative_to(NBS)).is_file()
+        there = html_name(target)
+    return there in PAGES and (not part or part in site.pages[PAGES[there]].anchors)
 
 @each_notebook
 def test_links_lead_somewhere_on_the_site(site, path):
-    here = html_name(path)
-    for to in links(site.pages[path].text):
-        file, _, part = to.partition("#")
-        if file.startswith(SITE): there = file[len(SITE):] or "index.html"
-        elif re.match(r"[a-z]+:", file):
-            assert (in_repository(to) or ROOT).exists(), to
-            continue
-        else:
-            target = (path.parent/file).resolve() if file else path
-            assert target.is_relative_to(NBS), f"{to} is not on the site"
-            if target.suffix != ".ipynb": assert (site.folder/target.relative_to(NBS)).is_file(), to
-            there = html_name(target) if target.suffix == ".ipynb" else None
-        assert there is None or there in PAGES, to
-        assert not part or part in site.pages[PAGES[there]].anchors, f"{here}: nothing to be found at {to}"
+    assert [to for to in links(site.pages[path].text) if not leads_to_a_page(site, path, to)] == []
 
 # ---- names
 
@@ -296,7 +297,7 @@ def words():
 def library(name):
     "Is this a name in a library that nmf2 stands on?"
     places = ("numpy", "scipy.sparse", "scipy.linalg", "sklearn.feature_extraction.text", "sklearn.pipeline", "sklearn.cluster",
-              "sklearn.decomposition", "sklearn.base", "ipywidgets", "matplotlib.pyplot", "os")
+              "sklearn.decomposition", "sklearn.base", "ipywidgets", "matplotlib.pyplot", "matplotlib.colors", "os")
     commands = {command.name for command in entry_points(group="console_scripts")}
     return name in commands or any(hasattr(importlib.import_module(place), name) for place in places)
 
