@@ -414,18 +414,18 @@ def plot_terms(
 
 # %% ../nbs/50_plots.ipynb #12ac5828
 def plot_topics(
-    H:np.ndarray,       # topics, one a row: `components_` of any topic model, (k, n_terms)
-    vocab=None,         # the terms in words, (n_terms,); their numbers if None
-    n_terms:int=8,      # words for each topic, at most
-    names=None,         # what to call the topics, (k,); "topic 0" and so on if None
-    n_columns:int=4,    # topics beside each other
-    ax=None,            # axes to draw on; a new figure, higher for more topics, if None
-):                      # the axes
+    H:np.ndarray,               # topics, one a row: `components_` of any topic model, (k, n_terms)
+    vocab=None,                 # the terms in words, (n_terms,); their numbers if None
+    n_terms:int=8,              # words for each topic, at most
+    names=None,                 # what to call the topics, (k,); "topic 0" and so on if None
+    n_columns:int|None=None,    # topics beside each other; if None 4, or 6 for more than 24 topics
+    ax=None,                    # axes to draw on; a new figure, higher for more topics, if None
+):                              # the axes
     "The heaviest words of each topic on bars; in each topic the longest bar is its heaviest word."
-    _check_ax(ax, n_terms=n_terms, n_columns=n_columns)
+    _check_ax(ax, n_terms=n_terms, n_columns=4 if n_columns is None else n_columns)
     H = _weights("H", H, "topics, one a row, such as model.components_")
     _check_as_many(vocab=(vocab, H.shape[1], "terms"), names=(names, len(H), "topics"))
-    n_columns = min(n_columns, len(H))
+    n_columns = min(n_columns or (4 if len(H) <= 24 else 6), len(H))
     n_rows = -(-len(H)//n_columns)
     ax = _axes(ax, 2*n_columns, n_rows*(.18*(n_terms + 1) + .15), (0, n_columns), (n_rows, 0))
     for k, h in enumerate(H):
