@@ -22,7 +22,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from .core import check_number, seed_of
-from .tree import Tree, heaviest
+from .tree import Tree, largest
 
 # %% ../nbs/50_plots.ipynb #a60a5463
 @lru_cache(maxsize=1024)
@@ -399,7 +399,7 @@ def plot_terms(
     "The words of a node by their weights, and those it has more of than its sibling by how much more."
     _checked(tree, None, ax, n_terms=n_terms)
     node = tree[node]
-    top, vocab = heaviest(node.topic, n_terms), np.arange(tree.n_terms) if tree.vocab is None else tree.vocab
+    top, vocab = largest(node.topic, n_terms), np.arange(tree.n_terms) if tree.vocab is None else tree.vocab
     def title(node, *before): return [*before, *_words(tree, node, 3)[0]], f"({node.size:,})"
     panels = [(title(node), [vocab[j] for j in top], node.topic[top], BLUE)]
     if against and node.id:
@@ -429,7 +429,7 @@ def plot_topics(
     n_rows = -(-len(H)//n_columns)
     ax = _axes(ax, 2*n_columns, n_rows*(.18*(n_terms + 1) + .15), (0, n_columns), (n_rows, 0))
     for k, h in enumerate(H):
-        top, title = heaviest(h, n_terms), f"topic {k}" if names is None else str(names[k])
+        top, title = largest(h, n_terms), f"topic {k}" if names is None else str(names[k])
         words = [j if vocab is None else vocab[j] for j in top]
         high = .92*(len(words) + 1)/(n_terms + 1)
         box = k%n_columns + .03, k//n_columns + .04, .94, high

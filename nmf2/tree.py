@@ -442,11 +442,12 @@ def to_html(tree,
     return to_html(tree, *docs, **options)
 
 def plot(tree,
+    n:int|None=None,   # in the tree with this many leaves
     **options,         # as for `plot_tree`
 ):
     "The tree as a picture."
     from nmf2.plots import plot_tree
-    return plot_tree(tree, **options)
+    return plot_tree(tree, n=n, **options)
 
 Tree.explore, Tree.to_html, Tree.plot = explore, to_html, plot
 
