@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from llvmlite import ir
 from numba import get_num_threads, njit, set_num_threads, types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload, register_jitable
 
 from .core import NUMBA_CACHE
@@ -369,6 +370,32 @@ def aim(
     work.lengths[0,0], work.lengths[0,1] = l1, l2
     work.gram[0], work.gram[1], work.gram[2] = g11*_over(l1)**2, g12*_over(l1)*_over(l2), g22*_over(l2)**2
 
+# %% ../nbs/10_kernels.ipynb #faf60a84
+def _strip(size):
+    @intrinsic
+    def product(typing, data, indices, p, end, table, out, place):
+        "Write the product of one document with a strip of `size` bytes a row to `out`, from `place` on"
+        def code(context, builder, signature, args):
+            data, indices, table, out = (context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 1, 4, 5))
+            number, kind = ir.IntType(64), data.type.pointee
+            width = size//(4 if isinstance(kind, ir.FloatType) else 8)
+            strip, none = ir.VectorType(kind, width), ir.Constant(ir.VectorType(ir.IntType(32), width), None)
+            total = cgutils.alloca_once_value(builder, ir.Constant(strip, None))
+            with cgutils.for_range_slice(builder, args[2], args[3], ir.Constant(number, 1), intp=number) as (p, _):
+                x, j = builder.load(builder.gep(data, [p])), builder.load(builder.gep(indices, [p]))
+                if j.type.width < 64: j = builder.zext(j, number)
+                place = builder.gep(table, [builder.mul(j, ir.Constant(number, width))])
+                row = builder.load(builder.bitcast(place, strip.as_pointer()), align=8)
+                x = builder.insert_element(ir.Constant(strip, ir.Undefined), x, ir.Constant(ir.IntType(32), 0))
+                x = builder.shuffle_vector(x, ir.Constant(strip, ir.Undefined), none)                # the same in all places
+                builder.store(builder.fadd(builder.load(total), builder.fmul(x, row, **SUM), **SUM), total)
+            builder.store(builder.load(total), builder.bitcast(builder.gep(out, [args[6]]), strip.as_pointer()), align=4)
+            return context.get_dummy_value()
+        return types.void(data, indices, p, end, table, out, place), code
+    return product
+
+_strip16, _strip32, _strip64 = _strip(16), _strip(32), _strip(64)
+
 # %% ../nbs/10_kernels.ipynb #486fcaed
 ROWS = 512                                      # documents to a part
 
@@ -379,15 +406,25 @@ def n_parts(
     return -(-n_docs//ROWS)
 
 @in_parts
-def _times(part, data, indices, indptr, B, out):
-    "Some rows of `out` = X B"
-    k = B.shape[1]
+def _times(part, data, indices, indptr, strip, out, column):
+    "Some rows of the columns of `out` = X B from one on, for a strip of B"
+    places, n, size = out.reshape(-1), out.shape[1], strip.shape[1]*strip.itemsize
     for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
-        row = out[i]
-        row[:] = 0
-        for p in range(indptr[i], indptr[i+1]):
-            x, b = data[p], B[indices[p]]
-            for c in range(k): row[c] += x*b[c]
+        p, end, place = np.int64(indptr[i]), np.int64(indptr[i+1]), np.int64(i*n + column)
+        if size == 64: _strip64(data, indices, p, end, strip, places, place)
+        elif size == 32: _strip32(data, indices, p, end, strip, places, place)
+        else: _strip16(data, indices, p, end, strip, places, place)
+
+def _strips(B):
+    "The strips of a matrix, filled up with zeros, each with its first column"
+    k, size, column = B.shape[1], B.itemsize, 0
+    while column < k:
+        width = next(w for w in (64//size, 32//size, 16//size) if w <= k - column or w*size == 16)
+        room = np.zeros(len(B)*width*size + 64, np.uint8)
+        strip = room[-room.ctypes.data % 64:][:len(B)*width*size].view(B.dtype).reshape(len(B), width)     # a row, a line
+        strip[:,:min(width, k - column)] = B[:,column:column+width]
+        yield column, strip
+        column += width
 
 @in_parts
 def _squares(part, data, indptr, out):
@@ -413,11 +450,12 @@ class Rows:
         "X B for documents `lo` to `hi`, in the type of X, (hi - lo, k)"
         hi = self.shape[0] if hi is None else min(hi, self.shape[0])
         self.reads += (hi - lo)/self.shape[0]
-        B = np.ascontiguousarray(B, dtype=self.data.dtype)
+        B = np.asarray(B, dtype=self.data.dtype)
         if not self.sparse: return self.data[lo:hi] @ B
-        out = np.empty((hi - lo, B.shape[1]), B.dtype)
-        _times(n_parts(hi - lo), self.data, self.indices, self.indptr[lo:hi+1], B, out)
-        return out
+        out = np.empty((hi - lo, -(-B.shape[1]*B.itemsize//16)*16//B.itemsize), B.dtype)
+        for column, strip in _strips(B):
+            _times(n_parts(hi - lo), self.data, self.indices, self.indptr[lo:hi+1], strip, out, column)
+        return out[:,:B.shape[1]]
 
     def squares(self):
         "Squared length of each document, (n_docs,)"

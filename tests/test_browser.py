@@ -139,7 +139,7 @@ def lab(tmp_path_factory):
 
 def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
     with web.page(chromium, 1500, 1100) as page:
-        web.open_notebook(page, lab, "nbs/51_widgets.ipynb", theme="JupyterLab Dark")
+        web.open_notebook(page, lab, "nbs/tutorials/reading-a-tree.ipynb", theme="JupyterLab Dark")
         web.run_command(page, "notebook:run-all-cells")
         assert web.output_errors(page) == []
         page.wait_for_selector(".nmf2 .node h3")
