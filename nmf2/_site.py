@@ -28,7 +28,8 @@ def imported(source):
 
 def explained(f):
     "Is this a public method with a docstring?"
-    return isfunction(f) and bool(f.__doc__) and bool(re.fullmatch(r"\w+\.[a-z]\w*", f.__qualname__))
+    own = isfunction(f) and f.__module__.startswith("nmf2.")            # matplotlib makes methods for every class of text
+    return own and bool(f.__doc__) and bool(re.fullmatch(r"\w+\.[a-z]\w*", f.__qualname__))
 
 def completed(entry, thing):
     "The entry with the comments that nbdev leaves out or puts elsewhere: on `**options`, and on a result without a type"

@@ -237,14 +237,14 @@ function explore(place, host) {
   const title = id => state.names[id] || (id ? nodes.get(id).terms.slice(0, 3).join(' ') : 'all documents')
   const fold = (id, open) => { open ? state.unfolded.add(id) : state.unfolded.delete(id); host.keep('unfolded') }
 
-  function choose(id, document) {
+  function choose(id, document, focus = true) {
     while (above(id).some(id => !splits(id))) id = parent(id)           // not there yet in a smaller tree
     const hidden = !shown(id)
     above(id).forEach(id => state.unfolded.add(id))
     if (hidden) { host.keep('unfolded'); drawTree() }
     state.selected = id
     host.keep('selected')
-    markChosen(true)
+    markChosen(focus)
     drawNode({document})
   }
 """
@@ -257,7 +257,7 @@ SCRIPT += r"""
   function row(node) {
     const open = splits(node.id) ? state.unfolded.has(node.id) : null, named = state.names[node.id] || !node.id
     const share = node.size/tree.n_docs, rank = marks.get(node.id)
-    return make('div', {class: 'row', role: 'treeitem', 'data-id': node.id, 'aria-level': node.id.length + 1, 'aria-expanded': open,
+    return make('div', {class: 'row', role: 'treeitem', 'data-id': node.id, 'aria-level': node.id.length + 1, 'aria-expanded': open == null ? null : String(open),
                         style: `${bar(share)};--level:${node.id.length}`, tabindex: -1, title: `${node.id} ${node.terms.join(' ')}`},
       make('span', {class: 'fold', 'aria-hidden': 'true', onclick: event => { event.stopPropagation(); turn(node.id) }},
            open == null ? '·' : open ? '▾' : '▸'),
@@ -358,7 +358,7 @@ SCRIPT += r"""
   function documents(node) {
     const lists = [[node.typical_at_all ? 'Typical documents' : 'The first documents', node.typical, () => ''],
                    [['On the border to ', node.sibling != null ? jump(node.sibling) : ''], node.borderline, k => percent(node.shares[k]) + ' here'],
-                   ['Dropped here, for they fit neither side', node.dropped, () => '']]
+                   ['Dropped here: too few to be split off, and unlike the rest', node.dropped, () => '']]
     const size = Math.max(node.typical.length, node.borderline.length), left = Math.max(nodes.get(node.id).size, nodes.get(node.id).dropped) - size
     return [lists.map(([head, list, note]) => list.length > 0 && [make('h3', {}, head), list.map((i, k) => doc(node, i, note(k)))]),
             host.more && left > 0 ? make('p', {}, make('button', {onclick: () => drawNode({many: 4*size})}, 'more documents')) : null]
@@ -371,7 +371,7 @@ SCRIPT += r"""
   async function drawNode({many, document} = {}) {
     const id = state.selected
     if (many || !seen.has(id)) try {
-      const late = setTimeout(() => id == state.selected && tell(id, make('p', {class: 'soft'}, 'Waiting for the kernel …')), 700)
+      const late = setTimeout(() => id == state.selected && tell(id, make('p', {class: 'soft'}, 'Waiting for the kernel … (If the notebook has just been opened, run this cell.)')), 700)
       seen.set(id, await host.ask('details', id, many).finally(() => clearTimeout(late)))
     } catch (error) {
       if (id == state.selected) tell(id, make('p', {class: 'error'}, error.message))
@@ -459,7 +459,7 @@ SCRIPT += r"""
     leaves.value = slider.value = state.leaves
     drawTree()
     const id = state.selected
-    if (shown(id)) drawNode(); else choose(id)
+    if (shown(id)) drawNode(); else choose(id, null, false)
   }
   async function save(what) {
     const file = await host.save(what), link = make('a', {download: file.name, href: URL.createObjectURL(new Blob([file.text], {type: file.type}))})
