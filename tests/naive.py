@@ -169,3 +169,28 @@ class Hier:
             for c in (0, 1): self.trial(best + str(c), sides[c], H[c], smallest)
             self.order.append(best)
         return self
+
+
+def hals_half(F, G, R):
+    "One pass of HALS over the columns of a factor, given G and R: Cichocki and Phan (2009)"
+    F = F.copy()
+    for c in range(F.shape[1]):
+        if G[c,c] > 0: F[:,c] = np.maximum(F[:,c] + (R[:,c] - F @ G[:,c])/G[c,c], 0)
+    return F
+
+
+def xu_update(X, U, V):
+    "One iteration of Xu, Liu and Gong (2003), Equations 8 to 11: X terms × documents, columns of U of unit length"
+    U = U*(X @ V)/(U @ V.T @ V)
+    V = V*(X.T @ U)/(V @ U.T @ U)
+    lengths = np.sqrt((U*U).sum(0))
+    return U/lengths, V*lengths
+
+
+def anls(X, W, H, turns):
+    "Alternating nonnegative least squares: weights, then topics, which are brought to length one"
+    for _ in range(turns):
+        W = nnls_rows(H.T, X)
+        H, lengths = unit(nnls_rows(W, X.T).T)
+        W = W*lengths
+    return W, H

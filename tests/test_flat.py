@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import normalized_mutual_info_score
 
 from nmf2.data import planted_tree
-from nmf2.flat import FlatNMF2, heaviest, memberships, refine_topics
+from nmf2.flat import FlatNMF2, refine_topics
+from nmf2.nnls import heaviest, memberships
 from nmf2.hier import HierNMF2
 from nmf2.weighting import count_pipeline
 
