@@ -43,7 +43,7 @@ WAIT = """async function until(act, done) {
 }"""
 CLICKS = """async n => { %s
   const place = document.querySelector('.nmf2 .panes'), seen = () => place.querySelector('.node h3'), times = []
-  const ids = [...place.querySelectorAll('.row[data-id]:not([aria-selected])')].map(row => row.dataset.id).slice(0, n)
+  const ids = [...place.querySelectorAll('.row[data-id]:not([aria-selected=true])')].map(row => row.dataset.id).slice(0, n)
   for (const id of ids) {
     const old = seen()
     times.push(await until(() => place.querySelector(`.row[data-id="${id}"]`).click(), () => seen() && seen() != old))

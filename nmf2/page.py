@@ -29,9 +29,9 @@ class Reader:
     ):
         if hasattr(texts, "texts"):                                    # a Corpus
             corpus, texts = texts, texts.texts
-            ids, labels, title = [own if given is None or given == "" else given for given, own in
-                                  zip((ids, labels, title), (corpus.ids, corpus.labels, corpus.name))]
-        check_given(tree, texts=texts, ids=ids, labels=labels)
+            ids, labels = (own if given is None else given for given, own in ((ids, corpus.ids), (labels, corpus.labels)))
+            title = title or corpus.name
+        texts, ids, labels = check_given(tree, texts=texts, ids=ids, labels=labels)
         self.tree, self.texts, self.ids, self.title = tree, texts, ids, title or "Topics"
         self.classes = [] if labels is None else [_coded(level) for level in _levels(labels)]
         self._lower = None
@@ -39,8 +39,12 @@ class Reader:
     def name(self, i)->str: return str(i if self.ids is None else self.ids[i])
 
     def text(self, i, length=20_000)->str:
-        text = "" if self.texts is None else str(self.texts[i] or "")
+        text = "" if self.texts is None or _missing(self.texts[i]) else str(self.texts[i])
         return text if len(text) <= length else text[:length] + " …"
+
+def _missing(value):
+    "Is there nothing? None, an empty text, or what data frames have in its place"
+    return value is None or not isinstance(value, str) and str(value) in ("nan", "<NA>", "NaT")
 
 def _levels(labels):
     "The labels of each level: a document may have one, or a list from coarse to fine"
@@ -52,8 +56,8 @@ def _levels(labels):
 def _coded(labels):
     "Classes in order of their size, and the number of each document's, -1 where it has none"
     known = {}
-    codes = np.array([known.setdefault(label, len(known)) for label in labels])
-    names = np.array(["" if label is None else str(label) for label in known], object)
+    codes = np.array([known.setdefault("" if _missing(label) else str(label), len(known)) for label in labels])
+    names = np.array(list(known), object)
     sizes = np.where(names == "", -1, np.bincount(codes, minlength=len(names)))
     order = np.lexsort((names, -sizes))                               # classes of one size by name; none at all comes last
     place, n = np.argsort(order), int((names != "").sum())
@@ -84,6 +88,10 @@ def details(reader,
     words = tree.top_terms(node, n=n_terms)
     weights = np.sort(node.topic)[::-1][:len(words)]
     rows, shares = tree.borderline(node, n_docs)
+    if id:                                                            # of the two weights, whose larger one decides
+        sums = node.parent.split.Ht.sum(0)
+        here, there = shares/sums[int(id[-1])], (1 - shares)/sums[1-int(id[-1])]
+        shares = here/np.maximum(here + there, 1e-300)
     kinds = dict(typical=tree.typical(node, n_docs).tolist(), borderline=rows.tolist(), dropped=node.outliers[:n_docs].tolist())
     return dict(id=node.id, sibling=sibling, terms=_pairs(zip(words, weights)), more=_pairs(tree.contrast(node, n_terms//2)),
                 less=_pairs(tree.contrast(sibling, n_terms//2)) if id else [], labels=_composition(reader, node, n_labels), **kinds,
@@ -124,7 +132,7 @@ def find(reader,
     if not query: return dict(words=[], documents={})
     vocab = np.arange(tree.n_terms).astype(str) if tree.vocab is None else tree.vocab
     words = [(vocab[j], tree.find(int(j))) for j in _matches(vocab, query, tree.root_topic, n_words)]
-    rows = [int(query)] if query.isdecimal() and int(query) < tree.n_docs else []
+    rows = [int(query)] if query.isdecimal() and len(query) < 12 and int(query) < tree.n_docs else []
     if reader.ids is not None:
         if reader._lower is None: reader._lower = [str(name).lower() for name in reader.ids]
         rows += [i for i, name in enumerate(reader._lower) if query in name and i not in rows][:n_docs]
@@ -143,7 +151,7 @@ STYLE = """
 .nmf2{color-scheme:light dark;--ink:light-dark(#1c2127,#e4e8ec);--soft:light-dark(#59636e,#9aa5b1);--paper:light-dark(#fff,#15191e);
  --line:light-dark(#d9dee3,#333b44);--pick:light-dark(#e2eefb,#1d3852);--here:light-dark(#3f87c7,#4f9fe0);--there:light-dark(#c9721a,#e09a4a);
  --link:light-dark(#0a5aa8,#7db8f0);--mark:light-dark(#fff0b3,#5a4a10);
- container-type:inline-size;color:var(--ink);background:var(--paper);font:14px/1.45 system-ui,sans-serif;text-align:left}
+ container-type:inline-size;color:var(--ink);background:var(--paper);font:14px/1.45 system-ui,sans-serif;text-align:left;overflow-wrap:anywhere}
 [data-jp-theme-light=true] .nmf2{color-scheme:light}
 [data-jp-theme-light=false] .nmf2{color-scheme:dark}
 .nmf2 *{box-sizing:border-box}
@@ -223,6 +231,7 @@ function fill(element, ...inside) {
 }
 const number = n => n.toLocaleString('en')
 const percent = share => share > 0 && share < .005 ? '<1 %' : Math.round(100*share) + ' %'
+const sorry = error => make('span', {class: 'error', role: 'alert'}, error.message)
 const bar = share => `--share:${(100*share).toFixed(1)}%`
 """
 
@@ -235,9 +244,10 @@ function explore(place, host) {
   const splits = id => order.has(id) && order.get(id) < state.leaves - 1
   const shown = id => above(id).every(id => splits(id) && state.unfolded.has(id))
   const title = id => state.names[id] || (id ? nodes.get(id).terms.slice(0, 3).join(' ') : 'all documents')
+  const asked = (what, ...given) => host.ask(what, ...given).catch(sorry)              // an answer, or what to show in its place
   const fold = (id, open) => { open ? state.unfolded.add(id) : state.unfolded.delete(id); host.keep('unfolded') }
 
-  function choose(id, document, focus = true) {
+  function choose(id, {document, focus = true} = {}) {
     while (above(id).some(id => !splits(id))) id = parent(id)           // not there yet in a smaller tree
     const hidden = !shown(id)
     above(id).forEach(id => state.unfolded.add(id))
@@ -254,20 +264,21 @@ SCRIPT += r"""
   const rows = make('div', {class: 'tree', role: 'tree', 'aria-label': 'topics', onkeydown: press})
   const rowOf = id => rows.querySelector(`[data-id="${id}"]`)
 
+  const heading = node => [make('b', {}, title(node.id)), ' ', node.id ? node.terms.slice(state.names[node.id] ? 0 : 3).join(' ') : '']
   function row(node) {
-    const open = splits(node.id) ? state.unfolded.has(node.id) : null, named = state.names[node.id] || !node.id
+    const open = splits(node.id) ? state.unfolded.has(node.id) : null
     const share = node.size/tree.n_docs, rank = marks.get(node.id)
-    return make('div', {class: 'row', role: 'treeitem', 'data-id': node.id, 'aria-level': node.id.length + 1, 'aria-expanded': open == null ? null : String(open),
+    return make('div', {class: 'row', role: 'treeitem', 'data-id': node.id, 'aria-level': node.id.length + 1, 'aria-expanded': open?.toString(), 'aria-selected': 'false',
                         style: `${bar(share)};--level:${node.id.length}`, tabindex: -1, title: `${node.id} ${node.terms.join(' ')}`},
       make('span', {class: 'fold', 'aria-hidden': 'true', onclick: event => { event.stopPropagation(); turn(node.id) }},
            open == null ? '·' : open ? '▾' : '▸'),
-      make('span', {class: 'words'}, make('b', {}, title(node.id)), ' ', node.id ? node.terms.slice(named ? 0 : 3).join(' ') : ''),
+      make('span', {class: 'words'}, heading(node)),
       rank ? make('span', {class: 'rank', title: 'rank of the word in this topic'}, `no. ${number(rank)}`) : null,
       make('span', {class: 'number'}, number(node.size)), make('span', {class: 'share number'}, percent(share)),
       make('span', {class: 'score number'}, node.score == null ? '–' : node.score.toPrecision(2)))
   }
   function drawTree() {
-    const had = rows.contains(document.activeElement), top = rows.scrollTop
+    const had = rows.contains(rows.getRootNode().activeElement), top = rows.scrollTop
     fill(rows, make('div', {class: 'row head', 'aria-hidden': 'true'}, make('span', {class: 'words'}, 'topic'),
       make('span', {class: 'number', title: 'documents'}, 'docs'), make('span', {class: 'share number'}, 'share'),
       make('span', {class: 'score number', title: 'how good the split is, or would be'}, 'score')),
@@ -280,7 +291,7 @@ SCRIPT += r"""
 # %% ../nbs/50_page.ipynb #99b2e2e2
 SCRIPT += r"""
   function markChosen(focus) {
-    for (const other of rows.querySelectorAll('[aria-selected]')) { other.removeAttribute('aria-selected'); other.tabIndex = -1 }
+    for (const other of rows.querySelectorAll('[aria-selected=true]')) { other.setAttribute('aria-selected', 'false'); other.tabIndex = -1 }
     const chosen = rowOf(state.selected) || rowOf('')
     chosen.setAttribute('aria-selected', 'true')
     chosen.tabIndex = 0
@@ -306,7 +317,7 @@ SCRIPT += r"""
     const open = splits(id) && state.unfolded.has(id), go = k => choose(all[Math.max(0, Math.min(all.length - 1, k))].dataset.id)
     const keys = {ArrowDown: () => go(at + 1), ArrowUp: () => go(at - 1), Home: () => go(0), End: () => go(all.length - 1),
                   ArrowRight: () => open ? go(at + 1) : turn(id, true), ArrowLeft: () => open ? turn(id, false) : id && choose(parent(id)),
-                  Enter: () => turn(id), ' ': () => turn(id), F2: () => host.rename && rename(), '/': () => query.focus()}
+                  Enter: () => turn(id), ' ': () => turn(id), F2: () => host.names && rename(), '/': () => query.focus()}
     if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return
     event.preventDefault()
     keys[event.key]()
@@ -351,7 +362,7 @@ SCRIPT += r"""
     const list = make('details', {}, make('summary', {}, make('b', {}, about.id), note && soft(note),
       about.labels.length > 0 && soft(about.labels.at(-1)), make('span', {class: 'begins'}, ' ' + about.text)), text)
     list.addEventListener('toggle', async () => {
-      if (list.open && !text.childNodes.length) text.append(await host.ask('text', i) || host.none)
+      if (list.open && !text.childNodes.length) fill(text, await asked('text', i) || host.none)
     })
     return list
   }
@@ -363,9 +374,10 @@ SCRIPT += r"""
     return [lists.map(([head, list, note]) => list.length > 0 && [make('h3', {}, head), list.map((i, k) => doc(node, i, note(k)))]),
             host.more && left > 0 ? make('p', {}, make('button', {onclick: () => drawNode({many: 4*size})}, 'more documents')) : null]
   }
-  const tell = (id, ...more) => fill(pane,
+  let naming = false, drawn                                             // is a name being written? which node is on the pane?
+  const tell = (id, ...more) => naming || fill(pane, void (drawn = id),
     make('nav', {class: 'soft', 'aria-label': 'way from the root'}, above(id).map(id => [jump(id), ' › ']), ' '),
-    make('div', {}, make('h2', {}, title(id)), ' ', host.rename && make('button', {class: 'rename', onclick: rename}, 'rename'),
+    make('div', {}, make('h2', {}, title(id)), ' ', host.names && make('button', {class: 'rename', onclick: rename}, 'rename'),
          make('div', {class: 'soft'}, told(id))), more)
 
   async function drawNode({many, document} = {}) {
@@ -374,7 +386,7 @@ SCRIPT += r"""
       const late = setTimeout(() => id == state.selected && tell(id, make('p', {class: 'soft'}, 'Waiting for the kernel … (If the notebook has just been opened, run this cell.)')), 700)
       seen.set(id, await host.ask('details', id, many).finally(() => clearTimeout(late)))
     } catch (error) {
-      if (id == state.selected) tell(id, make('p', {class: 'error'}, error.message))
+      if (id == state.selected) tell(id, sorry(error))
       return
     }
     if (id != state.selected) return
@@ -388,22 +400,29 @@ SCRIPT += r"""
 # %% ../nbs/50_page.ipynb #47e4772e
 SCRIPT += r"""
   function rename() {
-    const id = state.selected, head = pane.querySelector('h2')
+    const id = state.selected
+    if (drawn != id) tell(id)
+    const head = pane.querySelector('h2')
     const field = make('input', {type: 'text', 'aria-label': 'name of the topic', value: state.names[id] || '', placeholder: title(id)})
-    let over = false
-    const end = keep => {
-      if (over) return
-      over = true
-      if (keep) { state.names = {...state.names, [id]: field.value.trim()}; host.rename(id, field.value.trim()); drawTree() }
-      drawNode()
-      markChosen(true)
+    const end = (keep, back) => {
+      if (!naming) return
+      naming = false
+      if (keep) {
+        state.names = {...state.names, [id]: field.value.trim()}
+        asked('rename', id, field.value.trim())
+        fill(rowOf(id).querySelector('.words'), heading(nodes.get(id)))          // no other row: somebody may be clicking there
+      }
+      fill(head, title(id))
+      field.replaceWith(head)
+      if (back || !pane.querySelector('h3')) drawNode()
+      if (back) markChosen(true)
     }
     field.addEventListener('keydown', event => {
       event.stopPropagation()
-      if (event.key == 'Enter') end(true)
-      if (event.key == 'Escape') end(false)
+      if (!event.isComposing && ['Enter', 'Escape'].includes(event.key)) end(event.key == 'Enter', true)
     })
     field.addEventListener('blur', () => end(true))
+    naming = true
     head.replaceWith(field)
     field.focus()
   }
@@ -417,8 +436,9 @@ SCRIPT += r"""
 
   async function look() {
     const text = query.value.trim()
-    const answer = text ? await host.ask('find', text) : {words: [], documents: {}}
+    const answer = text ? await asked('find', text) : {words: [], documents: {}}
     if (text != query.value.trim()) return
+    if (answer instanceof Node) { found.hidden = false; fill(found, answer); return }
     marks.clear()
     if (answer.words.length) for (const [id, rank] of answer.words[0][1]) marks.set(id, rank)
     const documents = Object.entries(answer.documents)
@@ -426,9 +446,9 @@ SCRIPT += r"""
     fill(found, answer.words.map(([word, list]) => make('p', {}, make('b', {}, word),
         list.length ? list.map(([id, rank]) => make('span', {}, jump(id), make('span', {class: 'soft'}, ` no. ${number(rank)}`))) : 'in no topic')),
       documents.map(([i, about]) => make('p', {},
-        make('button', {class: 'link', onclick: () => choose(about.way, [i, about])}, about.id),
+        make('button', {class: 'link', onclick: () => choose(about.way, {document: [i, about]})}, about.id),
         make('span', {class: 'soft'}, 'in ' + title(about.way)), make('span', {class: 'soft'}, beginning(about.text)))))
-    if (text && !found.childNodes.length) found.append(`No word begins with “${text}”, and no document is called so.`)
+    if (text && !found.childNodes.length) found.append(host.nothing(text))
     drawTree()
   }
   const beginning = text => text.length > 90 ? text.slice(0, 90) + ' …' : text
@@ -459,10 +479,12 @@ SCRIPT += r"""
     leaves.value = slider.value = state.leaves
     drawTree()
     const id = state.selected
-    if (shown(id)) drawNode(); else choose(id, null, false)
+    if (shown(id)) drawNode(); else choose(id, {focus: false})
   }
   async function save(what) {
-    const file = await host.save(what), link = make('a', {download: file.name, href: URL.createObjectURL(new Blob([file.text], {type: file.type}))})
+    const file = await asked('save', what)
+    if (file instanceof Node) { found.hidden = false; fill(found, file); return }
+    const link = make('a', {download: file.name, href: URL.createObjectURL(new Blob([file.text], {type: file.type}))})
     link.click()
     setTimeout(() => URL.revokeObjectURL(link.href), 1000)
   }
@@ -472,10 +494,10 @@ SCRIPT += r"""
   place.setAttribute('data-lm-suppress-shortcuts', 'true')              // keys pressed here are not for JupyterLab
   fill(place, make('div', {class: 'bar-of-tools'}, query, make('label', {}, 'leaves', slider, leaves),
       make('button', {onclick: () => unfold(true)}, 'unfold all'), make('button', {onclick: () => unfold(false)}, 'fold all'),
-      host.save ? [make('button', {onclick: () => save('page')}, 'save page'), make('button', {onclick: () => save('table')}, 'save labels')] : null),
+      host.saves ? [make('button', {onclick: () => save('page')}, 'save page'), make('button', {onclick: () => save('table')}, 'save labels')] : null),
     found, make('div', {class: 'panes'}, rows, pane))
   drawAll()
-  return {redraw: drawAll, forget: () => seen.clear()}
+  return {redraw: drawAll}
 }
 """
 
@@ -534,19 +556,28 @@ function pageHost(all) {
     },
   }
   const state = {...all.view, unfolded: new Set(all.view.unfolded)}
-  return {tree: all.tree, state, keep: () => {}, none: '(Only the texts listed at some topic are on this page.)', ask: async (what, about) => answers[what](about)}
+  const texts = Object.values(all.documents).some(document => document.text)
+  return {tree: all.tree, state, keep: () => {}, ask: async (what, about) => answers[what](about),
+          none: texts ? '(Only texts that are listed at some topic are on this page.)' : '(There are no texts.)',
+          nothing: text => `No document is called “${text}”, and no word that begins so is among the first hundred of a topic.`}
 }
 explore(document.getElementById('nmf2'), pageHost(JSON.parse(document.getElementById('contents').textContent)))
 """
 
 # %% ../nbs/50_page.ipynb #3564a182
 PAGE_STYLE = """
+html{color-scheme:light dark;background:light-dark(#fff,#15191e)}
 body{box-sizing:border-box;margin:0 auto;max-width:100em;padding:.4em .8em}
 .nmf2 h1{font-size:1.35em;margin:.4em 0 0}
 @media (min-width:50em){
  body{height:100vh;display:flex;flex-direction:column}
  #nmf2{flex:1;min-height:0;display:flex;flex-direction:column}
  #nmf2 .panes{flex:1;min-height:0;height:auto}
+}
+@media print{
+ body,#nmf2,#nmf2 .panes{display:block;height:auto}
+ #nmf2 .tree,#nmf2 .node{overflow:visible;max-height:none;print-color-adjust:exact}
+ #nmf2 .bar-of-tools{display:none}
 }
 """
 

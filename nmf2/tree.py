@@ -81,6 +81,8 @@ class Tree:
         self.nodes, self.splits = {}, []      # id -> Node, in order of creation; ids in the order in which they were split
         self.names = {}                       # id -> name, where somebody gave one
 
+    def __setstate__(self, state): self.__dict__.update({"names": {}} | state)       # trees pickled by version 0.1.0 have none
+
     @property
     def n_terms(self)->int: return len(self.root_topic)
 
@@ -373,11 +375,12 @@ STYLE = """.nmf2-tree{font:15px/1.5 system-ui,sans-serif;max-width:60rem}
 def check_given(
     tree,              # a `Tree`
     **given,           # what goes with its documents, each None or one entry a document
-):
-    "Stop if something that goes with the documents is not as many."
+)->list:               # the same, to be asked by row number
+    "What goes with the documents, unless something is not as many."
     for name, values in given.items():
         if values is not None and len(values) != tree.n_docs:
             raise ValueError(f"{name} must have one entry for each of the {tree.n_docs} documents, got {len(values)}")
+    return [v.to_numpy() if hasattr(v, "to_numpy") else v for v in given.values()]      # columns of data frames have keys of their own
 
 def beginning(
     text,              # a text, or nothing
@@ -404,7 +407,7 @@ def to_fragment(tree,
     levels:int=3,      # levels that are unfolded to begin with
 )->str:
     "The tree as nested HTML, to be put on a page."
-    check_given(tree, texts=texts, ids=ids)
+    texts, ids = check_given(tree, texts=texts, ids=ids)
     out, todo = [f"<style>{STYLE}</style><div class='nmf2-tree'><ul>"], [tree[""]]
     while todo:
         node = todo.pop()
@@ -457,7 +460,7 @@ def to_json(tree,
     ids=None,          # names of the documents, (n_docs,); by default their row numbers
 )->str:
     "The tree as JSON: splits in order, and for each node its size, score, terms, and the documents of leaves and outliers."
-    check_given(tree, ids=ids)
+    ids, = check_given(tree, ids=ids)
     def named(rows): return [int(i) if ids is None else str(ids[i]) for i in rows]
     def entry(node):
         terms = tree.top_terms(node, n=n_terms)

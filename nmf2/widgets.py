@@ -11,7 +11,6 @@ import io
 import anywidget
 import traitlets
 
-from .core import check_number
 from .formats import write_table
 from .page import SCRIPT, STYLE, Reader, first_view, page
 
@@ -30,13 +29,13 @@ function kernelHost(model) {
   const ask = (what, ...given) => new Promise((resolve, reject) => {
     const call = view + ++asked
     waiting.set(call, {resolve, reject})
-    model.send({call, ask: what, given})
+    try { model.send({call, ask: what, given}) } catch { reject(new Error('The kernel does not know this explorer any more: run its cell again.')) }
   })
   const state = {names: model.get('names')}
   for (const name in SHARED) state[name] = model.get(SHARED[name])
   state.unfolded = new Set(state.unfolded)
-  const host = {tree: model.get('about'), state, ask, more: true, none: '(There is no text.)', save: what => ask('save', what),
-                rename: (id, name) => ask('rename', id, name), leave: () => model.off('msg:custom', answered)}
+  const host = {tree: model.get('about'), state, ask, more: true, none: '(There is no text.)', names: true, saves: true,
+                nothing: text => `No word begins with “${text}”, and no document is called so.`, leave: () => model.off('msg:custom', answered)}
   host.keep = name => {
     host.keeping = true
     model.set(SHARED[name], name == 'unfolded' ? [...state.unfolded] : state[name])
@@ -95,7 +94,6 @@ class TreeExplorer(anywidget.AnyWidget):
     ):
         self.reader = Reader(tree, texts, ids, labels, title)
         super().__init__(height=height)
-        self.add_class("nmf2-explorer")
         self.on_msg(self._asked)
         self.refresh()
 
@@ -166,6 +164,6 @@ TreeExplorer.to_html, TreeExplorer.to_csv, TreeExplorer.file = to_html, to_csv, 
 # %% ../nbs/51_widgets.ipynb #b7c28a1f
 def _repr_mimebundle_(explorer, **options):
     data, about = super(TreeExplorer, explorer)._repr_mimebundle_(**options)
-    return data | {"text/plain": repr(explorer.reader.tree), "text/html": explorer.reader.tree.to_fragment(levels=2)}, about
+    return data | {"text/plain": repr(explorer.reader.tree), "text/html": explorer.reader.tree.to_fragment(ids=explorer.reader.ids, levels=2)}, about
 
 TreeExplorer._repr_mimebundle_ = _repr_mimebundle_

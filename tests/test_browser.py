@@ -47,10 +47,12 @@ def chosen(page): return page.get_attribute("[aria-selected=true]", "data-id")
 def test_page_unfolds(opened, tree_page):
     tree = tree_page[1]
     assert rows(opened) == [node.id for node in tree]                     # 11 splits, all unfolded
+    expanded = lambda id: opened.get_attribute(f".row[data-id='{id}']", "aria-expanded")
     opened.click("text=fold all >> nth=1")
-    assert rows(opened) == [""]
+    assert rows(opened) == [""] and expanded("") == "false"
     opened.click(".row .fold")
-    assert rows(opened) == ["", "0", "1"]
+    assert rows(opened) == ["", "0", "1"] and (expanded(""), expanded("0"), expanded("1")) == ("true", "false", None)
+    assert opened.get_attribute(".row[data-id='0']", "aria-level") == "2" and opened.get_attribute(".row[data-id='0']", "role") == "treeitem"
     opened.dblclick(".row[data-id='0'] b")
     assert rows(opened) == ["", "0", "00", "01", "1"] and chosen(opened) == "0"
     opened.click("text=unfold all")
@@ -82,11 +84,13 @@ def test_page_without_a_mouse(opened, tree_page):
 
 def test_page_cuts_the_tree(opened, tree_page):
     tree = tree_page[1]
+    opened.click(f".row[data-id='{tree.splits[-1]}0']")                     # the first to disappear
     opened.focus("input[type=range]")
     for n in (11, 10, 9):
         opened.keyboard.press("ArrowLeft")
         shown = rows(opened)
         assert [id for id in shown if not any(other.startswith(id) and other != id for other in shown)] == [leaf.id for leaf in tree.leaves(n)]
+        assert opened.evaluate("document.activeElement.type") == "range" and chosen(opened) == tree.splits[-1]
 
 
 def test_page_finds_words_and_documents(opened, tree_page):
@@ -101,7 +105,7 @@ def test_page_finds_words_and_documents(opened, tree_page):
     i = list(docs.ids).index("scipy.linalg.svd")
     assert chosen(opened) == tree.path(i)[-1].id and "scipy.linalg.svd" in opened.inner_text(".node details >> nth=0")
     opened.fill("input[type=search]", "qqq")
-    opened.wait_for_selector(".found >> text=No word begins")
+    opened.wait_for_selector(".found >> text=No document is called")
 
 
 def test_page_fits_its_window(opened):
@@ -113,9 +117,24 @@ def test_page_follows_the_room(chromium, tree_page):
     for scheme in ("light", "dark"):
         with web.page(chromium, color_scheme=scheme) as page:
             page.goto(tree_page[0].as_uri())
-            colours = page.eval_on_selector(".row b", "b => [getComputedStyle(b).color, getComputedStyle(document.body).backgroundColor]")
+            colours = page.eval_on_selector(".row b", "b => [getComputedStyle(b).color, getComputedStyle(document.documentElement).backgroundColor]")
             light[scheme] = [sum(map(int, c[c.index("(")+1:-1].split(",")[:3]))/765 for c in colours]
     assert light["light"][0] < .3 and light["light"][1] > .9 and light["dark"][0] > .7 and light["dark"][1] < .2
+
+
+def test_page_says_what_went_wrong(chromium, tree_page, tmp_path):
+    text = tree_page[0].read_text(encoding="utf-8")
+    broken = text.replace("text: i => about(i).text,", "text: i => { throw new Error('the shelf is empty') },")
+    broken = broken.replace("find: text => {", "find: text => { if (text == 'lost') throw new Error('the catalogue is lost');")
+    assert broken.count("the shelf") == broken.count("the catalogue") == 1
+    (tmp_path/"broken.html").write_text(broken, encoding="utf-8")
+    with web.page(chromium) as page:
+        page.goto((tmp_path/"broken.html").as_uri())
+        page.click(".node summary >> nth=0")
+        page.wait_for_selector(".node .text >> text=the shelf is empty")
+        page.fill("input[type=search]", "lost")
+        page.wait_for_selector(".found >> text=the catalogue is lost")
+        assert page.errors == []
 
 
 def test_page_without_scripts(chromium, tree_page):
@@ -163,6 +182,10 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         here.locator("input[type=text]").fill("the last one")
         page.keyboard.press("Enter")
         here.locator(".row >> text=the last one").wait_for()
+        page.keyboard.press("F2")
+        here.locator("input[type=text]").fill("nobody's name")
+        page.keyboard.press("Escape")
+        assert here.locator("h2").inner_text() == "the last one"
         here.locator(".node summary >> nth=0").click()
         here.locator(".node .text:not(:empty)").wait_for()
         with page.expect_download() as saved: here.locator("text=save page").click()

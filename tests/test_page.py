@@ -82,6 +82,32 @@ def test_labels_of_every_form(planted):
     assert Reader(tree).details("")["labels"] == []
 
 
+def test_at_the_border_at_least_half_is_here(planted):
+    corpus, tree = planted
+    for node in list(tree)[1:]:
+        seen = Reader(tree, corpus).details(node.id, n_docs=3)
+        for i, share in zip(seen["borderline"], seen["shares"]):
+            w = node.parent.split.W[np.searchsorted(node.parent.docs, i)]
+            assert share == pytest.approx(w[int(node.id[-1])]/w.sum(), abs=1e-3) and share >= .499
+
+
+class Series:
+    "A column of a data frame, whose rows are numbered in some other way"
+    def __init__(self, values): self.values = values
+    def __len__(self): return len(self.values)
+    def __getitem__(self, key): raise KeyError(key)
+    def to_numpy(self): return np.array(self.values, object)
+
+
+def test_columns_of_data_frames(planted):
+    corpus, tree = planted
+    labels = Series(["a"]*100 + [float("nan")]*260)
+    reader = Reader(tree, Series(corpus.texts[:359] + [None]), Series(list(corpus.ids)), labels)
+    assert reader.text(3) == corpus.texts[3] and reader.text(359) == "" and reader.name(3) == corpus.ids[3]
+    assert reader.details("")["labels"] == [dict(top=[["a", 100]], others=0, without=260)]
+    assert Reader(tree, corpus, labels=np.array(["x"]*360)).details("")["labels"][0]["top"] == [["x", 360]]
+
+
 def test_find_words_and_documents(planted):
     corpus, tree = planted
     reader = Reader(tree, corpus)
@@ -93,6 +119,7 @@ def test_find_words_and_documents(planted):
     for query in (name, "17"):
         way = reader.find(query)["documents"][17]
         assert way["id"] == str(name) and way["way"] == tree.path(17)[-1].id and corpus.texts[17].startswith(way["text"][:20])
+    assert reader.find("9"*5000)["documents"] == {}
     assert reader.find("  ") == reader.find("no such thing") == dict(words=[], documents={})
     assert list(Reader(tree).find("359")["documents"]) == [359] and not Reader(tree).find("360")["documents"]
 

@@ -324,6 +324,19 @@ def test_names_go_with_the_tree(fitted, tmp_path):
     tree.rename("01", "")
     assert tree.title("01") == words and tree.names == {"": "the lot"}
     with pytest.raises(KeyError): tree.rename("012", "x")
+    state = dict(tree.__dict__); del state["names"]
+    old = Tree.__new__(Tree)
+    old.__setstate__(state)                                                # pickled before there were names
+    assert old.names == {} and old.title("01") == words
+
+
+def test_names_of_documents_from_a_data_frame(fitted):
+    class Column:
+        def __len__(self): return 361
+        def __getitem__(self, key): raise KeyError(key)
+        def to_numpy(self): return np.array([f"d{i}" for i in range(361)])
+    tree = fitted[2].tree_
+    assert f"d{tree.typical(tree.leaves()[0], 1)[0]}<" in tree.to_fragment(ids=Column()) and '"d17"' in tree.to_json(ids=Column())
 
 
 def test_json_says_it_all(fitted):
