@@ -130,6 +130,7 @@ def _svd_start(X, k, fill, rng):
     if fill == "ar": W, T = (np.where(F == 0, rng.random(F.shape)*X.mean()/100, F) for F in (W, T))
     return W, T
 
+# %% ../nbs/12_nmf.ipynb #e42d0a65
 STARTS = "random", "documents", "nndsvd", "nndsvda", "nndsvdar"
 
 def first_factors(
@@ -194,6 +195,7 @@ class Turns(NamedTuple):
     converged:bool       # did the projected gradient become small enough?
     record:np.ndarray    # seconds so far, and the error, after each turn, (n_iter, 2)
 
+# %% ../nbs/12_nmf.ipynb #179eca97
 def take_turns(
     X,                   # document-term matrix, CSR or dense, checked, (n_docs, n_terms)
     W:np.ndarray,        # weights to begin with, (n_docs, k), in the type of X

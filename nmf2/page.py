@@ -12,7 +12,7 @@ import json
 
 import numpy as np
 
-from .tree import beginning, check_given
+from .tree import beginning, check_given, largest
 
 # %% ../nbs/50_page.ipynb #ee9f498e
 class Reader:
@@ -42,6 +42,7 @@ class Reader:
         text = "" if self.texts is None or _missing(self.texts[i]) else str(self.texts[i])
         return text if len(text) <= length else text[:length] + " …"
 
+# %% ../nbs/50_page.ipynb #6c50a434
 def _missing(value):
     "Is there nothing? None, an empty text, or what data frames have in its place"
     return value is None or not isinstance(value, str) and str(value) in ("nan", "<NA>", "NaT")
@@ -86,7 +87,7 @@ def details(reader,
     tree, node = reader.tree, reader.tree[id]
     sibling = id[:-1] + "10"[int(id[-1])] if id else None
     words = tree.top_terms(node, n=n_terms)
-    weights = np.sort(node.topic)[::-1][:len(words)]
+    weights = node.topic[largest(node.topic, n_terms)]
     rows, shares = tree.borderline(node, n_docs)
     if id:                                                            # of the two weights, whose larger one decides
         sums = node.parent.split.Ht.sum(0)
@@ -98,6 +99,7 @@ def details(reader,
                 shares=[round(float(s), 3) for s in shares], typical_at_all=bool(id),
                 documents={i: reader.document(i) for i in {i for rows in kinds.values() for i in rows}})
 
+# %% ../nbs/50_page.ipynb #fef25274
 def _pairs(pairs): return [[str(word), round(float(weight), 4)] for word, weight in pairs]
 
 def _composition(reader, node, n):
@@ -247,7 +249,8 @@ function explore(place, host) {
   const asked = (what, ...given) => host.ask(what, ...given).catch(sorry)              // an answer, or what to show in its place
   const fold = (id, open) => { open ? state.unfolded.add(id) : state.unfolded.delete(id); host.keep('unfolded') }
 
-  function choose(id, {document, focus = true} = {}) {
+  function choose(id, {document, focus = true, reach = false} = {}) {
+    if (reach && above(id).some(id => !splits(id))) grow(order.get(parent(id)) + 2)
     while (above(id).some(id => !splits(id))) id = parent(id)           // not there yet in a smaller tree
     const hidden = !shown(id)
     above(id).forEach(id => state.unfolded.add(id))
@@ -332,7 +335,7 @@ SCRIPT += r"""
     make('div', {class: 'bars ' + kind}, pairs.map(([word, weight]) =>
       [make('span', {class: 'word', title: word}, word), make('i', {style: bar(weight/most)}), make('span', {class: 'soft'}, note(weight))]))
 
-  const jump = id => make('button', {class: 'link', onclick: () => choose(id)}, title(id))
+  const jump = (id, reach) => make('button', {class: 'link', onclick: () => choose(id, {reach})}, title(id))
 
   function told(id) {
     const node = nodes.get(id), k = order.get(id), facts = [id ? 'node ' + id : 'the root', `${number(node.size)} documents`, percent(node.size/tree.n_docs)]
@@ -444,9 +447,9 @@ SCRIPT += r"""
     const documents = Object.entries(answer.documents)
     found.hidden = !text
     fill(found, answer.words.map(([word, list]) => make('p', {}, make('b', {}, word),
-        list.length ? list.map(([id, rank]) => make('span', {}, jump(id), make('span', {class: 'soft'}, ` no. ${number(rank)}`))) : 'in no topic')),
+        list.length ? list.map(([id, rank]) => make('span', {}, jump(id, true), make('span', {class: 'soft'}, ` no. ${number(rank)}`))) : 'in no topic')),
       documents.map(([i, about]) => make('p', {},
-        make('button', {class: 'link', onclick: () => choose(about.way, {document: [i, about]})}, about.id),
+        make('button', {class: 'link', onclick: () => choose(about.way, {document: [i, about], reach: true})}, about.id),
         make('span', {class: 'soft'}, 'in ' + title(about.way)), make('span', {class: 'soft'}, beginning(about.text)))))
     if (text && !found.childNodes.length) found.append(host.nothing(text))
     drawTree()
@@ -463,9 +466,12 @@ SCRIPT += r"""
 # %% ../nbs/50_page.ipynb #df87045f
 SCRIPT += r"""
   const leaves = make('output', {}), slider = make('input', {type: 'range', min: 1, max: tree.splits.length + 1, 'aria-label': 'number of leaves'})
-  function cut(n) {
-    state.leaves = n
+  function grow(n) {
+    state.leaves = leaves.value = slider.value = n
     host.keep('leaves')
+  }
+  function cut(n) {
+    grow(n)
     unfold(true)
   }
   function unfold(all) {

@@ -464,7 +464,7 @@ def to_json(tree,
     def named(rows): return [int(i) if ids is None else str(ids[i]) for i in rows]
     def entry(node):
         terms = tree.top_terms(node, n=n_terms)
-        weights = np.sort(node.topic)[::-1][:len(terms)]
+        weights = node.topic[largest(node.topic, n_terms)]
         return dict(id=node.id, name=tree.names.get(node.id), size=node.size, score=node.score if np.isfinite(node.score) else None,
                     children=[c.id for c in node.children], terms=[[t, round(float(w), 6)] for t, w in zip(terms, weights)],
                     outliers=named(node.outliers), docs=None if node.children else named(node.docs))

@@ -107,6 +107,15 @@ class TreeExplorer(anywidget.AnyWidget):
     @traitlets.validate("selected")
     def _known(self, proposal): return self.reader.tree[proposal["value"]].id
 
+    @traitlets.validate("unfolded")
+    def _all_known(self, proposal): return [self.reader.tree[id].id for id in proposal["value"]]
+
+    @traitlets.validate("names")
+    def _named(self, proposal):
+        for id in proposal["value"]: self.reader.tree[id]
+        self.reader.tree.names = dict(proposal["value"])
+        return proposal["value"]
+
     @traitlets.validate("n_leaves")
     def _there(self, proposal): return len(self.reader.tree.leaves(proposal["value"]))
 

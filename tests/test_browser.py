@@ -108,6 +108,18 @@ def test_page_finds_words_and_documents(opened, tree_page):
     opened.wait_for_selector(".found >> text=No document is called")
 
 
+def test_page_reaches_what_was_cut_off(opened, tree_page):
+    tree = tree_page[1]
+    deep = tree.splits[-1] + "0"
+    opened.focus("input[type=range]")
+    opened.keyboard.press("Home")
+    opened.fill("input[type=search]", tree.top_terms(deep, n=1)[0])
+    opened.wait_for_selector(".found button")
+    ids = [node.id for node, *_ in tree.find(tree.top_terms(deep, n=1)[0]) if len(node.id) > 2]
+    opened.click(f".found button >> nth={opened.locator('.found p >> nth=0 >> button').all_inner_texts().index(tree.title(ids[0]))}")
+    assert chosen(opened) == ids[0] and int(opened.input_value("input[type=range]")) == tree.splits.index(ids[0][:-1]) + 2
+
+
 def test_page_fits_its_window(opened):
     assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

@@ -50,9 +50,12 @@ def test_begins_with_the_whole_tree(explorer, planted):
 
 def test_state_is_checked(explorer):
     explorer.selected, explorer.n_leaves = "0", 3
-    for name, wrong in [("selected", "7"), ("n_leaves", 0), ("n_leaves", 7), ("n_leaves", "many")]:
+    for name, wrong in [("selected", "7"), ("n_leaves", 0), ("n_leaves", 7), ("n_leaves", "many"), ("unfolded", ["0", "7"]), ("names", {"7": "x"})]:
         with pytest.raises((KeyError, ValueError, traitlets.TraitError)): setattr(explorer, name, wrong)
     assert (explorer.selected, explorer.n_leaves) == ("0", 3)
+    assert explorer.names == explorer.reader.tree.names == {} and explorer.unfolded == explorer.reader.tree.splits
+    explorer.names = {"0": "balls"}
+    assert explorer.reader.tree.title("0") == "balls"
 
 
 def test_answers(explorer):
