@@ -68,6 +68,7 @@ class FlatNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         min_score:float|None=None,
         leaf_choice:str="mndcg",
         init="svd",
+        solver:str="rank2",
         tol:float=1e-4,
         min_iter:int=1,
         max_iter:int=1000,
@@ -77,8 +78,8 @@ class FlatNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         progress:bool=False,
     ):
         self.n_clusters, self.refine, self.topics, self.imbalance, self.trials = n_clusters, refine, topics, imbalance, trials
-        self.min_score, self.leaf_choice, self.init, self.tol, self.min_iter = min_score, leaf_choice, init, tol, min_iter
-        self.max_iter, self.extrapolate, self.settled = max_iter, extrapolate, settled
+        self.min_score, self.leaf_choice, self.init, self.solver, self.tol = min_score, leaf_choice, init, solver, tol
+        self.min_iter, self.max_iter, self.extrapolate, self.settled = min_iter, max_iter, extrapolate, settled
         self.random_state, self.progress = random_state, progress
 
     def fit(self, X, y=None):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['AHEAD', 'SCORES', 'find_split', 'Grower', 'plant', 'try_node', 'begin', 'split_leaf', 'grow', 'starter', 'checksum',
-           'grower_options', 'HierNMF2']
+           'grower_options', 'TreeEstimator', 'HierNMF2']
 
 # %% ../nbs/22_hier.ipynb #59c24ad3
 import warnings
@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .core import check_matrix, check_number, matrix_tags, progress_bar, say_if_compiling, seed_of, single_blas, stream
 from .kernels import documents, pool, stored, take
-from .rank2 import fit_options, rank2_nmf, sides
+from .nmf import SOLVERS, SOUND, nmf
+from .rank2 import Rank2, fit_options, rank2_nmf, sides, svd_topics
 from .score import mndcg
 from .tree import Split, Tree, route, shares
 
@@ -31,11 +32,12 @@ def find_split(
     terms:np.ndarray,   # the numbers of these terms, (t,)
     W0=None,            # weights to start from, (n, 2)
     Ht0=None,           # or topics to start from, (t, 2)
+    solver:str="rank2", # "rank2", or any solver of `nmf2.nmf`
     **options,          # for `rank2_nmf`
 )->tuple:               # a `Split`; the number of iterations, how many numbers were read, and whether it converged
     "Two topics of some documents, and who goes where."
     docs = documents(sub)
-    fit = rank2_nmf(docs, Ht0, W0, **options)
+    fit = rank2_nmf(docs, Ht0, W0, **options) if solver == "rank2" else _solve(docs, Ht0, W0, solver, **options)
     split = Split(terms.astype(np.int32), fit.Ht.astype(sub.dtype), fit.W.astype(np.float32), sides(fit.W).astype(np.int8))
     return split, (fit.n_iter, docs.reads*stored(sub), fit.converged)
 
@@ -51,10 +53,11 @@ class Grower:
         trials:int,         # how often a suspect side is set aside before a node is given up
         min_score:float,    # split only leaves that score at least this
         variant:str,        # of `mndcg`
-        options:dict,       # for `rank2_nmf`
+        find=find_split,    # what splits: a function of documents, terms and what `start` gives
+        options:dict,       # for `find`
     ):
         self.X, self.tree, self.start, self.imbalance, self.trials = X, tree, start, imbalance, trials
-        self.min_score, self.variant, self.options = min_score, variant, options
+        self.min_score, self.variant, self.find, self.options = min_score, variant, find, options
         self.took = []                # for each factorization: iterations, numbers read, did it converge?
         self.known, self.begun, self.stopped = {}, {}, False
 
@@ -66,7 +69,7 @@ class Grower:
             present = 1. if self.start.in_order else .9     # a few terms that never occur are no reason to copy everything
             whole = len(rows) == self.X.shape[0] and (self.tree.root_topic > 0).mean() >= present
             sub, terms = (self.X, np.arange(self.tree.n_terms)) if whole else take(self.X, rows)
-            split, took = find_split(sub, terms, *self.start(rows, terms, *draw), **self.options)
+            split, took = self.find(sub, terms, *self.start(rows, terms, *draw), **self.options)
             if not np.ptp(split.side): self.known[draw] = None, -1., took
             else: self.known[draw] = split, mndcg(topic, *(split.topic(s, len(topic)) for s in (0, 1)), self.variant), took
         return self.known[draw]
@@ -206,18 +209,16 @@ def checksum(
 SCORES = {"mndcg": "published", "mndcg-paper": "paper"}
 
 def grower_options(
-    est,   # an estimator with the parameters of `HierNMF2`
+    est,   # an estimator with the parameters of `TreeEstimator`
 )->dict:
     "The options of `Grower` and `grow`, or an error that names the parameter that is wrong."
     if est.leaf_choice not in SCORES:
         raise ValueError(f"leaf_choice must be one of {', '.join(map(repr, SCORES))}, got {est.leaf_choice!r}")
     min_score = 0. if est.min_score is None else check_number("min_score", est.min_score, 0, whole=False)
-    settled = -1. if est.settled is None else check_number("settled", est.settled, 0, whole=False)
     if est.n_leaves is None and est.min_score is None:
         raise ValueError("n_leaves or min_score must be given: without either the tree would grow until nothing is left to split")
     return dict(min_score=min_score, imbalance=check_number("imbalance", est.imbalance, 1, whole=False),
-                trials=check_number("trials", est.trials, 0), variant=SCORES[est.leaf_choice],
-                options=dict(fit_options(est), settled=settled))
+                trials=check_number("trials", est.trials, 0), variant=SCORES[est.leaf_choice])
 
 # %% ../nbs/22_hier.ipynb #32327f2b
 def _warn_of_empty(filled):
@@ -240,45 +241,19 @@ def _warn_of_limits(grower, n_leaves, name):
         warnings.warn(f"{name}={n_leaves} can't be had: none of the {grower.tree.n_leaves} leaves there are "
                       f"{reason}{hint}", stacklevel=4)
 
-# %% ../nbs/22_hier.ipynb #f04a2b38
-class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A tree of topics by recursive rank-2 NMF.
+# %% ../nbs/22_hier.ipynb #24e77e3f
+class TreeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What estimators that grow a tree have in common.
 
-    After `fit`:
-
-    - `tree_` Tree: the tree, with topics, scores and documents of every node
-    - `labels_` (n_docs,): number of each document's leaf, from left to right; −1 for outliers and empty documents
-    - `components_` (n_leaves_, n_terms): the leaves' topics, each of unit length
-    - `n_leaves_` int: leaves there are, fewer than asked for if nothing is left to split
-    - `n_iter_` int: iterations of all factorizations together
-    - `n_sweeps_` float: how many passes over the whole matrix these and their starts amount to
-
-    Source: Kuang and Park (2013), Algorithm 3; Kuang, Drake and Park, Section 4.
+    A subclass has the parameters `n_leaves`, `imbalance`, `trials`, `min_score`, `leaf_choice`, `random_state` and `progress`, and
+    `_starter` (init, seed), a function that makes the `start` of a `Grower`, and `_how` (), its `find` and `options`.
     """
-    def __init__(self,
-        n_leaves:int|None=20,       # leaves wanted; None for as many as `min_score` allows
-        *,
-        imbalance:float=9.0,        # how many times larger than the small side the other must be for it to be suspect
-        trials:int=3,               # how often a suspect side is set aside before a node is given up; 0 keeps all documents
-        min_score:float|None=None,  # split only leaves that score at least this; None for all that can be split
-        leaf_choice:str="mndcg",    # score of a split: "mndcg" as published, "mndcg-paper" by the paper's formulas
-        init="svd",                 # start of each: "svd", "random", or a function of (docs, terms), see `starter`
-        tol:float=1e-4,             # stop a factorization when its projected gradient is below this part of the yardstick in `rank2`
-        min_iter:int=1,             # iterations before the first look at it
-        max_iter:int=1000,          # at most this many
-        extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
-        settled:float|None=.002,    # when accelerated stop, too, if no more than this share of documents changes sides and the gradient is below 2 %; None for no
-        random_state=None,          # seed for init="random"
-        progress:bool=False,        # show a progress bar?
-    ):
-        self.n_leaves, self.imbalance, self.trials, self.min_score = n_leaves, imbalance, trials, min_score
-        self.leaf_choice, self.init, self.tol, self.min_iter, self.max_iter = leaf_choice, init, tol, min_iter, max_iter
-        self.extrapolate, self.settled, self.random_state, self.progress = extrapolate, settled, random_state, progress
+    _size = "n_leaves"              # what the number of leaves is called by whoever asks
 
     def fit(self, X, y=None):
         if self.n_leaves is not None: check_number("n_leaves", self.n_leaves, 1)
-        options, origin = grower_options(self), (self.init, seed_of(self.random_state))
-        start = starter(*origin)                                     # all checks before any work
+        options, origin = grower_options(self) | self._how(), (getattr(self, "init", None), seed_of(self.random_state))
+        start = self._starter(*origin)                               # all checks before any work
         X = check_matrix(self, X)
         with say_if_compiling(), single_blas():
             docs = documents(X)
@@ -305,8 +280,6 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         _warn_of_limits(grower, n_leaves, self._size)
         return self
 
-    _size = "n_leaves"              # what the number of leaves is called by whoever asks
-
     def grow(self,
         n_leaves:int,   # leaves wanted, at least as many as there are
         X=None,         # the training matrix, only needed if the model was copied or pickled
@@ -322,7 +295,7 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if X.shape[0] != self.tree_.n_docs or checksum(X) != self._checksum:
             raise ValueError("X must be the matrix that the model was fitted to, with the same weights in the same order")
         self._X = X
-        return self._grow(Grower(X, self.tree_, starter(*self._origin), **self._options), n_leaves)
+        return self._grow(Grower(X, self.tree_, self._starter(*self._origin), **self._options), n_leaves)
 
     def __getstate__(self):
         return {name: value for name, value in super().__getstate__().items() if name != "_X"}
@@ -345,3 +318,56 @@ class HierNMF2(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _n_features_out(self): return self.n_leaves_
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/22_hier.ipynb #f04a2b38
+class HierNMF2(TreeEstimator):
+    """A tree of topics by recursive rank-2 NMF.
+
+    After `fit`:
+
+    - `tree_` Tree: the tree, with topics, scores and documents of every node
+    - `labels_` (n_docs,): number of each document's leaf, from left to right; −1 for outliers and empty documents
+    - `components_` (n_leaves_, n_terms): the leaves' topics, each of unit length
+    - `n_leaves_` int: leaves there are, fewer than asked for if nothing is left to split
+    - `n_iter_` int: iterations of all factorizations together
+    - `n_sweeps_` float: how many passes over the whole matrix these and their starts amount to
+
+    Source: Kuang and Park (2013), Algorithm 3; Kuang, Drake and Park, Section 4.
+    """
+    def __init__(self,
+        n_leaves:int|None=20,       # leaves wanted; None for as many as `min_score` allows
+        *,
+        imbalance:float=9.0,        # how many times larger than the small side the other must be for it to be suspect
+        trials:int=3,               # how often a suspect side is set aside before a node is given up; 0 keeps all documents
+        min_score:float|None=None,  # split only leaves that score at least this; None for all that can be split
+        leaf_choice:str="mndcg",    # score of a split: "mndcg" as published, "mndcg-paper" by the paper's formulas
+        init="svd",                 # start of each: "svd", "random", or a function of (docs, terms), see `starter`
+        solver:str="rank2",         # "rank2", or any solver of `NMF` (the papers' nmf-hier is "active-set"), slower and to the same end
+        tol:float=1e-4,             # stop a factorization when its projected gradient is below this part of the yardstick in `rank2`
+        min_iter:int=1,             # iterations before the first look at it
+        max_iter:int=1000,          # at most this many
+        extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
+        settled:float|None=.002,    # when accelerated stop, too, if no more than this share of documents changes sides and the gradient is below 2 %; None for no
+        random_state=None,          # seed for init="random"
+        progress:bool=False,        # show a progress bar?
+    ):
+        self.n_leaves, self.imbalance, self.trials, self.min_score = n_leaves, imbalance, trials, min_score
+        self.leaf_choice, self.init, self.solver, self.tol, self.min_iter = leaf_choice, init, solver, tol, min_iter
+        self.max_iter, self.extrapolate, self.settled = max_iter, extrapolate, settled
+        self.random_state, self.progress = random_state, progress
+
+    _starter = staticmethod(starter)
+
+    def _how(self):
+        "What splits, and its options"
+        if self.solver not in ("rank2", *SOLVERS): raise ValueError(f"solver must be rank2, {', '.join(SOLVERS)}, got {self.solver!r}")
+        settled = -1. if self.settled is None else check_number("settled", self.settled, 0, whole=False)
+        return dict(find=find_split, options=dict(fit_options(self), settled=settled, solver=self.solver))
+
+# %% ../nbs/22_hier.ipynb #4301b7bd
+def _solve(docs, Ht0, W0, solver, tol, min_iter, max_iter, extrapolate, settled):
+    "Two topics by a solver for any number of them; `min_iter` and `settled` are `rank2_nmf`'s own"
+    if W0 is None and Ht0 is None: Ht0 = svd_topics(docs)
+    turns = nmf(docs.X, 2, solver, init="custom", W0=W0, Ht0=Ht0, tol=tol, max_iter=max_iter, extrapolate=extrapolate and solver in SOUND)
+    docs.reads += 2*turns.n_iter + 1
+    return Rank2(turns.W, turns.T, turns.n_iter, turns.converged)

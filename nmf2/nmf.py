@@ -208,6 +208,7 @@ def take_turns(
     "Weights from topics and topics from weights, in turns. Source: Kuang and Park (2013), Section 2; Ang and Gillis (2019)."
     docs, terms = Rows(X), Rows(X.T.tocsr() if sp.issparse(X) else X.T)
     began, whole, record, last = perf_counter(), docs.squares().sum(), [], np.inf
+    tol = max(tol, 4*np.finfo(X.dtype).eps) if tol else 0.           # no further than rounding allows
     T, length = _unit(T)
     W = W*length
     ahead, beta, most, S, converged = (W, T), .5, 1., None, False
@@ -220,7 +221,7 @@ def take_turns(
         S, GW = terms.times(W2), _gram(W2)
         T1 = solvers[1](ahead[1], GW, S)
         error = whole - 2*_inner(T1, S) + _inner(GW, _gram(T1))
-        if error > last and extrapolate:                              # too far
+        if error > last and ahead[0] is not W:             # too far
             ahead, most, beta, S = (W, T), beta, beta/1.5, None
         else:
             T1, length = _unit(T1)

@@ -153,7 +153,7 @@ def _nnls(part, G, R, first, out, active_set):
 def nnls(
     G:np.ndarray,       # Gram matrix $B^T B$ of the k columns, (k, k)
     R:np.ndarray,       # right-hand sides $Y^T B$, (n, k)
-    method:str="bpp",   # block principal pivoting, or "active-set"
+    method:str="bpp",   # block principal pivoting (two columns in closed form), or "active-set"
     first=None,         # weights that may be near, for pivoting to begin with, (n, k)
 )->np.ndarray:          # the minimisers, one a row, (n, k), float64
     r"""Minimise $\lVert B g - y \rVert$ over $g \ge 0$ for each row of `R`.
@@ -167,7 +167,7 @@ def nnls(
     if not (np.isfinite(G).all() and np.isfinite(R).all()):
         raise ValueError("G and R must hold finite numbers: look for NaN or inf in the matrix and its factors")
     if R.shape[1] == 0: return np.empty(R.shape)
-    if R.shape[1] == 2 and R.min(initial=0) >= 0: return nnls2(G, R)
+    if method == "bpp" and R.shape[1] == 2 and R.min(initial=0) >= 0: return nnls2(G, R)
     lengths = np.sqrt(np.diag(G).clip(0))
     lengths[lengths == 0] = 1
     out = np.empty(R.shape)

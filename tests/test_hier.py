@@ -318,16 +318,31 @@ def test_an_interrupted_fit_leaves_a_whole_tree():
     assert_array_equal(model.labels_, whole.tree_.labels(model.n_leaves_))
 
 
+@pytest.mark.parametrize("start", [dict(init="random", random_state=7), dict(init="random", random_state=3, extrapolate=False), dict()])
+def test_the_same_tree_by_any_exact_solver(start):
+    X = corpus_matrix().astype(np.float64)
+    trees = {solver: HierNMF2(8, solver=solver, tol=1e-7, max_iter=20_000, settled=None, **start).fit(X)
+             for solver in ("rank2", "active-set", "bpp")}
+    for solver, model in trees.items():
+        assert_array_equal(model.labels_, trees["rank2"].labels_, err_msg=solver)
+        assert model.tree_.splits == trees["rank2"].tree_.splits
+
+
+def test_a_solver_is_used_when_growing_on():
+    X = corpus_matrix()
+    assert_array_equal(HierNMF2(3, solver="hals").fit(X).grow(7).labels_, HierNMF2(7, solver="hals").fit(X).labels_)
+
+
 def count_calls(monkeypatch, before):
     """Let `before` do something ahead of each factorization; returns how many are under way."""
-    under_way, real = [], hier.find_split
-    def find_split(*args, **options):
+    under_way, real = [], hier.rank2_nmf
+    def rank2_nmf(*args, **options):
         under_way.append(1)
         try:
             before(threading.current_thread() is threading.main_thread())
             return real(*args, **options)
         finally: under_way.pop()
-    monkeypatch.setattr(hier, "find_split", find_split)
+    monkeypatch.setattr(hier, "rank2_nmf", rank2_nmf)
     return under_way
 
 
@@ -369,7 +384,7 @@ def test_bad_starts_are_named(init, message):
 
 
 @pytest.mark.parametrize("options, message", [
-    (dict(n_leaves=0), "n_leaves"), (dict(n_leaves=2.5), "n_leaves"), (dict(imbalance=.5), "imbalance"), (dict(trials=-1), "trials"),
+    (dict(n_leaves=0), "n_leaves"), (dict(n_leaves=2.5), "n_leaves"), (dict(imbalance=.5), "imbalance"), (dict(trials=-1), "trials"), (dict(solver="cd"), "solver"),
     (dict(min_score=-1), "min_score"), (dict(settled=-1), "settled"), (dict(leaf_choice="size"), "leaf_choice"), (dict(init="nndsvd"), "init"), (dict(tol=-1), "tol"),
     (dict(max_iter=0), "max_iter"), (dict(min_iter=-1), "min_iter"), (dict(n_leaves=None), "min_score"), (dict(random_state=-1), "random_state")])
 def test_bad_parameters_are_named(options, message):

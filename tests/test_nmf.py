@@ -274,3 +274,12 @@ def test_memberships_in_blocks(planted):
     T = np.random.default_rng(0).random((X.shape[1], 5))
     assert_array_equal(memberships(X, T, 7), memberships(X, T))
     assert_array_equal(heaviest(np.array([[0, 2., 1], [0, 0, 0]])), [1, -1])
+
+
+@pytest.mark.parametrize("dtype, tol", [(np.float32, 1e-6), (np.float64, 1e-9)])
+def test_looking_ahead_does_not_stop_at_rounding(dtype, tol):
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 4)) @ rng.random((4, 40)) + rng.random((60, 40))
+    for solver in ("bpp", "hals"):
+        turns = nmf(X.astype(dtype), 3, solver, init="random", tol=tol, max_iter=3000, random_state=0)
+        assert turns.converged, solver
