@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted
 
-from .core import check_matrix, check_number, matrix_tags, seed_of, single_blas
-from .kernels import ROWS, Rows, in_parts, n_parts
+from .core import NUMBA_CACHE, check_matrix, check_number, matrix_tags, seed_of, single_blas
+from .kernels import FAST, ROWS, Rows, in_parts, n_parts
 from .nnls import heaviest, memberships, nnls
 
 # %% ../nbs/12_nmf.ipynb #8514639b
@@ -31,22 +32,26 @@ def exact(
     return step
 
 # %% ../nbs/12_nmf.ipynb #5fdfa388
+@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST, inline="always")
+def _slack(f, G, r, s):
+    "Write f G - r into `s`, for one row"
+    for j in range(len(r)): s[j] = -r[j]
+    for c in range(len(f)):
+        if f[c] == 0: continue
+        weight, row = f[c], G[c]
+        for j in range(len(r)): s[j] += weight*row[j]
+
 @in_parts
-def _hals(part, G, R, F, passes):
-    "Improve some rows of `F`, one topic after another"
+def _hals(part, G, R, F, passes, inverse):
+    "Improve some rows of `F`, one topic after another; `inverse` is one over the diagonal of G, or zero"
     n, k = F.shape
     s = np.empty(k, F.dtype)
     for i in range(ROWS*part, min(n, ROWS*(part + 1))):
-        f, r = F[i], R[i]
-        for j in range(k): s[j] = -r[j]
-        for c in range(k):
-            if f[c] == 0: continue
-            weight, row = f[c], G[c]
-            for j in range(k): s[j] += weight*row[j]
+        f = F[i]
+        _slack(f, G, R[i], s)
         for _ in range(passes):
             for c in range(k):
-                if G[c,c] <= 0: continue
-                step, row = max(-s[c]/G[c,c], -f[c]), G[c]
+                step, row = max(-s[c]*inverse[c], -f[c]), G[c]
                 if step == 0: continue
                 f[c] += step
                 for j in range(k): s[j] += step*row[j]
@@ -56,8 +61,9 @@ def hals(
 ):                  # a solver
     "One topic after another. Source: Cichocki, Zdunek and Amari (2007); Cichocki and Phan (2009)."
     def step(F, G, R):
-        F = np.array(F, order="C")
-        _hals(n_parts(len(F)), np.ascontiguousarray(G, F.dtype), np.ascontiguousarray(R, F.dtype), F, passes)
+        F, size = np.array(F, order="C"), np.diag(G)
+        inverse = np.divide(1, size, out=np.zeros(len(G)), where=size > 0)
+        _hals(n_parts(len(F)), np.ascontiguousarray(G, F.dtype), np.ascontiguousarray(R, F.dtype), F, passes, inverse.astype(F.dtype))
         return F
     return step
 
@@ -70,9 +76,23 @@ def multiplicative():
     return step
 
 # %% ../nbs/12_nmf.ipynb #13e9c2d4
-def _slope(F, gradient):
-    "Size of the projected gradient: entries count where they are negative or the factor is positive"
-    return np.linalg.norm(np.where(F > 0, gradient, np.minimum(gradient, 0)))
+@in_parts
+def _slopes(part, F, G, R, out):
+    "The squared size of the projected gradient, for some rows: entries count where they are negative or the factor is positive"
+    n, k = F.shape
+    s, total = np.empty(k, F.dtype), 0.
+    for i in range(ROWS*part, min(n, ROWS*(part + 1))):
+        f = F[i]
+        _slack(f, G, R[i], s)
+        for j in range(k):
+            if f[j] > 0 or s[j] < 0: total += s[j]*s[j]
+    out[part] = total
+
+def _slope(F, G, R):
+    "The size of the projected gradient"
+    out = np.empty(n_parts(len(F)))
+    _slopes(len(out), np.ascontiguousarray(F), np.ascontiguousarray(G, F.dtype), np.ascontiguousarray(R, F.dtype), out)
+    return np.sqrt(out.sum())
 
 def _line_search(F, G, gradient, length):
     "A step downhill that decreases the error enough, the longest of lengths ten times apart; and its length"
@@ -93,12 +113,11 @@ def projected_gradient_descent():
     length, enough = 1., None
     def step(F, G, R):
         nonlocal length, enough
-        G, start = G.astype(F.dtype), _slope(F, F @ G - R) if enough is None else None
-        if start is not None: enough = .1*start
+        G = G.astype(F.dtype)
+        if enough is None: enough = .1*_slope(F, G, R)
         for turn in range(50):
-            gradient = F @ G - R
-            if _slope(F, gradient) <= enough: break
-            F, length = _line_search(F, G, gradient, length)
+            if _slope(F, G, R) <= enough: break
+            F, length = _line_search(F, G, F @ G - R, length)
         if turn == 0: enough /= 10
         return F
     return step
@@ -166,7 +185,7 @@ def _unit(T):
 
 def _steepness(W, T, R, GT, S, GW):
     "The size of the projected gradient over that of the products"
-    slope = np.hypot(_slope(W, W @ GT.astype(W.dtype) - R), _slope(T, T @ GW.astype(T.dtype) - S))
+    slope = np.hypot(_slope(W, GT, R), _slope(T, GW, S))
     return slope/max(np.hypot(np.linalg.norm(R), np.linalg.norm(S)), 1e-300)
 
 # %% ../nbs/12_nmf.ipynb #2b4e6f52

@@ -21,24 +21,24 @@ def _list(use, F):
         if use[i]: F[m] = i; m += 1
     return m
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
 def _solve(G, r, F, m, L, x):
     "Solve the system of the first `m` topics listed in `F` by Cholesky; False if they are dependent"
     for a in range(m):
-        for b in range(a + 1):
-            total = G[F[a],F[b]]
-            for c in range(b): total -= L[a,c]*L[b,c]
-            if a > b: L[a,b] = total/L[b,b]
-            elif total <= 1e-12*G[F[a],F[a]]: return False
-            else: L[a,a] = np.sqrt(total)
-    for a in range(m):
-        total = r[F[a]]
-        for c in range(a): total -= L[a,c]*x[c]
-        x[a] = total/L[a,a]
+        row, new = G[F[a]], L[a]
+        for b in range(a):
+            total, old = row[F[b]], L[b]
+            for c in range(b): total -= new[c]*old[c]
+            new[b] = total*old[b]                          # the diagonal holds reciprocals: dividing is slow
+        left, y = row[F[a]], r[F[a]]
+        for c in range(a): left -= new[c]*new[c]; y -= new[c]*x[c]
+        if left <= 1e-12*row[F[a]]: return False
+        new[a] = 1/np.sqrt(left)
+        x[a] = y*new[a]
     for a in range(m - 1, -1, -1):
-        total = x[a]
-        for c in range(a + 1, m): total -= L[c,a]*x[c]
-        x[a] = total/L[a,a]
+        new = L[a]
+        x[a] *= new[a]
+        for c in range(a): x[c] -= x[a]*new[c]
     return True
 
 # %% ../nbs/11_nnls.ipynb #55d1da29
@@ -50,20 +50,20 @@ def _slack(G, r, F, m, x, s):
         row, weight = G[F[a]], x[a]
         for i in range(len(r)): s[i] += weight*row[i]
 
-@njit(cache=NUMBA_CACHE, nogil=True)
-def _pivot(G, r, use, g, F, L, x, s):
+@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+def _pivot(G, r, use, g, F, L, x, s, wrong):
     "Write the best weights for `r` into `g`; False if pivoting does not get there"
-    k, fewest, patience, wrong = len(r), len(r) + 1, 3, np.empty(len(r), np.bool_)
-    scale = np.abs(r).max()
+    k, fewest, patience, scale = len(r), len(r) + 1, 3, 0.
+    for i in range(k): scale = max(scale, abs(r[i]))
     for _ in range(5*k):
-        m = _list(use, F)
+        m, largest = _list(use, F), 0.
         if not _solve(G, r, F, m, L, x): return False
         _slack(G, r, F, m, x, s)
         g[:] = 0
-        for a in range(m): g[F[a]] = x[a]
-        least, n_wrong, last = -1e-12*np.abs(g).max(), 0, -1
+        for a in range(m): g[F[a]], largest = x[a], max(largest, abs(x[a]))
+        n_wrong, last = 0, -1
         for i in range(k):
-            wrong[i] = g[i] < least if use[i] else s[i] < -1e-12*scale
+            wrong[i] = g[i] < -1e-12*largest if use[i] else s[i] < -1e-12*scale
             if wrong[i]: n_wrong += 1; last = i
         if n_wrong == 0:
             for i in range(k): g[i] = max(g[i], 0.)
@@ -116,20 +116,15 @@ def _move(G, i, step, g, s):
     for j in range(len(s)): s[j] += step*row[j]
 
 @njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
-def _guess(G, r, first, g, s, use):
-    "Mark the topics that are in use after a few rounds of coordinate descent, from weights `first` if there are some"
+def _guess(G, r, g, s, use):
+    "Mark the topics that are in use after a few rounds of coordinate descent"
     k = len(r)
     for i in range(k): use[i], g[i], s[i] = False, 0, -r[i]
-    for i in range(len(first)):
-        if first[i] > 0:
-            _move(G, i, first[i], g, s)
-            use[i] = True
-    if len(first) == 0:
-        for _ in range(5):
-            i = np.argmin(s)
-            if s[i] >= 0: break
-            _move(G, i, -s[i], g, s)
-            use[i] = True
+    for _ in range(5):
+        i = np.argmin(s)
+        if s[i] >= 0: break
+        _move(G, i, -s[i], g, s)
+        use[i] = True
     for _ in range(10):
         changed = False
         for i in range(k):
@@ -144,17 +139,19 @@ def _guess(G, r, first, g, s, use):
 @in_parts
 def _nnls(part, G, R, first, out, active_set):
     n, k = R.shape
-    use, F, L, x, s = np.empty(k, np.bool_), np.empty(k, np.int64), np.empty((k, k)), np.empty(k), np.empty(k)
+    use, wrong, F, L, x, s = np.empty(k, np.bool_), np.empty(k, np.bool_), np.empty(k, np.int64), np.empty((k, k)), np.empty(k), np.empty(k)
     for i in range(ROWS*part, min(n, ROWS*(part + 1))):
-        if not active_set: _guess(G, R[i], first[i] if len(first) else first[0:0,0], out[i], s, use)
-        if active_set or not _pivot(G, R[i], use, out[i], F, L, x, s): _active_set(G, R[i], use, out[i], F, L, x)
+        if len(first):
+            for j in range(k): use[j] = first[i,j] > 0
+        elif not active_set: _guess(G, R[i], out[i], s, use)
+        if active_set or not _pivot(G, R[i], use, out[i], F, L, x, s, wrong): _active_set(G, R[i], use, out[i], F, L, x)
 
 # %% ../nbs/11_nnls.ipynb #44ed109e
 def nnls(
     G:np.ndarray,       # Gram matrix $B^T B$ of the k columns, (k, k)
     R:np.ndarray,       # right-hand sides $Y^T B$, (n, k)
     method:str="bpp",   # block principal pivoting (two columns in closed form), or "active-set"
-    first=None,         # weights that may be near, for pivoting to begin with, (n, k)
+    first=None,         # pivoting begins with the columns that are positive here, (n, k)
 )->np.ndarray:          # the minimisers, one a row, (n, k), float64
     r"""Minimise $\lVert B g - y \rVert$ over $g \ge 0$ for each row of `R`.
 
@@ -171,7 +168,7 @@ def nnls(
     lengths = np.sqrt(np.diag(G).clip(0))
     lengths[lengths == 0] = 1
     out = np.empty(R.shape)
-    first = np.empty((0, R.shape[1])) if first is None else np.ascontiguousarray(first*lengths, dtype=np.float64)
+    first = np.empty((0, R.shape[1])) if first is None else np.ascontiguousarray(first, dtype=np.float64)
     _nnls(n_parts(len(R)), G/np.outer(lengths, lengths), R/lengths, first, out, method == "active-set")
     return out/lengths
 
