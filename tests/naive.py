@@ -2,7 +2,7 @@
 
 They share no code with the package. Letters as there: X (n_docs, n_terms) ≈ W @ H.
 """
-from itertools import combinations
+from itertools import combinations, permutations
 from math import inf, log, log2
 
 import numpy as np
@@ -194,3 +194,40 @@ def anls(X, W, H, turns):
         H, lengths = unit(nnls_rows(W, X.T).T)
         W = W*lengths
     return W, H
+
+
+def matched_share(labels, classes):
+    "Accuracy by trying every matching of clusters with classes"
+    clusters, names = sorted(set(labels)), sorted(set(classes))
+    names += [None]*(len(clusters) - len(names))
+    best = 0
+    for match in permutations(names, len(clusters)):
+        mapped = dict(zip(clusters, match))
+        best = max(best, sum(mapped[r] == c for r, c in zip(labels, classes)))
+    return best/len(labels)
+
+
+def shares(values):
+    "Share of each value"
+    return {v: sum(w == v for w in values)/len(values) for v in set(values)}
+
+
+def information(labels, classes):
+    "Mutual information in bits: Xu, Liu and Gong (2003), Equation 13"
+    p, q, both = shares(labels), shares(classes), shares(list(zip(labels, classes)))
+    return sum(b*log2(b/(p[r]*q[c])) for (r, c), b in both.items())
+
+
+def bits(values):
+    "Entropy of a clustering"
+    return -sum(p*log2(p) for p in shares(values).values())
+
+
+def mixture(labels, classes):
+    "Purity and normalized entropy, cluster by cluster"
+    pure = mixed = 0
+    for r in set(labels):
+        inside = [c for l, c in zip(labels, classes) if l == r]
+        pure += max(inside.count(c) for c in set(inside))/len(labels)
+        mixed += len(inside)/len(labels)*bits(inside)
+    return pure, mixed/log2(len(set(classes))) if len(set(classes)) > 1 else 0.
