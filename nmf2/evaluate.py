@@ -5,19 +5,25 @@
 # %% auto #0
 __all__ = ['OUTLIERS', 'UNLABELLED', 'FULL', 'AVERAGES', 'group_numbers', 'Contingency', 'contingency', 'best_matching',
            'confusion', 'accuracy', 'mutual_information', 'entropy_of', 'nmi', 'ami', 'ari', 'purity', 'entropy',
-           'Scores', 'scores']
+           'Scores', 'scores', 'NodeCounts', 'node_counts', 'nmi_by_split', 'nmi_by_level', 'dendrogram_purity',
+           'tree_f_score', 'dasgupta_cost', 'top_numbers', 'Occurrences', 'Coherence', 'umass_coherence',
+           'npmi_coherence', 'topic_diversity']
 
-# %% ../nbs/40_evaluate.ipynb #683839c2
+# %% ../nbs/40_evaluate.ipynb #c8f8fc3b
 import html
+import re
 import warnings
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from .core import check_matrix, check_number
+from .data import WORDS, Corpus
 from .formats import plural
+from .tree import Tree, largest
 
-# %% ../nbs/40_evaluate.ipynb #b15cd2b3
+# %% ../nbs/40_evaluate.ipynb #6d8b2033
 def _array(values, name):
     "`values` as an array of whole numbers or of strings, whatever they came in"
     if hasattr(values, "to_numpy"): values = values.to_numpy()
@@ -41,7 +47,7 @@ def _alike(values, name):
         raise ValueError(f"{name} must be all numbers or all strings, and has both")
     return values
 
-# %% ../nbs/40_evaluate.ipynb #f4abe041
+# %% ../nbs/40_evaluate.ipynb #cb8a4797
 def group_numbers(
     values,         # whole numbers or strings, one a document, (n_docs,)
     name:str,       # the argument, as the caller knows it
@@ -58,7 +64,7 @@ def group_numbers(
     none = names == ("" if values.dtype.kind == "U" else -1)
     return np.where(none[numbers], -1, numbers - (none.cumsum())[numbers]), names[~none]
 
-# %% ../nbs/40_evaluate.ipynb #24faa692
+# %% ../nbs/40_evaluate.ipynb #3829dc73
 class Contingency(NamedTuple):
     "How many documents of each class are in each cluster"
     counts:sp.csr_array   # whole numbers, (n_clusters, n_classes)
@@ -68,7 +74,7 @@ class Contingency(NamedTuple):
     convention:str        # what was done with them, and with documents without a class
     n_matched:int = 0     # the first so many clusters are matched with the first so many classes
 
-# %% ../nbs/40_evaluate.ipynb #e7bf723e
+# %% ../nbs/40_evaluate.ipynb #cbd52b4d
 OUTLIERS, UNLABELLED = ("cluster", "drop"), ("error", "drop", "class")
 
 def _one_of(name, value, allowed):
@@ -89,7 +95,7 @@ def _checked_classes(classes, unlabelled):
                          "unlabelled='drop'; or, when comparing two clusterings, count them as a class with unlabelled='class'")
     return numbers, names
 
-# %% ../nbs/40_evaluate.ipynb #dab3ab82
+# %% ../nbs/40_evaluate.ipynb #ce9faacd
 def contingency(
     labels,                      # what was found, whole numbers or strings, −1 or '' for outliers, (n_docs,)
     classes,                     # what is known, likewise, (n_docs,)
@@ -111,7 +117,7 @@ def contingency(
     counts = sp.csr_array((np.ones(use.sum(), np.int64), (rows[use], cols[use])), shape=(len(clusters), len(names)))
     return _filled(Contingency(counts, clusters, names, n_outliers, ", ".join(said) or "no outliers"))
 
-# %% ../nbs/40_evaluate.ipynb #8ef8a889
+# %% ../nbs/40_evaluate.ipynb #33dea92b
 def _filled(table):
     "Without empty clusters and classes"
     counts = table.counts
@@ -120,7 +126,7 @@ def _filled(table):
     if (len(rows), len(cols)) == counts.shape: return table
     return table._replace(counts=counts[rows][:,cols], clusters=table.clusters[rows], classes=table.classes[cols])
 
-# %% ../nbs/40_evaluate.ipynb #1d932271
+# %% ../nbs/40_evaluate.ipynb #4ca4baf0
 FULL = 1e7           # cells of a table that may be filled with zeros
 
 def best_matching(
@@ -138,7 +144,7 @@ def best_matching(
     order = np.argsort(cols)
     return rows[order], cols[order]
 
-# %% ../nbs/40_evaluate.ipynb #4a0dc546
+# %% ../nbs/40_evaluate.ipynb #ae30e6ac
 def confusion(
     labels,                  # this and the following as in `contingency`
     classes,
@@ -152,7 +158,7 @@ def confusion(
     return table._replace(counts=table.counts[rows][:,cols], clusters=table.clusters[rows], classes=table.classes[cols],
                           n_matched=len(pairs[0]))
 
-# %% ../nbs/40_evaluate.ipynb #2480205d
+# %% ../nbs/40_evaluate.ipynb #227fc65f
 def _to_text(table, most=30):
     "The table as lines of text"
     body = table.counts[:most,:most].toarray()
@@ -180,7 +186,7 @@ def _to_html(table, most=30):
 Contingency.__repr__ = Contingency.__str__ = _to_text
 Contingency._repr_html_ = _to_html
 
-# %% ../nbs/40_evaluate.ipynb #4c1b8f62
+# %% ../nbs/40_evaluate.ipynb #ac7b7a18
 def _accuracy(counts): return float(counts[best_matching(counts)].sum()/counts.sum())
 
 def accuracy(
@@ -195,7 +201,7 @@ def accuracy(
     """
     return _accuracy(contingency(labels, classes, outliers, unlabelled).counts)
 
-# %% ../nbs/40_evaluate.ipynb #b2ad9427
+# %% ../nbs/40_evaluate.ipynb #6176a5be
 def _information(counts):
     "Mutual information, in nats"
     cells, rows, cols, n = counts.tocoo(), counts.sum(1), counts.sum(0), counts.sum()
@@ -215,7 +221,7 @@ def mutual_information(
     if not base > 1: raise ValueError(f"base must be above 1, got {base!r}")
     return _information(contingency(labels, classes, outliers, unlabelled).counts)/float(np.log(base))
 
-# %% ../nbs/40_evaluate.ipynb #ab37471b
+# %% ../nbs/40_evaluate.ipynb #0ff6d3b4
 AVERAGES = dict(max=max, arithmetic=lambda a, b: (a + b)/2, geometric=lambda a, b: (a*b)**.5, min=min)
 
 def entropy_of(
@@ -245,7 +251,7 @@ def nmi(
     _one_of("average", average, AVERAGES)
     return _nmi(contingency(labels, classes, outliers, unlabelled).counts, average)
 
-# %% ../nbs/40_evaluate.ipynb #777819b1
+# %% ../nbs/40_evaluate.ipynb #a839883b
 def _one_by_one(counts):
     "Cluster and class of each document in the table"
     cells = counts.tocoo()
@@ -259,7 +265,7 @@ def _ari(counts):
     from sklearn.metrics import adjusted_rand_score
     return float(adjusted_rand_score(*_one_by_one(counts)[::-1]))
 
-# %% ../nbs/40_evaluate.ipynb #500b3eea
+# %% ../nbs/40_evaluate.ipynb #db1cd36d
 def ami(
     labels,                     # this and the following as in `nmi`
     classes,
@@ -281,7 +287,7 @@ def ari(
     "Adjusted Rand index, by scikit-learn."
     return _ari(contingency(labels, classes, outliers, unlabelled).counts)
 
-# %% ../nbs/40_evaluate.ipynb #c8efc333
+# %% ../nbs/40_evaluate.ipynb #431f8b20
 def _purity(counts): return float(counts.max(axis=1).sum()/counts.sum())
 
 def _entropy(counts):
@@ -290,7 +296,7 @@ def _entropy(counts):
     cells, rows = counts.tocoo(), counts.sum(1)
     return max(float(-(cells.data*np.log(cells.data/rows[cells.row])).sum()/counts.sum()/np.log(counts.shape[1])), 0.) + 0.
 
-# %% ../nbs/40_evaluate.ipynb #c7dce6dd
+# %% ../nbs/40_evaluate.ipynb #6793d824
 def purity(
     labels,                     # this and the following as in `contingency`
     classes,
@@ -312,7 +318,7 @@ def entropy(
     """
     return _entropy(contingency(labels, classes, outliers, unlabelled).counts)
 
-# %% ../nbs/40_evaluate.ipynb #6b254dc0
+# %% ../nbs/40_evaluate.ipynb #8107e894
 class Scores(NamedTuple):
     "How clusters agree with classes"
     accuracy:float       # the share of documents in matched pairs
@@ -332,7 +338,7 @@ class Scores(NamedTuple):
         figures = ", ".join(f"{name} {value:.3f}" for name, value in zip(self._fields[:7], self))
         return f"{figures}\n{self.n_docs:,} documents, {self.n_clusters:,} clusters, {self.n_classes:,} classes; {self.convention}"
 
-# %% ../nbs/40_evaluate.ipynb #a33e6a56
+# %% ../nbs/40_evaluate.ipynb #7e1dbc06
 def scores(
     labels,                  # this and the following as in `contingency`
     classes,
@@ -344,3 +350,345 @@ def scores(
     counts = table.counts
     return Scores(_accuracy(counts), _nmi(counts, "arithmetic"), _nmi(counts, "max"), _ami(counts, "arithmetic"), _ari(counts),
                   _purity(counts), _entropy(counts), int(counts.sum()), *counts.shape, table.n_outliers, table.convention)
+
+# %% ../nbs/40_evaluate.ipynb #a2d3c1c6
+def _tree_of(tree):
+    "A `Tree`, or that of a fitted model"
+    tree = getattr(tree, "tree_", tree)
+    if not isinstance(tree, Tree): raise ValueError(f"tree must be a Tree or a fitted HierNMF2, got {type(tree).__name__}")
+    return tree
+
+class NodeCounts(NamedTuple):
+    "Documents of each class at each node of a tree"
+    place:dict           # id of a node: its row
+    below:np.ndarray     # documents in the node, handed down or set aside, (n_nodes, n_classes)
+    aside:np.ndarray     # documents it set aside, (n_nodes, n_classes)
+
+# %% ../nbs/40_evaluate.ipynb #a3be992b
+def node_counts(
+    tree,                       # a `Tree` or a fitted model that has one
+    classes,                    # what is known, whole numbers or strings, (n_docs,)
+    unlabelled:str="error",     # as in `contingency`
+)->NodeCounts:
+    "How many documents of each class are at each node."
+    tree, (numbers, names) = _tree_of(tree), _checked_classes(classes, unlabelled)
+    if len(numbers) != tree.n_docs:
+        raise ValueError(f"classes must have an entry for each of the {tree.n_docs:,} documents, got {len(numbers):,}")
+    if (numbers < 0).all(): raise ValueError("no document is left to measure: none has a class")
+    def counted(docs): return np.bincount(numbers[docs] + 1, minlength=len(names) + 1)[1:]
+    nodes = list(tree)                                                  # parents before children
+    place = {node.id: i for i, node in enumerate(nodes)}
+    below, aside = np.zeros((2, len(nodes), len(names)), np.int64)
+    for i, node in reversed(list(enumerate(nodes))):
+        aside[i] = counted(node.outliers)
+        below[i] = aside[i] + (sum(below[place[child.id]] for child in node.children) if node.children else counted(node.docs))
+    return NodeCounts(place, below, aside)
+
+# %% ../nbs/40_evaluate.ipynb #db9eac1a
+def _n_log_n(n): return n*np.log(np.maximum(n, 1))
+
+def _nmi_of_sums(cells, rows, cols, n, average):
+    "NMI from Σ n log n over the cells of the table, over clusters and over classes"
+    with np.errstate(invalid="ignore"):
+        h_rows, h_cols = (np.where((h := np.log(n) - s/n) > 1e-12, h, 0) for s in (rows, cols))
+        known = np.maximum(h_rows + h_cols - np.log(n) + cells/n, 0)
+    below = np.array([AVERAGES[average](a, b) for a, b in zip(h_rows, h_cols)])
+    found = np.divide(known, below, out=np.zeros_like(known), where=(below > 0) & (known > 1e-15))
+    return np.where(n == 0, np.nan, np.where((h_rows == 0) & (h_cols == 0), 1., found))
+
+# %% ../nbs/40_evaluate.ipynb #bf84a5ab
+def nmi_by_split(
+    tree,                       # a `Tree` or a fitted model that has one
+    classes,                    # this and the following as in `nmi`
+    outliers:str="cluster",
+    unlabelled:str="error",
+    *,
+    average:str="arithmetic",
+)->np.ndarray:                  # with 2 leaves, with 3, and so on, (n_leaves - 1,)
+    "NMI of the leaves after every split. Source: Kuang and Park (2013), Section 5."
+    _one_of("outliers", outliers, OUTLIERS), _one_of("average", average, AVERAGES)
+    tree, (place, below, aside) = _tree_of(tree), node_counts(tree, classes, unlabelled)
+    kept = below - aside
+    split = np.array([[place[id + side] for side in ("0", "1", "")] for id in tree.splits], int).reshape(-1, 3)
+    def summed(share):           # over the leaves there are after 0, 1, ... splits
+        change = share[split[:,0]] + share[split[:,1]] - share[split[:,2]]
+        return np.cumsum(np.concatenate([share[[place[""]]], change]), axis=0)
+    cells, rows = summed(_n_log_n(kept).sum(1)), summed(_n_log_n(kept.sum(1)))
+    counts = summed(kept)                                               # of each class, without outliers
+    if outliers == "cluster":
+        odd, counts = counts[0] + aside[place[""]] - counts, np.tile(below[place[""]], (len(counts), 1))
+        cells, rows = cells + _n_log_n(odd).sum(1), rows + _n_log_n(odd.sum(1))
+    return _nmi_of_sums(cells, rows, _n_log_n(counts).sum(1), counts.sum(1), average)[1:]
+
+# %% ../nbs/40_evaluate.ipynb #53e4df4e
+def _levels(class_levels):
+    "Levels of classes, one after another"
+    if hasattr(class_levels, "to_numpy"): class_levels = class_levels.to_numpy()
+    if isinstance(class_levels, np.ndarray): return [class_levels] if class_levels.ndim == 1 else list(class_levels.T)
+    if not isinstance(class_levels, (list, tuple)) or len(class_levels) == 0:
+        raise ValueError("class_levels must be an array (n_docs, n_levels) or a list of levels, "
+                         f"each with an entry for each document, got {class_levels!r:.40}")
+    return [class_levels] if np.ndim(class_levels[0]) == 0 else class_levels
+
+# %% ../nbs/40_evaluate.ipynb #0efef71e
+def nmi_by_level(
+    tree_or_labels,             # a `Tree`, a fitted model that has one, or labels, (n_docs,)
+    class_levels,               # classes at each level, an array (n_docs, n_levels), or a list of n_levels lists
+    outliers:str="cluster",     # this and the following as in `nmi`
+    unlabelled:str="error",
+    *,
+    average:str="arithmetic",
+)->np.ndarray:                  # (n_levels,)
+    "One NMI for each level of classes. Source: Kuang and Park (2013), Section 5."
+    known, tree = _levels(class_levels), getattr(tree_or_labels, "tree_", tree_or_labels)
+    labels = tree.labels() if isinstance(tree, Tree) else tree
+    for level, classes in enumerate(known):
+        if len(classes) != len(labels):
+            raise ValueError(f"level {level} of class_levels has {len(classes)} entries for {len(labels)} documents: "
+                             "class_levels must be an array (n_docs, n_levels), or a list of levels")
+    return np.array([nmi(labels, classes, outliers, unlabelled, average=average) for classes in known])
+
+# %% ../nbs/40_evaluate.ipynb #baea41ea
+def _children_places(tree, place):
+    "Rows of the parents that have children, and of these"
+    return np.array([[place[id], place[id + "0"], place[id + "1"]] for id in tree.splits], int).reshape(-1, 3).T
+
+def dendrogram_purity(
+    tree,                       # a `Tree` or a fitted model that has one
+    classes,                    # what is known, whole numbers or strings, (n_docs,)
+    unlabelled:str="error",     # as in `contingency`
+)->float:                       # above 0, to 1; 1 if no two documents are of the same class
+    "The mean share of their class in the smallest node with two documents of a class. Source: Heller and Ghahramani (2005)."
+    tree, (place, below, _) = _tree_of(tree), node_counts(tree, classes, unlabelled)
+    pairs = below*(below - 1)/2
+    parents, *children = _children_places(tree, place)
+    met = pairs.copy()
+    for child in children: met[parents] -= pairs[child]
+    share = below/np.maximum(below.sum(1, keepdims=True), 1)
+    total = pairs[place[""]].sum()
+    return float((met*share).sum()/total) if total else 1.
+
+# %% ../nbs/40_evaluate.ipynb #52de1d6d
+def tree_f_score(
+    tree,                       # a `Tree` or a fitted model that has one
+    classes,                    # what is known, whole numbers or strings, (n_docs,)
+    unlabelled:str="error",     # as in `contingency`
+)->float:                       # above 0, to 1
+    "The best F₁ that each class finds among all nodes, weighted by size. Source: Larsen and Aone (1999)."
+    place, below, aside = node_counts(tree, classes, unlabelled)
+    kept, sizes = below - aside, below[place[""]]
+    return float((2*kept/(kept.sum(1, keepdims=True) + sizes)).max(0) @ sizes/sizes.sum())
+
+# %% ../nbs/40_evaluate.ipynb #c0739a8e
+def _composite(X, rows, scale):
+    "The sum of some rows, each multiplied by a number"
+    part = X[rows]
+    if not sp.issparse(part): return scale[rows].astype(float) @ part
+    return np.bincount(part.indices, part.data*np.repeat(scale[rows], np.diff(part.indptr)), X.shape[1])
+
+def dasgupta_cost(
+    tree,                     # a `Tree` or a fitted model that has one
+    X,                        # document-term matrix, CSR or dense, (n_docs, n_terms)
+    *,
+    relative:bool=False,      # as a share of what it costs without any tree, all documents in one leaf?
+)->float:                     # small is good
+    "What the pairs of documents pay for being together in large nodes only. Source: Dasgupta (2016)."
+    tree = _tree_of(tree)
+    X = check_matrix(tree, X, reset=False, n_terms=np.shape(X)[-1], min_docs=1)        # its terms may be others than the tree's
+    if X.shape[0] != tree.n_docs: raise ValueError(f"X must have the tree's {tree.n_docs:,} documents, got {X.shape[0]:,}")
+    lengths = np.sqrt(np.asarray((X.multiply(X) if sp.issparse(X) else X*X).sum(1, dtype=np.float64)).ravel())
+    scale, cost, done = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0), 0., {}
+    for node in reversed(list(tree)):                               # children before parents
+        own = node.outliers if node.children else np.concatenate([node.docs, node.outliers])
+        parts = [(_composite(X, own, scale), len(own), (scale[own] > 0).sum(), 0.)] + [done.pop(c.id) for c in node.children]
+        D, size, filled, inside = (sum(values) for values in zip(*parts))
+        together = (D @ D - filled)/2
+        cost += size*(together - inside)
+        done[node.id] = D, size, filled, together
+    most = tree.n_docs*together
+    return float(cost/most if relative and most > 0 else 1. if relative else cost)
+
+# %% ../nbs/40_evaluate.ipynb #71517799
+def _terms_of(topic, n, number):
+    "The first `n` terms of a topic given as a list, as numbers; words that `number` doesn't know come as −1"
+    topic = list(topic)[:n]
+    if number is not None and all(isinstance(term, str) for term in topic):
+        return np.array([number.get(term, -1) for term in dict.fromkeys(topic)], int)
+    if not all(isinstance(term, (int, np.integer)) and not isinstance(term, bool) for term in topic):
+        raise ValueError("topics in lists must be numbers of terms, or words together with vocab; weights come in an array "
+                         f"(k, n_terms). Got {topic[:3]}")
+    return np.array(list(dict.fromkeys(topic)), int)
+
+# %% ../nbs/40_evaluate.ipynb #69224503
+def top_numbers(
+    topics,               # weights (k, n_terms), a fitted model that has them, or lists of term numbers or words
+    n:int,                # at most so many words of each
+    n_terms:int|None=None,# how many terms there are, if known
+    vocab=None,           # the terms in words, (n_terms,)
+)->list:                  # arrays of term numbers, heaviest first; −1 for words that are not in `vocab`
+    "The heaviest terms of each topic. Terms without weight are none of them."
+    check_number("n", n, 1)
+    topics = getattr(topics, "components_", topics)
+    if sp.issparse(topics): topics = topics.toarray()
+    if isinstance(topics, np.ndarray) and topics.ndim == 2 and topics.dtype.kind in "biuf":
+        if n_terms not in (None, topics.shape[1]):
+            raise ValueError(f"topics have {topics.shape[1]:,} terms, and {n_terms:,} are expected: use the matrix or the vocab they "
+                             "come from, or give the topics as lists of words")
+        return [largest(topic.astype(float), n) for topic in topics]
+    if isinstance(topics, str) or not hasattr(topics, "__iter__") or not len(topics := list(topics)) or np.ndim(topics[0]) == 0:
+        raise ValueError("topics must be weights (k, n_terms), a fitted model with components_, or a list with a list for each topic")
+    number = None if vocab is None else {str(word): j for j, word in enumerate(vocab)}
+    lists = [_terms_of(topic, n, number) for topic in topics]
+    if n_terms is not None and max(map(np.max, filter(len, lists)), default=-1) >= n_terms:
+        raise ValueError(f"topics name terms beyond the {n_terms:,} there are; the first is number 0")
+    return lists
+
+# %% ../nbs/40_evaluate.ipynb #c401c480
+class Occurrences(NamedTuple):
+    "How often the words of topics occur, and together"
+    n:int            # documents, or windows
+    single:list      # for each topic, in how many each of its words occurs, (n_words,)
+    pairs:list       # for each topic, in how many two words occur, (n_words, n_words)
+
+def _count(blocks, topics):
+    "Occurrences of words, given as columns of sparse matrices of zeros and ones"
+    n, pairs = 0, [np.zeros((len(topic), len(topic))) for topic in topics]
+    for block in blocks:
+        n += block.shape[0]
+        for topic, found in zip(topics, pairs):
+            B = block[:,topic]
+            found += (B.T @ B).toarray()
+    return Occurrences(n, [found.diagonal() for found in pairs], pairs)
+
+# %% ../nbs/40_evaluate.ipynb #fa70cce4
+def _windows(texts, number, window, at_once=500):
+    "Zeros and ones for the words of each window, for some texts at a time; without a window, of each text"
+    find, reach = re.compile(WORDS).findall, window or 1
+    for start in range(0, len(texts), at_once):
+        words = [find(text.lower()) if isinstance(text, str) else text for text in texts[start:start+at_once]]
+        length = np.array([len(text) for text in words])
+        windows = np.where(length > 0, np.maximum(length - window + 1, 1), 0) if window else np.ones_like(length)
+        code = np.fromiter((number.get(word, -1) for text in words for word in text), int, length.sum())
+        hits = np.flatnonzero(code >= 0)
+        text = np.repeat(np.arange(len(words)), length)[hits]
+        place = hits - (np.cumsum(length) - length)[text] if window else np.zeros_like(hits)
+        rows = place[:,None] - np.arange(reach)
+        inside = (rows >= 0) & (rows < windows[text,None])
+        rows, cols = (rows + (np.cumsum(windows) - windows)[text,None])[inside], np.repeat(code[hits], inside.sum(1))
+        block = sp.csc_array((np.ones(len(rows)), (rows, cols)), shape=(windows.sum(), len(number)))
+        block.sum_duplicates()
+        block.data[:] = 1
+        yield block
+
+# %% ../nbs/40_evaluate.ipynb #369e6a03
+def _columns(X, used):
+    "Some columns of a matrix as zeros and ones"
+    B = X.tocsr()[:,used] if sp.issparse(X) else np.asarray(X)[:,used]
+    if sp.issparse(B): B.sum_duplicates()
+    return sp.csc_array(B != 0, dtype=float)
+
+def _found_columns(corpus, words):
+    "The columns of a corpus for some words, as zeros and ones; empty where it doesn't have a word"
+    place = {word: j for j, word in enumerate(corpus.vocab)}
+    there = [i for i, word in enumerate(words) if word in place]
+    B = _columns(corpus.X, [place[words[i]] for i in there]).tocoo()
+    return sp.csc_array((B.data, (B.row, np.array(there, int)[B.col])), shape=(len(corpus), len(words)))
+
+def _own_words(topics):
+    "The words of topics given as lists of words, else None"
+    if isinstance(topics, (list, tuple)) and topics and all(isinstance(topic, (list, tuple, np.ndarray)) for topic in topics):
+        words = [word for topic in topics for word in topic]
+        if words and all(isinstance(word, str) for word in words): return sorted(set(words))
+
+# %% ../nbs/40_evaluate.ipynb #20239372
+def _blocks(X, words, window):
+    "Zeros and ones of some words in a corpus or in texts"
+    if isinstance(X, Corpus):
+        if window is None: return [_found_columns(X, words)]
+        if X.texts is None: raise ValueError("window needs the order of words, and this Corpus has counts only: leave it at None")
+        X = X.texts
+    if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
+        raise ValueError("X must be a document-term matrix, a Corpus, a list of texts, or a list of lists of words, "
+                         f"got {type(X).__name__}")
+    X = list(X)
+    if not X or not all(isinstance(text, (str, list, tuple)) for text in X):
+        raise ValueError("texts must be strings, or lists of words, at least one")
+    return _windows(X, {word: i for i, word in enumerate(words)}, window)
+
+def _occurrences(topics, X, n, window, vocab):
+    "Occurrences of the top words of topics in a reference, and how many words topics have"
+    matrix = sp.issparse(X) or getattr(X, "ndim", 1) == 2
+    if hasattr(X, "to_numpy"): X = X.to_numpy()
+    if window is not None and matrix: raise ValueError("window needs the order of words: give texts in place of the matrix")
+    if window is not None: check_number("window", window, 2)
+    if vocab is None and not matrix: vocab = _own_words(topics) or (X.vocab if isinstance(X, Corpus) else None)
+    if vocab is None and not matrix: raise ValueError("vocab must say what the terms are called, to find them in texts")
+    lists = top_numbers(topics, n, X.shape[1] if matrix else len(vocab), vocab)
+    used = np.unique(np.concatenate(lists))
+    used = used[used >= 0]
+    blocks = [_columns(X, used)] if matrix else _blocks(X, [str(vocab[j]) for j in used], window)
+    return _count(blocks, [np.searchsorted(used, topic[topic >= 0]) for topic in lists]), [len(topic) for topic in lists]
+
+# %% ../nbs/40_evaluate.ipynb #88611d0d
+class Coherence(NamedTuple):
+    "How well the words of topics go together"
+    mean:float             # over the topics
+    topics:np.ndarray      # of each topic, `nan` if fewer than two of its words occur, (k,)
+    n_words:np.ndarray     # words of each topic that occur in the reference, (k,)
+
+# %% ../nbs/40_evaluate.ipynb #56a69083
+def _coherence(topics, X, n, window, vocab, value):
+    "The value of each topic, from occurrences of its words that occur at all, in their order"
+    found, sizes = _occurrences(topics, X, n, window, vocab)
+    values, n_words = np.full(len(sizes), np.nan), np.zeros(len(sizes), int)
+    for k, (single, pairs) in enumerate(zip(found.single, found.pairs)):
+        there = np.flatnonzero(single > 0)
+        n_words[k], (i, j) = len(there), np.triu_indices(len(there), 1)
+        if len(i): values[k] = value(single[there][i], single[there][j], pairs[np.ix_(there, there)][i, j], found.n)
+    if absent := sum(sizes) - n_words.sum():
+        warnings.warn(f"{absent} of the {sum(sizes)} top words don't occur in the reference; their pairs are left out", stacklevel=3)
+    good = values[np.isfinite(values)]
+    return Coherence(float(good.mean()) if len(good) else np.nan, values, n_words)
+
+# %% ../nbs/40_evaluate.ipynb #3a3ec4a8
+def umass_coherence(
+    topics,               # weights (k, n_terms), a fitted model with `components_`, or lists of term numbers or of words
+    X,                    # what to count in: a document-term matrix with the same terms, a `Corpus`, or texts
+    n:int=20,             # words of each topic
+    eps:float=1.,         # added to the documents with both words
+    *,
+    vocab=None,           # the terms in words, (n_terms,): to find them in a corpus or texts, or for topics given in words
+)->Coherence:             # at most about 0, the larger the better
+    "Log shares of documents with a word that have another, summed over pairs. Source: Mimno and others (2011); Kuang and Park (2013)."
+    check_number("eps", eps, 0, whole=False, above=True)
+    def value(first, second, both, n_docs): return np.log((both + eps)/first).sum()
+    return _coherence(topics, X, n, None, vocab, value)
+
+# %% ../nbs/40_evaluate.ipynb #f857eac2
+def _npmi(first, second, both, n):
+    met, always = both > 0, both == n
+    p = np.where(met & ~always, both, 1)/n
+    with np.errstate(divide="ignore", invalid="ignore"): value = np.log(p*n/first*n/second)/-np.log(p)
+    return np.where(always, 1., np.where(met, value, -1.))
+
+def npmi_coherence(
+    topics,                  # this and the following as in `umass_coherence`
+    X,
+    n:int=10,
+    *,
+    window:int|None=None,    # count in windows of so many words that slide along the texts, 10 is usual; None for whole documents
+    vocab=None,              # as in `umass_coherence`
+)->Coherence:                # −1 to 1, 0 for chance
+    "How much oftener than by chance top words meet, as a mean over pairs. Source: Lau, Newman and Baldwin (2014)."
+    def value(*counts): return _npmi(*counts).mean()
+    return _coherence(topics, X, n, window, vocab, value)
+
+# %% ../nbs/40_evaluate.ipynb #b0e4c49e
+def topic_diversity(
+    topics,        # weights (k, n_terms), a fitted model with `components_`, or lists of term numbers or of words
+    n:int=25,      # words of each topic
+)->float:          # above 0, to 1
+    "The share of different words among the top words of all topics. Source: Dieng, Ruiz and Blei (2020)."
+    words = np.concatenate(top_numbers(topics, n, vocab=_own_words(topics)))
+    if not len(words): raise ValueError("topics have no words: no term has any weight")
+    return len(np.unique(words))/len(words)

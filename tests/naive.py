@@ -231,3 +231,77 @@ def mixture(labels, classes):
         pure += max(inside.count(c) for c in set(inside))/len(labels)
         mixed += len(inside)/len(labels)*bits(inside)
     return pure, mixed/log2(len(set(classes))) if len(set(classes)) > 1 else 0.
+
+
+def attached(tree):
+    "For each document the id of the node where it hangs: its leaf, or the node that set it aside"
+    at = {}
+    for node in tree.nodes.values():
+        for i in node.outliers: at[int(i)] = node.id
+        if not node.children:
+            for i in node.docs: at[int(i)] = node.id
+    return [at[i] for i in range(tree.n_docs)]
+
+
+def meetings(tree, use):
+    "All pairs of some documents, each with those among them that hang in or below the smallest node with both"
+    at = attached(tree)
+    for i, j in combinations(use, 2):
+        common = at[i]
+        while not at[j].startswith(common): common = common[:-1]
+        yield i, j, [d for d in use if at[d].startswith(common)]
+
+
+def dendrogram_purity(tree, classes):
+    "Over all pairs of a class, the share of the class in the smallest node with both; None is no class"
+    use, values = [i for i, c in enumerate(classes) if c is not None], []
+    for i, j, inside in meetings(tree, use):
+        if classes[i] == classes[j]: values.append(sum(classes[d] == classes[i] for d in inside)/len(inside))
+    return sum(values)/len(values) if values else 1.
+
+
+def dasgupta_cost(tree, X):
+    "Over all pairs, cosine times the documents in the smallest node with both"
+    total = 0.
+    for i, j, inside in meetings(tree, range(len(X))):
+        lengths = np.linalg.norm(X[i])*np.linalg.norm(X[j])
+        if lengths > 0: total += X[i] @ X[j]/lengths*len(inside)
+    return total
+
+
+def tree_f_score(tree, classes):
+    "For each class the best F1 of precision and recall over all nodes, by what they kept"
+    total, n = 0., sum(c is not None for c in classes)
+    for c in set(classes) - {None}:
+        size, best = classes.count(c), 0.
+        for node in tree.nodes.values():
+            docs = [d for d in node.docs if classes[d] is not None]
+            right = sum(classes[d] == c for d in docs)
+            if right: best = max(best, 2/(len(docs)/right + size/right))
+        total += size/n*best
+    return total
+
+
+def word_sets(texts, window=None):
+    "The words of each text, or of each window that slides along it"
+    sets = []
+    for text in texts:
+        if window is None: sets.append(set(text))
+        elif text: sets += [set(text[p:p+window]) for p in range(max(len(text) - window + 1, 1))]
+    return sets
+
+
+def umass(topic, sets, eps=1.):
+    "Mimno and others (2011), Equation 1; words that don't occur are left out"
+    def count(*words): return sum(all(w in s for w in words) for s in sets)
+    return sum(log((count(a, b) + eps)/count(a)) for a, b in combinations([w for w in topic if count(w)], 2))
+
+
+def npmi(topic, sets):
+    "Mean over pairs of normalized pointwise mutual information"
+    def share(*words): return sum(all(w in s for w in words) for s in sets)/len(sets)
+    values = []
+    for a, b in combinations([w for w in topic if share(w)], 2):
+        p = share(a, b)
+        values.append(-1. if p == 0 else 1. if p == 1 else log(p/(share(a)*share(b)))/-log(p))
+    return sum(values)/len(values)

@@ -1,4 +1,6 @@
 """Measures of clusters, trees and topics: against slow twins, scikit-learn, and values by hand"""
+from types import SimpleNamespace
+
 import naive
 import numpy as np
 import pytest
@@ -7,8 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import metrics
 
 from nmf2 import evaluate
-from nmf2.evaluate import (AVERAGES, accuracy, ami, ari, best_matching, confusion, contingency, entropy, group_numbers,
-                           mutual_information, nmi, purity, scores)
+from nmf2.data import Corpus
+from nmf2.evaluate import (AVERAGES, accuracy, ami, ari, best_matching, confusion, contingency, dasgupta_cost,
+                           dendrogram_purity, entropy, group_numbers, mutual_information, nmi, nmi_by_level, nmi_by_split,
+                           npmi_coherence, purity, scores, top_numbers, topic_diversity, tree_f_score, umass_coherence)
+from nmf2.tree import Tree
 
 
 def drawn(seed, n=40, clusters=4, classes=3):
@@ -166,3 +171,194 @@ def test_single_labels_never_change_the_input():
     kept = found.copy(), truth.copy()
     scores(found, truth), confusion(found, truth, "drop")
     assert_array_equal(found, kept[0]), assert_array_equal(truth, kept[1])
+
+
+# ---- trees
+
+def random_tree(seed, n=40, leaves=6):
+    "A tree that splits at random and sets documents aside at random, at the root too"
+    rng = np.random.default_rng(seed)
+    tree = Tree(n, np.ones(3))
+    def add(id, docs):
+        odd = rng.random(len(docs)) < rng.choice([0, .15])
+        odd &= len(docs) - odd.cumsum() > 2
+        tree.add(id, docs[~odd], docs[odd])
+    add("", rng.permutation(n))
+    while tree.n_leaves < leaves:
+        leaf = max(tree.leaves(), key=lambda node: node.size*rng.random())
+        if leaf.size < 2: break
+        cut = rng.integers(1, leaf.size)
+        tree.splits.append(leaf.id)
+        for side, docs in enumerate((leaf.docs[:cut], leaf.docs[cut:])): add(leaf.id + str(side), docs)
+    return tree, rng.integers(4, size=n), rng.random((n, 5))*(rng.random((n, 5)) < .4)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_tree_measures_are_sums_over_all_pairs(seed):
+    tree, truth, X = random_tree(seed, leaves=1 + seed)
+    assert seed < 2 or any(len(node.outliers) for node in tree)
+    assert_allclose(dendrogram_purity(tree, truth), naive.dendrogram_purity(tree, truth.tolist()), rtol=1e-12)
+    assert_allclose(tree_f_score(tree, truth), naive.tree_f_score(tree, truth.tolist()), rtol=1e-12)
+    assert_allclose(dasgupta_cost(tree, X), naive.dasgupta_cost(tree, X), rtol=1e-10)
+    assert_allclose(dasgupta_cost(tree, sp.csr_matrix(X)), naive.dasgupta_cost(tree, X), rtol=1e-10)
+    assert_allclose(dasgupta_cost(tree, sp.csr_array(X.astype(np.float32))), naive.dasgupta_cost(tree, X), rtol=1e-5)
+    flat = Tree(len(X), np.ones(5))
+    flat.add("", range(len(X)))
+    assert_allclose(dasgupta_cost(tree, X, relative=True), naive.dasgupta_cost(tree, X)/naive.dasgupta_cost(flat, X), rtol=1e-10)
+    assert_allclose(dasgupta_cost(flat, X, relative=True), 1)
+    some = [None if i % 4 == 0 else int(c) for i, c in enumerate(truth)]
+    known = np.array([-1 if c is None else c for c in some])
+    with pytest.raises(ValueError, match="no class"): dendrogram_purity(tree, known)
+    assert_allclose(dendrogram_purity(tree, known, "drop"), naive.dendrogram_purity(tree, some), rtol=1e-12)
+    assert_allclose(tree_f_score(tree, known, "drop"), naive.tree_f_score(tree, some), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("outliers", ["cluster", "drop"])
+def test_nmi_by_split_is_nmi_of_every_cut(seed, outliers):
+    tree, truth, _ = random_tree(seed, leaves=1 + 2*seed)
+    for classes, said in ((truth, "error"), (np.where(truth == 3, -1, truth), "drop"), (np.zeros(40, int), "error"), (np.arange(40), "error")):
+        for average in AVERAGES:
+            cuts = [nmi(tree.labels(n), classes, outliers, said, average=average) for n in range(2, tree.n_leaves + 1)]
+            assert_allclose(nmi_by_split(tree, classes, outliers, said, average=average), cuts, rtol=1e-10, atol=1e-12)
+
+
+def test_nmi_by_level():
+    tree, truth, _ = random_tree(3)
+    table = np.stack([truth, truth % 2], 1)
+    each = [nmi(tree.labels(), column, average="max") for column in table.T]
+    words = np.array(["a", "b", "c", "d"], dtype=object)[table]
+    for levels in (table, [truth, truth % 2], (truth.tolist(), (truth % 2).tolist()), words):
+        assert_allclose(nmi_by_level(tree, levels, average="max"), each)
+        assert_allclose(nmi_by_level(tree.labels(), levels, average="max"), each)
+    assert_allclose(nmi_by_level(tree, truth), nmi_by_level(tree, [truth.tolist()]))
+    assert_allclose(nmi_by_level(tree, truth.tolist()), [nmi(tree.labels(), truth)])
+    for wrong in (table.tolist(), [], "ab", 3, [truth[:5]]):
+        with pytest.raises(ValueError, match="class_levels"): nmi_by_level(tree, wrong)
+
+
+def test_perfect_trees_and_senseless_classes():
+    tree, _, _ = random_tree(5, leaves=5)
+    alone = np.arange(40)
+    assert dendrogram_purity(tree, alone) == 1 and dendrogram_purity(tree, np.zeros(40, int)) == 1
+    pure = Tree(6, np.ones(2))
+    pure.add("", range(6)), pure.add("0", [0, 1, 2]), pure.add("1", [3, 4, 5])
+    pure.splits = [""]
+    classes = list("aaabbb")
+    assert dendrogram_purity(pure, classes) == tree_f_score(pure, classes) == nmi_by_split(pure, classes)[0] == 1
+    assert_allclose(dasgupta_cost(pure, np.repeat(np.eye(2), 3, 0)), 2*3*3)
+    for measure in (dendrogram_purity, tree_f_score, nmi_by_split):
+        with pytest.raises(ValueError, match="6 documents, got 3"): measure(pure, "a b c".split())
+        with pytest.raises(ValueError, match="tree must be"): measure(alone, alone)
+        with pytest.raises(ValueError, match="none has a class"): measure(pure, [""]*6, unlabelled="drop")
+
+
+def test_a_fitted_model_stands_for_its_tree():
+    tree, truth, X = random_tree(4)
+    model = SimpleNamespace(tree_=tree)
+    for measure in (dendrogram_purity, tree_f_score, nmi_by_split, nmi_by_level):
+        assert_array_equal(measure(model, truth), measure(tree, truth))
+    assert dasgupta_cost(model, X) == dasgupta_cost(tree, X)
+
+
+# ---- topics
+
+WORDS = list("abcdefgh")
+
+def texts_of(seed, n=30):
+    rng = np.random.default_rng(seed)
+    texts = [[str(w) for w in rng.choice(WORDS + ["the", "xx"], size=rng.integers(0, 12))] for _ in range(n)]
+    X = np.array([[text.count(w) for w in WORDS] for text in texts], float)
+    return texts, X, rng.random((3, 8))*(rng.random((3, 8)) < .8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_coherence_is_its_definition_whatever_is_counted_in(seed):
+    texts, X, H = texts_of(seed)
+    tops = [[WORDS[j] for j in sorted(range(8), key=lambda j: -h[j])[:5] if h[j] > 0] for h in H]
+    sets = naive.word_sets(texts)
+    long = [" ".join(w*2 for w in text) for text in texts]                        # words in texts have two letters at least
+    double, corpus = [w*2 for w in WORDS], Corpus(X=X, vocab=WORDS)
+    for reference, vocab in ((X, None), (sp.csr_matrix(X), None), (sp.coo_array(X), None), (texts, WORDS), (corpus, None),
+                             (Corpus(X=X[:,::-1], vocab=WORDS[::-1]), WORDS), (long, double)):
+        for eps in (1., .1):
+            found = umass_coherence(H, reference, 5, eps, vocab=vocab)
+            assert_allclose(found.topics, [naive.umass(top, sets, eps) for top in tops], rtol=1e-12)
+            assert_allclose(found.mean, found.topics.mean())
+        assert_allclose(npmi_coherence(H, reference, 5, vocab=vocab).topics, [naive.npmi(top, sets) for top in tops], rtol=1e-10)
+    numbers = [[WORDS.index(w) for w in top] for top in tops]
+    assert_allclose(umass_coherence(numbers, X, 5).topics, umass_coherence(H, X, 5).topics)
+    assert_allclose(umass_coherence(tops, X, 5, vocab=WORDS).topics, umass_coherence(H, X, 5).topics)
+    assert_allclose(umass_coherence(tops, texts, 5).topics, umass_coherence(H, X, 5).topics)
+
+
+@pytest.mark.parametrize("window", [2, 3, 10])
+def test_windows_slide_along_the_words(window):
+    for seed in range(3):
+        texts, X, H = texts_of(seed, 20)
+        tops = [[WORDS[j] for j in sorted(range(8), key=lambda j: -h[j])[:5] if h[j] > 0] for h in H]
+        sets = naive.word_sets(texts, window)
+        assert_allclose(npmi_coherence(H, texts, 5, window=window, vocab=WORDS).topics, [naive.npmi(top, sets) for top in tops], rtol=1e-10)
+        strings = Corpus([" ".join(w*2 for w in text) for text in texts])
+        there = npmi_coherence(H, strings, 5, window=window, vocab=[w*2 for w in WORDS])
+        assert_allclose(there.topics, [naive.npmi(top, sets) for top in tops], rtol=1e-10)
+
+
+def test_blocks_of_texts_add_up(monkeypatch):
+    texts, X, H = texts_of(1, 25)
+    whole = npmi_coherence(H, texts, 5, window=3, vocab=WORDS).topics
+    once = evaluate._windows
+    monkeypatch.setattr(evaluate, "_windows", lambda *args: once(*args, at_once=4))
+    assert_allclose(npmi_coherence(H, texts, 5, window=3, vocab=WORDS).topics, whole, rtol=1e-12)
+
+
+def test_words_that_do_not_occur_are_left_out_with_a_warning():
+    texts, X, H = texts_of(2)
+    sets = naive.word_sets(texts)
+    with pytest.warns(UserWarning, match="1 of the 4 top words"):
+        found = umass_coherence([["a", "nowhere", "b", "c"]], texts)
+    assert_allclose(found.topics, [naive.umass(["a", "b", "c"], sets)])
+    assert found.n_words.tolist() == [3]
+    with pytest.warns(UserWarning): found = npmi_coherence([["a", "nowhere"], ["a", "b"]], X, vocab=WORDS)
+    assert np.isnan(found.topics[0]) and found.mean == found.topics[1]
+    X[:,3] = 0
+    with pytest.warns(UserWarning): assert umass_coherence([[3, 0, 1]], X).topics == umass_coherence([[0, 1]], X).topics
+    with pytest.warns(UserWarning): assert np.isnan(umass_coherence([["no", "none"]], Corpus(X=X, vocab=WORDS)).mean)
+
+
+def test_words_that_are_everywhere_or_never_meet():
+    X = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 0, 1]])
+    assert npmi_coherence([[0, 1], [2, 3]], X).topics.tolist() == [1, -1]
+
+
+def test_explicit_zeros_and_repeated_entries_are_no_occurrences():
+    X = sp.csr_matrix((np.array([1., 0., 2., 1., -1.]), (np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 0]))), shape=(2, 3))
+    raw = sp.csr_matrix((np.array([1., 0., 2., 1., -1.]), np.array([0, 1, 2, 0, 0]), np.array([0, 3, 5])), shape=(2, 3))
+    with pytest.warns(UserWarning, match="1 of the 3"):
+        assert_allclose(umass_coherence([[0, 2, 1]], raw).topics, np.log(2))
+    assert raw.nnz == 5 and X.shape == raw.shape
+
+
+def test_topic_diversity():
+    H = np.array([[3., 2, 1, 0], [0, 1, 2, 3]])
+    assert topic_diversity(H, 2) == 1 and topic_diversity(H, 3) == 4/6 and topic_diversity(H) == 4/6
+    assert topic_diversity([[0, 1, 2], [3, 2, 1]], 3) == 4/6 and topic_diversity([["x", "y"], ["x", "y"]]) == .5
+    assert topic_diversity(sp.csr_array(H), 3) == 4/6
+    with pytest.raises(ValueError, match="no words"): topic_diversity(np.zeros((2, 3)))
+
+
+def test_topics_come_in_many_forms_and_wrong_ones_are_named():
+    H = np.array([[.1, .7, 0, .2], [0, 0, .5, .5]])
+    class Model: components_ = H
+    for topics in (H, Model(), sp.csr_matrix(H), [[1, 3, 0], [2, 3]], ([1, 3, 0], np.array([2, 3])), [["b", "d", "a"], ["c", "d"]]):
+        assert [t.tolist() for t in top_numbers(topics, 3, 4, WORDS[:4])] == [[1, 3, 0], [2, 3]]
+    for topics, said in (([[.1, .9]], "array"), (["a", "b"], "a list for each"), ("ab", "a list for each"), ([], "a list for each"), (3, "a list"),
+                         ([["a", 1]], "numbers of terms"), ([[7]], "beyond the 4"), (np.zeros((2, 3)), "3 terms, and 4"), ([[True, 2]], "numbers of")):
+        with pytest.raises(ValueError, match=said): top_numbers(topics, 3, 4)
+    X = np.eye(4)
+    for call, said in ((lambda: umass_coherence(H, X, eps=0), "eps"), (lambda: umass_coherence(H, X, n=0), "n must"),
+                       (lambda: npmi_coherence(H, X, window=5), "order"), (lambda: npmi_coherence(H, ["a text"]), "vocab must"),
+                       (lambda: npmi_coherence(H, "a text", vocab=WORDS[:4]), "got str"), (lambda: npmi_coherence(H, [], vocab=WORDS[:4]), "at least one"),
+                       (lambda: npmi_coherence(H, [1, 2], vocab=WORDS[:4]), "strings"), (lambda: npmi_coherence(H, ["a"], window=1, vocab=WORDS[:4]), "window"),
+                       (lambda: npmi_coherence(H, Corpus(X=X), window=5), "counts only"), (lambda: npmi_coherence([["a"]], X), "together with vocab")):
+        with pytest.raises(ValueError, match=said): call()
