@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['SMALL', 'RNG', 'Leading', 'leading', 'kmeans', 'spread', 'centroids', 'nearest', 'rows_of_length_one',
-           'AverageAssociation', 'NormalizedCutClustering']
+           'AverageAssociation', 'NormalizedCutClustering', 'principal_cut', 'Cut', 'scatter', 'divide', 'walk',
+           'numbered', 'PDDP', 'FlatKMeans']
 
-# %% ../nbs/30_partitions.ipynb #b8ffe67c
+# %% ../nbs/30_partitions.ipynb #d4068228
 import inspect
 import warnings
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from .core import check_matrix, check_number, matrix_tags, seed_of
 from .kernels import Rows
 from .weighting import degrees, row_sum, scale_rows
 
-# %% ../nbs/30_partitions.ipynb #1b4c8ecf
+# %% ../nbs/30_partitions.ipynb #f27eeac1
 SMALL = 200                 # documents or terms, up to which all eigenvectors are computed
 RNG = "rng" in inspect.signature(eigsh).parameters
 
@@ -35,7 +36,7 @@ def _largest(gram, times, n, k, seed):
     order = np.argsort(-values, kind="stable")[:k]
     return np.maximum(values[order], 0), Q[:,order]
 
-# %% ../nbs/30_partitions.ipynb #558282b1
+# %% ../nbs/30_partitions.ipynb #0f91a10f
 class Leading(NamedTuple):
     "Leading singular vectors: X − 1μᵀ is nearly U diag(sizes) Vᵀ"
     U:np.ndarray       # of documents, (n_docs, k)
@@ -56,10 +57,11 @@ def leading(
     def times(V): return X @ V - mean @ V
     def back(U): return X.T @ U - np.multiply.outer(mean, U.sum(0))
     def dense(G): return G.toarray() if sp.issparse(G) else G
-    if n <= m:
-        near = X @ mean
-        values, Q = _largest(lambda: dense(X @ X.T) - near - near[:,None] + mean @ mean, lambda u: times(back(u)), n, k, seed)
-    else: values, Q = _largest(lambda: dense(X.T @ X) - n*np.outer(mean, mean), lambda v: back(times(v)), m, k, seed)
+    with threadpool_limits(1, user_api="blas"):
+        if n <= m:
+            near = X @ mean
+            values, Q = _largest(lambda: dense(X @ X.T) - near - near[:,None] + mean @ mean, lambda u: times(back(u)), n, k, seed)
+        else: values, Q = _largest(lambda: dense(X.T @ X) - n*np.outer(mean, mean), lambda v: back(times(v)), m, k, seed)
     sizes = np.sqrt(values)
     sizes[sizes <= 1e-7*np.sqrt(whole)] = 0                # nothing but rounding
     Q = Q*(sizes > 0)
@@ -68,7 +70,7 @@ def leading(
     signs = np.where(V[abs(V).argmax(0), np.arange(k)] < 0, -1, 1)
     return Leading(U*signs, sizes, V*signs, mean)
 
-# %% ../nbs/30_partitions.ipynb #36d87e0f
+# %% ../nbs/30_partitions.ipynb #1c5ae701
 def kmeans(
     Y,                    # points, CSR or dense, of any sign, (n, d)
     k:int,                # clusters
@@ -81,7 +83,7 @@ def kmeans(
     n_init = n_init if isinstance(init, str) else 1
     with threadpool_limits(1): return KMeans(k, init=init, n_init=n_init, max_iter=300, random_state=seed).fit(Y)
 
-# %% ../nbs/30_partitions.ipynb #fcf4301c
+# %% ../nbs/30_partitions.ipynb #e40354d9
 def _enough(k, filled):
     "Stop if there are fewer documents than clusters"
     if k > filled.sum():
@@ -107,7 +109,7 @@ def centroids(
     sums = belongs @ X
     return np.asarray(sums.toarray() if sp.issparse(sums) else sums)/np.maximum(belongs.getnnz(1), 1).astype(X.dtype)[:,None]
 
-# %% ../nbs/30_partitions.ipynb #d20dd58c
+# %% ../nbs/30_partitions.ipynb #de9cef07
 def nearest(
     Y,                    # points, CSR or dense, (n, d)
     centers:np.ndarray,   # (k, d)
@@ -120,7 +122,7 @@ def _cluster_tags(tags, nonnegative=True):
     tags.input_tags.sparse, tags.input_tags.positive_only = True, nonnegative
     return tags
 
-# %% ../nbs/30_partitions.ipynb #cd8531ce
+# %% ../nbs/30_partitions.ipynb #5eed388b
 def rows_of_length_one(
     Y:np.ndarray,     # (n, d)
     least:float=0.,   # shorter rows are nothing but rounding, and become zero
@@ -129,7 +131,7 @@ def rows_of_length_one(
     lengths = np.linalg.norm(Y, axis=1, keepdims=True)
     return np.divide(Y, lengths, out=np.zeros_like(Y), where=lengths > least)
 
-# %% ../nbs/30_partitions.ipynb #3f01d91f
+# %% ../nbs/30_partitions.ipynb #82e35326
 class AverageAssociation(ClusterMixin, BaseEstimator):
     """Spectral clustering by average association: k-means on the leading eigenvectors of all similarities, $XX^T$.
 
@@ -158,7 +160,7 @@ class AverageAssociation(ClusterMixin, BaseEstimator):
         seed, X = seed_of(self.random_state), check_matrix(self, X)
         filled, self.sum_ = Rows(X).filled(), row_sum(X)
         _enough(k, filled)
-        with threadpool_limits(1, user_api="blas"): self.leading_ = leading(self._weighted(X[filled]), k, seed=seed)
+        self.leading_ = leading(self._weighted(X[filled]), k, seed=seed)
         self._least = 1e-8*np.linalg.norm(self.leading_.U, axis=1).max()
         Y = rows_of_length_one(self.leading_.U, self._least) if self.normalize_rows else self.leading_.U
         found = kmeans(Y, k, n_init=n_init, seed=seed)
@@ -179,7 +181,7 @@ class AverageAssociation(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__())
 
-# %% ../nbs/30_partitions.ipynb #b513c6a8
+# %% ../nbs/30_partitions.ipynb #91d50779
 class NormalizedCutClustering(AverageAssociation):
     r"""Spectral clustering by normalized cut: k-means on the leading eigenvectors of $D^{-1/2} XX^T D^{-1/2}$.
 
@@ -190,3 +192,189 @@ class NormalizedCutClustering(AverageAssociation):
     def _weighted(self, X):
         d = degrees(X, self.sum_)
         return scale_rows(X, np.divide(1, np.sqrt(d), out=np.zeros(len(d)), where=d > 0))
+
+# %% ../nbs/30_partitions.ipynb #5e8e18bf
+def principal_cut(
+    X,           # points, CSR or dense, of any sign, (n, d)
+    seed:int=0,  # of the search for the singular vector
+)->tuple:        # the direction, (d,); those for which x·direction is above the threshold go right
+    "A cut through the mean, across the direction of greatest variance; None if all points are equal."
+    found = leading(X, 1, centered=True, seed=seed)
+    direction, offset = found.V[:,0], found.mean @ found.V[:,0]
+    places = X @ direction
+    threshold = offset + 1e-10*(abs(places - offset).max() + abs(offset))
+    return (direction, threshold) if (places > threshold).any() else None
+
+# %% ../nbs/30_partitions.ipynb #e6fef81e
+class Cut(NamedTuple):
+    "A split of a pile of documents"
+    id:str                 # the pile: the way to it, '' for all documents
+    direction:np.ndarray   # right singular vector, (d,)
+    threshold:float        # x·direction above this goes to the right, else to the left
+
+def scatter(
+    X,      # points, (n, d)
+)->float:   # zero if nothing but rounding is left
+    "Sum of squared distances to the mean."
+    whole, mean = Rows(X).squares().sum(), row_sum(X)/X.shape[0]
+    left = whole - X.shape[0]*(mean @ mean)
+    return left if left > (1e-6 if X.dtype == np.float32 else 1e-12)*whole else 0.
+
+# %% ../nbs/30_partitions.ipynb #0dfbad00
+def divide(
+    X,                      # points, CSR or dense, of any sign, (n, d)
+    k:int,                  # piles wanted
+    choice:str="scatter",   # split the pile with the largest "scatter" or "variance"
+    seed:int=0,             # of the search for singular vectors
+)->tuple:                   # the cuts in the order in which they were made; the name of each point's pile, (n,)
+    "Split again and again; fewer than k - 1 cuts if all points of each pile are equal. Source: Race (2008), Section 0.1.4."
+    def worth(rows): return scatter(X[rows])/(len(rows) if choice == "variance" else 1)
+    piles, cuts = {"": np.arange(X.shape[0])}, []
+    open = {"": worth(piles[""])}
+    while len(cuts) < k - 1 and max(open.values()) > 0:
+        id = max(open, key=open.get)                        # of equals the one that came first
+        rows = piles[id]
+        cut = principal_cut(X[rows], seed)
+        if cut is None: open[id] = 0.; continue
+        cuts.append(Cut(id, *cut))
+        right = X[rows] @ cut[0] > cut[1]
+        del piles[id], open[id]
+        for side, part in (("0", rows[~right]), ("1", rows[right])): piles[id + side], open[id + side] = part, worth(part)
+    names = np.empty(X.shape[0], object)
+    for id, rows in piles.items(): names[rows] = id
+    return cuts, names
+
+# %% ../nbs/30_partitions.ipynb #051128f8
+def walk(
+    cuts:list,   # the cuts, in order
+    X,           # points, (n, d)
+)->np.ndarray:   # the name of each point's pile, (n,)
+    "Where each point ends when it goes down the tree."
+    names = np.full(X.shape[0], "", object)
+    if not cuts: return names
+    right = X @ np.stack([cut.direction for cut in cuts], 1) > np.array([cut.threshold for cut in cuts])
+    for cut, side in zip(cuts, right.T):
+        here = names == cut.id
+        names[here] = np.where(side[here], cut.id + "1", cut.id + "0")
+    return names
+
+def numbered(
+    names:np.ndarray,   # the name of each point's pile, (n,)
+    cuts:list,          # all cuts, or the first few
+)->np.ndarray:          # (n,)
+    "Numbers of the piles, from left to right."
+    leaves = {""}
+    for cut in cuts: leaves = leaves - {cut.id} | {cut.id + "0", cut.id + "1"}
+    order = {id: i for i, id in enumerate(sorted(leaves))}
+    def up(name):
+        while name not in order: name = name[:-1]
+        return order[name]
+    number = {name: up(name) for name in set(names)}
+    return np.array([number[name] for name in names], dtype=int)
+
+# %% ../nbs/30_partitions.ipynb #abd58b11
+def _points(est, X, reset=True):
+    "The matrix checked, of any sign; and which rows are documents: all, but for the empty ones of a nonnegative matrix"
+    from sklearn.utils.validation import validate_data
+    X = validate_data(est, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                      ensure_min_samples=2 if reset else 1)
+    values = X.data if sp.issparse(X) else X
+    if values.size and values.min() < 0: return X, np.ones(X.shape[0], bool)
+    return X, Rows(X).squares() > 0
+
+# %% ../nbs/30_partitions.ipynb #b573ee13
+class PDDP(ClusterMixin, BaseEstimator):
+    """Principal direction divisive partitioning, and k-means from there if wanted.
+
+    After `fit`:
+
+    - `labels_` (n_docs,): the cluster of each document, −1 for empty ones
+    - `components_` (n_clusters, n_terms): the mean of each cluster
+    - `cuts_` list: the splits in the order in which they were made
+    - `names_` (n_docs,): the way of each document through the splits
+
+    Source: Boley (1998); Race (2008), Section 0.1.4.
+    """
+    def __init__(self,
+        n_clusters:int=8,        # clusters wanted
+        *,
+        kmeans:bool=False,       # go on with k-means from the clusters' means?
+        choice:str="scatter",    # split next the cluster with the largest "scatter" or "variance"
+        random_state=None,       # seed of the search for singular vectors; of no account but for rounding
+    ):
+        self.n_clusters, self.kmeans, self.choice, self.random_state = n_clusters, kmeans, choice, random_state
+
+    def fit(self, X, y=None):
+        k, seed = check_number("n_clusters", self.n_clusters, 1), seed_of(self.random_state)
+        if self.choice not in ("scatter", "variance"):
+            raise ValueError(f'choice must be "scatter" or "variance", got {self.choice!r}')
+        X, filled = _points(self, X)
+        _enough(k, filled)
+        inside = X if filled.all() else X[filled]
+        self.cuts_, names = divide(inside, k, self.choice, seed)
+        labels, self.names_ = numbered(names, self.cuts_), np.full(len(filled), "", object)
+        self.names_[filled], found = names, len(self.cuts_) + 1
+        if found < k: warnings.warn(f"n_clusters={k} can't be had: there are only {found} different documents", stacklevel=2)
+        self.components_ = centroids(inside, labels, found)
+        if self.kmeans:
+            best = kmeans(inside, found, self.components_)
+            labels, self.components_ = best.labels_, best.cluster_centers_
+        self.labels_ = spread(labels, filled)
+        return self
+
+    def labels(self,
+        n:int,          # how many clusters, at most as many as there are
+    )->np.ndarray:      # (n_docs,)
+        "Labels after the first n − 1 splits, without k-means."
+        check_is_fitted(self)
+        if check_number("n", n, 1) > len(self.cuts_) + 1: raise ValueError(f"n must be at most {len(self.cuts_) + 1}, got {n}")
+        return np.where(self.labels_ < 0, -1, numbered(self.names_, self.cuts_[:n-1]))
+
+    def predict(self, X):
+        "The cluster at the end of the way, or with `kmeans` the nearest; −1 for empty documents, (n,)."
+        check_is_fitted(self)
+        X, filled = _points(self, X, reset=False)
+        if self.kmeans: return spread(nearest(X[filled], self.components_), filled)
+        return spread(numbered(walk(self.cuts_, X[filled]), self.cuts_), filled)
+
+    def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__(), nonnegative=False)
+
+# %% ../nbs/30_partitions.ipynb #91855c35
+class FlatKMeans(ClusterMixin, BaseEstimator):
+    """k-means over all documents.
+
+    After `fit`:
+
+    - `labels_` (n_docs,): the cluster of each document, −1 for empty ones
+    - `components_` (n_clusters, n_terms): the mean of each cluster
+    - `n_iter_` int: iterations of the start that was kept
+    - `inertia_` float: sum of squared distances to the centres
+
+    Source: kmeans-flat of Kuang, Drake and Park, Section 7.2.
+    """
+    def __init__(self,
+        n_clusters:int=8,        # clusters wanted
+        *,
+        init:str="k-means++",    # start from documents far apart, "k-means++", or from any, "random"
+        n_init:int=1,            # starts, of which the best is kept
+        random_state=None,       # seed of the starts
+    ):
+        self.n_clusters, self.init, self.n_init, self.random_state = n_clusters, init, n_init, random_state
+
+    def fit(self, X, y=None):
+        k, n_init = check_number("n_clusters", self.n_clusters, 1), check_number("n_init", self.n_init, 1)
+        if self.init not in ("k-means++", "random"): raise ValueError(f'init must be "k-means++" or "random", got {self.init!r}')
+        seed, (X, filled) = seed_of(self.random_state), _points(self, X)
+        _enough(k, filled)
+        found = kmeans(X if filled.all() else X[filled], k, self.init, n_init, seed)
+        self.labels_, self.components_ = spread(found.labels_, filled), found.cluster_centers_
+        self.n_iter_, self.inertia_ = found.n_iter_, found.inertia_
+        return self
+
+    def predict(self, X):
+        "The cluster whose mean is nearest, −1 for empty documents, (n,)."
+        check_is_fitted(self)
+        X, filled = _points(self, X, reset=False)
+        return spread(nearest(X[filled], self.components_), filled)
+
+    def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__(), nonnegative=False)

@@ -310,3 +310,17 @@ def spectral(X, k, normalized_cut):
     S = X @ X.T
     if normalized_cut: S = S/np.sqrt(np.outer(S.sum(0), S.sum(0)))
     return np.linalg.eigh(S)[1][:,::-1][:,:k]
+
+
+def pddp(X, k, per_document=False):
+    "Principal direction divisive partitioning with a dense SVD for each split: Race (2008), Section 0.1.4; the piles as a list of sets"
+    piles = [list(range(len(X)))]
+    def worth(pile):
+        C = X[pile] - X[pile].mean(0)
+        return (C**2).sum()/(len(pile) if per_document else 1)
+    while len(piles) < k:
+        pile = max(piles, key=worth)
+        U = np.linalg.svd(X[pile] - X[pile].mean(0), full_matrices=False)[0]
+        piles.remove(pile)
+        piles += [[i for i, u in zip(pile, U[:,0]) if u <= 0], [i for i, u in zip(pile, U[:,0]) if u > 0]]
+    return {frozenset(pile) for pile in piles}

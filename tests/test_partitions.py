@@ -11,7 +11,8 @@ from sklearn.metrics import adjusted_rand_score as ari
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nmf2.data import planted_tree
-from nmf2.partitions import SMALL, AverageAssociation, NormalizedCutClustering, centroids, leading
+from nmf2.partitions import (PDDP, SMALL, AverageAssociation, FlatKMeans, NormalizedCutClustering, centroids, divide, leading,
+                             numbered, principal_cut, scatter, walk)
 from nmf2.weighting import NormalizedCut, count_pipeline
 
 
@@ -108,10 +109,95 @@ def test_centroids(planted):
     assert_allclose(found, centroids(X.toarray(), labels, 7))
 
 
+def piles(labels): return {frozenset(np.flatnonzero(labels == c).tolist()) for c in set(labels.tolist())}
+
+
+def test_a_cut_is_the_sign_of_the_dense_singular_vector(planted):
+    X, _ = planted
+    rng = np.random.default_rng(0)
+    for M in (X, X[:40], X.toarray(), X.astype(np.float32), rng.normal(size=(300, 5)), rng.normal(size=(30, 50))):
+        direction, threshold = principal_cut(M)
+        D = M.toarray() if sp.issparse(M) else M
+        U = np.linalg.svd((D - D.mean(0)).astype(float), full_matrices=False)[0][:,0]
+        right = D @ direction > threshold
+        assert (right == (U > 0)).all() or (right == (U < 0)).all()
+    assert principal_cut(np.ones((5, 3))) is None and principal_cut(np.full((300, 3), .1)) is None
+
+
+@pytest.mark.parametrize("choice", ["scatter", "variance"])
+def test_pddp_is_the_naive_one(planted, choice):
+    X, _ = planted
+    rng = np.random.default_rng(1)
+    for M in (X, X.toarray(), rng.normal(size=(250, 6)), np.abs(rng.normal(size=(40, 90)))):
+        model = PDDP(7, choice=choice).fit(M)
+        assert piles(model.labels_) == naive.pddp(M.toarray() if sp.issparse(M) else M, 7, choice == "variance")
+        assert_array_equal(model.predict(M), model.labels_), assert_array_equal(model.predict(M[[3]]), model.labels_[[3]])
+
+
+def test_fewer_clusters_are_the_first_splits(planted):
+    X, _ = planted
+    model = PDDP(9).fit(X)
+    for k in (1, 2, 5, 9): assert_array_equal(model.labels(k), PDDP(k).fit(X).labels_)
+    assert_array_equal(PDDP(9, kmeans=True).fit(X).labels(9), model.labels_)
+    with pytest.raises(ValueError, match="at most 9"): model.labels(10)
+    assert_allclose(model.components_[3], X.toarray()[model.labels_ == 3].mean(0))
+
+
+def test_equal_documents_stay_together():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.random((6, 9)), 4, axis=0)
+    with pytest.warns(UserWarning, match="only 6 different"): model = PDDP(10).fit(X)
+    assert piles(model.labels_) == {frozenset(range(i, i + 4)) for i in range(0, 24, 4)}
+    assert scatter(X[:4]) == 0 and scatter(sp.csr_matrix(X[:4])) == 0 and scatter(X[:5]) > 0
+    assert piles(PDDP(2).fit(np.array([[0., 1], [1, 0], [0, 1], [1, 0]])).labels_) == {frozenset([0, 2]), frozenset([1, 3])}
+
+
+def test_pddp_moved_or_turned_is_the_same():
+    rng = np.random.default_rng(3)
+    X, turn = rng.normal(size=(80, 4)), np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    assert piles(PDDP(6).fit(X).labels_) == piles(PDDP(6).fit(X @ turn + 100).labels_)
+
+
+def test_kmeans_from_pddp(planted):
+    X, topics = planted
+    plain, model = PDDP(6).fit(X), PDDP(6, kmeans=True).fit(X)
+    def far(labels, centers): return ((X.toarray() - centers[labels])**2).sum()
+    assert far(model.labels_, model.components_) <= far(plain.labels_, plain.components_)
+    assert_array_equal(model.predict(X), model.labels_)
+    assert_allclose(model.components_, centroids(X, model.labels_, 6), atol=1e-6)
+    assert ari(topics, model.labels_) > .9
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters", "ignore:n_clusters")
+@pytest.mark.parametrize("method", [PDDP, lambda k: PDDP(k, kmeans=True), FlatKMeans])
+def test_division_of_degenerate_matrices(method):
+    for name, X in degenerate():
+        filled = X.any(1)
+        for k in (1, 2, 3, filled.sum()):
+            model = method(k).fit(X)
+            assert ((model.labels_ == -1) == ~filled).all() and model.labels_.max() < k, name
+            assert np.isfinite(model.components_).all()
+            assert ari(model.predict(X), model.labels_) == 1           # equal centres may swap names
+            if name == "one document again and again": assert (model.labels_ == 0).all()
+        with pytest.raises(ValueError, match="n_clusters"): method(len(X) + 1).fit(X)
+    with pytest.raises(ValueError, match="choice"): PDDP(choice="size").fit(X)
+    with pytest.raises(ValueError, match="init"): FlatKMeans(init="far").fit(X)
+
+
+def test_flat_kmeans(planted):
+    X, topics = planted
+    model = FlatKMeans(6, n_init=5, random_state=0).fit(X)
+    assert ari(topics, model.labels_) > .8 and model.n_iter_ > 1
+    assert_array_equal(model.predict(X), model.labels_), assert_array_equal(clone(model).fit(X).labels_, model.labels_)
+    D = X.toarray()
+    assert_allclose(model.inertia_, ((D - model.components_[model.labels_])**2).sum())
+
+
 NEGATIVE = {f"check_clustering{rest}": "its data have negative entries" for rest in ("", "(readonly_memmap=True)")}
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([AverageAssociation(3), NormalizedCutClustering(3, normalize_rows=False)], expected_failed_checks=lambda _: NEGATIVE)
+@parametrize_with_checks([AverageAssociation(3), NormalizedCutClustering(3, normalize_rows=False), PDDP(3), PDDP(3, kmeans=True),
+                          FlatKMeans(3)], expected_failed_checks=lambda est: {} if isinstance(est, (PDDP, FlatKMeans)) else NEGATIVE)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
