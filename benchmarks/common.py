@@ -24,12 +24,14 @@ SEES_MEMORY = Path("/proc/self/clear_refs").exists()       # on Linux
 
 
 def arguments(doc, output, **more):
-    """The command line of a script: `--quick`, `--out`, and the switches in `more`, name and help."""
+    """The command line of a script: `--quick`, `--out`, and those in `more`: switches with their help, or options as (default, help)."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small matrices and few runs: a check that the script runs")
     parser.add_argument("--out", "--output", type=Path, default=None, dest="output", metavar="PLACE",
                         help=f"the folder to write {output} to, or another JSON file (default: benchmarks/results, with --quick none)")
-    for name, text in more.items(): parser.add_argument(f"--{name}", action="store_true", help=text)
+    for name, text in more.items():
+        if isinstance(text, tuple): parser.add_argument(f"--{name}", default=text[0], help=f"{text[1]} (default: {text[0]})")
+        else: parser.add_argument(f"--{name}", action="store_true", help=text)
     args = parser.parse_args()
     if args.output is None and not args.quick: args.output = RESULTS
     if args.output is not None and args.output.suffix != ".json": args.output = args.output/output

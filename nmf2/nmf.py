@@ -72,7 +72,7 @@ def multiplicative():
     "The update of Lee and Seung. Source: Xu, Liu and Gong (2003), Equations 8 to 11."
     def step(F, G, R):
         below = F @ G.astype(F.dtype)
-        return F*np.divide(R, below, out=np.ones_like(F), where=below > 0)
+        return np.divide(F*R, below, out=F.copy(), where=below > 0)      # F R first: R over what is left of `below` may overflow
     return step
 
 # %% ../nbs/12_nmf.ipynb #13e9c2d4

@@ -283,3 +283,9 @@ def test_looking_ahead_does_not_stop_at_rounding(dtype, tol):
     for solver in ("bpp", "hals"):
         turns = nmf(X.astype(dtype), 3, solver, init="random", tol=tol, max_iter=3000, random_state=0)
         assert turns.converged, solver
+
+
+def test_multiplicative_updates_of_the_smallest_numbers():
+    F, G, R = np.array([[1e-40, 1.], [0., 1e-45]], np.float32), np.array([[1., 0], [0, 1]]), np.array([[5., 1], [1, 2]], np.float32)
+    with np.errstate(all="raise", under="ignore"): new = multiplicative()(F, G, R)
+    assert np.isfinite(new).all() and new[1,0] == 0 and new.max() <= 5
