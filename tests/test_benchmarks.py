@@ -110,3 +110,15 @@ def test_peak_beyond_sees_what_is_freed_again():
 def test_rawtext(quick):
     (row,) = quick("rawtext")
     assert {"reading", "counting", "scikit-learn", "weighting", "growing"} <= set(row["seconds"]) and row["terms"] > 1000
+
+
+def test_nmf(quick):
+    (row,) = quick("nmf")
+    assert set(row["methods"]) == {"scikit-learn", "hals", "bpp"} and row["methods"]["hals"]["turns"] >= 1
+    assert set(row["ratios"]) == {"hals", "bpp"}
+
+
+def test_xu2003(quick):
+    rows = quick("xu2003")
+    assert [row["k"] for row in rows] == [2, 2, 3, 3]
+    for row in rows: assert row["scores"]["NMF-NCW"] == [1, 1] and len(row["scores"]) == 7      # planted topics are found
