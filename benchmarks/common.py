@@ -134,6 +134,14 @@ def interleaved(calls, rounds, pause=.1, at_least=.05, before=None):
     return {key: float(np.median(ts)) for key, ts in seconds.items()}
 
 
+def one_thread():
+    """For processes that run side by side: numba and BLAS with a thread each."""
+    import numba
+    import threadpoolctl
+    numba.set_num_threads(1)
+    threadpoolctl.threadpool_limits(1)
+
+
 def slope(x, y):
     """How y grows with x: the exponent of the power law fitted to logarithms."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])

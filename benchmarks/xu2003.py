@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
-from common import arguments, collections, say, table, write
+from common import arguments, collections, one_thread, say, table, write
 from sklearn.exceptions import ConvergenceWarning
 
 from nmf2 import NMF, FlatNMF2
@@ -121,12 +121,6 @@ def main():
           methods=METHODS + OURS, paper={k: dict(MI=mi, AC=ac) for k, (mi, ac) in PAPER.items()} if paper else None,
           means={str(k): means(rows, k).round(4).tolist() for k in ks} | {"mean": means(rows).round(4).tolist()},
           ranking_by_accuracy=order, rows=rows)
-
-
-def one_thread():
-    """Each process works on its own draw."""
-    import numba
-    numba.set_num_threads(1)
 
 
 if __name__ == "__main__": main()

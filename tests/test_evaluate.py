@@ -53,7 +53,8 @@ def test_flat_measures_are_scikit_learns(seed, n):
 
 @pytest.mark.parametrize("labels, classes", [
     ([0]*6, [0]*6), ([0]*6, [0, 0, 1, 1, 2, 2]), ([0, 0, 1, 1, 2, 2], [0]*6), ([-1]*6, [3]*6), ([-1]*6, [0, 0, 1, 1, 2, 2]),
-    (range(6), range(6)), (range(6), [0, 0, 1, 1, 2, 2]), ([0, 0, 1, 1, 2, 2], range(6)), ([5], [7]), ([0, 1]*3, [0, 0, 1, 1, 0, 1])])
+    (range(6), range(6)),
+    (range(6), [0, 0, 1, 1, 2, 2]), ([0, 0, 1, 1, 2, 2], range(6)), ([5], [7]), ([0, 1]*3, [0, 0, 1, 1, 0, 1])])
 def test_degenerate_cases_are_as_scikit_learn_says(labels, classes):
     labels, classes = list(labels), list(classes)
     for average in AVERAGES:
@@ -217,7 +218,8 @@ def test_tree_measures_are_sums_over_all_pairs(seed):
 @pytest.mark.parametrize("outliers", ["cluster", "drop"])
 def test_nmi_by_split_is_nmi_of_every_cut(seed, outliers):
     tree, truth, _ = random_tree(seed, leaves=1 + 2*seed)
-    for classes, said in ((truth, "error"), (np.where(truth == 3, -1, truth), "drop"), (np.zeros(40, int), "error"), (np.arange(40), "error")):
+    for classes, said in ((truth, "error"), (np.where(truth == 3, -1, truth), "drop"), (np.zeros(40, int), "error"),
+                          (np.arange(40), "error")):
         for average in AVERAGES:
             cuts = [nmi(tree.labels(n), classes, outliers, said, average=average) for n in range(2, tree.n_leaves + 1)]
             assert_allclose(nmi_by_split(tree, classes, outliers, said, average=average), cuts, rtol=1e-10, atol=1e-12)
@@ -298,7 +300,8 @@ def test_windows_slide_along_the_words(window):
         texts, X, H = texts_of(seed, 20)
         tops = [[WORDS[j] for j in sorted(range(8), key=lambda j: -h[j])[:5] if h[j] > 0] for h in H]
         sets = naive.word_sets(texts, window)
-        assert_allclose(npmi_coherence(H, texts, 5, window=window, vocab=WORDS).topics, [naive.npmi(top, sets) for top in tops], rtol=1e-10)
+        there = npmi_coherence(H, texts, 5, window=window, vocab=WORDS)
+        assert_allclose(there.topics, [naive.npmi(top, sets) for top in tops], rtol=1e-10)
         strings = Corpus([" ".join(w*2 for w in text) for text in texts])
         there = npmi_coherence(H, strings, 5, window=window, vocab=[w*2 for w in WORDS])
         assert_allclose(there.topics, [naive.npmi(top, sets) for top in tops], rtol=1e-10)
@@ -308,7 +311,7 @@ def test_blocks_of_texts_add_up(monkeypatch):
     texts, X, H = texts_of(1, 25)
     whole = npmi_coherence(H, texts, 5, window=3, vocab=WORDS).topics
     once = evaluate._windows
-    monkeypatch.setattr(evaluate, "_windows", lambda *args: once(*args, at_once=4))
+    monkeypatch.setattr(evaluate, "_windows", lambda *args: once(*args, at_once=17))
     assert_allclose(npmi_coherence(H, texts, 5, window=3, vocab=WORDS).topics, whole, rtol=1e-12)
 
 
@@ -350,15 +353,24 @@ def test_topic_diversity():
 def test_topics_come_in_many_forms_and_wrong_ones_are_named():
     H = np.array([[.1, .7, 0, .2], [0, 0, .5, .5]])
     class Model: components_ = H
-    for topics in (H, Model(), sp.csr_matrix(H), [[1, 3, 0], [2, 3]], ([1, 3, 0], np.array([2, 3])), [["b", "d", "a"], ["c", "d"]]):
+    for topics in (H, Model(), sp.csr_matrix(H), [[1, 3, 0], [2, 3]], ([1, 3, 0], np.array([2, 3])),
+                   [["b", "d", "a"], ["c", "d"]]):
         assert [t.tolist() for t in top_numbers(topics, 3, 4, WORDS[:4])] == [[1, 3, 0], [2, 3]]
-    for topics, said in (([[.1, .9]], "array"), (["a", "b"], "a list for each"), ("ab", "a list for each"), ([], "a list for each"), (3, "a list"),
-                         ([["a", 1]], "numbers of terms"), ([[7]], "beyond the 4"), (np.zeros((2, 3)), "3 terms, and 4"), ([[True, 2]], "numbers of")):
+    for topics, said in (([[.1, .9]], "array"), (["a", "b"], "a list for each"), ("ab", "a list for each"), ([], "a list for each"),
+                         (3, "a list"), ([["a", 1]], "numbers of terms"), ([[7]], "beyond the 4"), ([[True, 2]], "numbers of"),
+                         (np.zeros((2, 3)), "3 terms, and 4")):
         with pytest.raises(ValueError, match=said): top_numbers(topics, 3, 4)
-    X = np.eye(4)
+
+
+def test_what_coherence_cannot_use_is_named():
+    H, X, words = np.array([[.1, .7, 0, .2], [0, 0, .5, .5]]), np.eye(4), WORDS[:4]
     for call, said in ((lambda: umass_coherence(H, X, eps=0), "eps"), (lambda: umass_coherence(H, X, n=0), "n must"),
-                       (lambda: npmi_coherence(H, X, window=5), "order"), (lambda: npmi_coherence(H, ["a text"]), "vocab must"),
-                       (lambda: npmi_coherence(H, "a text", vocab=WORDS[:4]), "got str"), (lambda: npmi_coherence(H, [], vocab=WORDS[:4]), "at least one"),
-                       (lambda: npmi_coherence(H, [1, 2], vocab=WORDS[:4]), "strings"), (lambda: npmi_coherence(H, ["a"], window=1, vocab=WORDS[:4]), "window"),
-                       (lambda: npmi_coherence(H, Corpus(X=X), window=5), "counts only"), (lambda: npmi_coherence([["a"]], X), "together with vocab")):
+                       (lambda: npmi_coherence(H, X, window=5), "order"),
+                       (lambda: npmi_coherence(H, ["a"], window=1, vocab=words), "window"),
+                       (lambda: npmi_coherence(H, Corpus(X=X), window=5), "counts only"),
+                       (lambda: npmi_coherence(H, ["a text"]), "vocab must"),
+                       (lambda: npmi_coherence(H, "a text", vocab=words), "got str"),
+                       (lambda: npmi_coherence(H, [], vocab=words), "at least one"),
+                       (lambda: npmi_coherence(H, [1, 2], vocab=words), "strings"),
+                       (lambda: npmi_coherence([["a"]], X), "together with vocab")):
         with pytest.raises(ValueError, match=said): call()
