@@ -324,3 +324,51 @@ def pddp(X, k, per_document=False):
         piles.remove(pile)
         piles += [[i for i, u in zip(pile, U[:,0]) if u <= 0], [i for i, u in zip(pile, U[:,0]) if u > 0]]
     return {frozenset(pile) for pile in piles}
+
+
+def composite_lengths(X, labels, k):
+    "The length of the sum of the documents of each cluster; rows of unit length"
+    U, _ = unit(X)
+    return [np.linalg.norm(U[labels == r].sum(0)) for r in range(k)]
+
+
+def cluto_criterion(X, labels, name):
+    "The seven criteria of Zhao and Karypis (2004), Table 1, from all pairs of documents; what should be small is negative"
+    U, _ = unit(X)
+    S, clusters = U @ U.T, [np.flatnonzero(labels == r) for r in sorted(set(labels))]
+    i1 = sum(S[np.ix_(c, c)].sum()/len(c) for c in clusters)
+    i2 = sum(S[np.ix_(c, c)].sum()**.5 for c in clusters)
+    e1 = sum(len(c)*S[c].sum()/S[np.ix_(c, c)].sum()**.5 for c in clusters)
+    cut = [(S[c].sum() - S[np.ix_(c, c)].sum())/S[np.ix_(c, c)].sum() for c in clusters]
+    return dict(i1=i1, i2=i2, e1=-e1, h1=i1/e1, h2=i2/e1, g1=-sum(cut), g1p=-sum(len(c)**2*g for c, g in zip(clusters, cut)))[name]
+
+
+def best_move(X, labels, name):
+    "The largest gain of a criterion by moving one document to another cluster, no cluster left empty"
+    now, k, best = cluto_criterion(X, labels, name), max(labels) + 1, -inf
+    for i in range(len(X)):
+        if (labels == labels[i]).sum() == 1: continue
+        for r in set(range(k)) - {labels[i]}:
+            moved = labels.copy()
+            moved[i] = r
+            best = max(best, cluto_criterion(X, moved, name) - now)
+    return best
+
+
+def spherical_kmeans(X, k, rng, max_iter=100):
+    "Batch k-means with centroids of unit length, from k documents; an emptied cluster keeps its centroid"
+    U, _ = unit(X)
+    C, labels = U[rng.choice(len(U), k, replace=False)], None
+    for _ in range(max_iter):
+        before, labels = labels, (U @ C.T).argmax(1)
+        if before is not None and (labels == before).all(): break
+        C = np.array([unit(U[labels == r].sum(0)[None])[0][0] if (labels == r).any() else C[r] for r in range(k)])
+    return labels
+
+
+def cluster_similarities(X, labels, r):
+    "ISim, ISdev, ESim, ESdev of a cluster in CLUTO's report, from all pairs of documents"
+    U, _ = unit(X)
+    inside, outside = U[labels == r], U[(labels != r) & (labels >= 0)]
+    own, other = (inside @ inside.T).mean(1), (inside @ outside.T).mean(1)
+    return own.mean(), own.std(), other.mean(), other.std()

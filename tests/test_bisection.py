@@ -1,0 +1,304 @@
+"""Repeated bisection against slow twins, its criteria, degenerate collections, threads, the estimator, and the report"""
+import os
+import pickle
+import warnings
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import normalized_mutual_info_score as nmi
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from nmf2.bisection import CRITERIA, RepeatedBisection, bisect, cluster_report, coarser, composites, criterion_of, direct, refine, \
+                           repeated_bisection, unit_rows
+from nmf2.data import load, planted_tree
+from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
+
+each_method = pytest.mark.parametrize("method", ["rb", "rbr", "direct"])
+each_criterion = pytest.mark.parametrize("criterion", CRITERIA)
+
+
+@pytest.fixture(scope="module")
+def planted():
+    corpus = planted_tree((2, 3), n_docs=240, overlap=.3, noise=.1, length=60, random_state=0)
+    return count_pipeline().fit_transform(corpus.X).astype(np.float64), corpus.classes(1)[0]
+
+
+def noise(n=40, m=25, seed=0, density=.25):
+    X = sp.random(n, m, density, "csr", random_state=seed).toarray()
+    X[~X.any(1), 0] = 1
+    return X
+
+
+NEGATIVE = {"check_clustering": "its points have negative coordinates, which documents can't have"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([RepeatedBisection(3), RepeatedBisection(3, method="rbr", criterion="h2"), RepeatedBisection(3, method="direct")],
+                         expected_failed_checks=lambda est: NEGATIVE)
+def test_scikit_learn_contract(estimator, check): check(estimator)
+
+
+@each_criterion
+def test_criterion_is_the_one_over_all_pairs(criterion):
+    for seed in range(3):
+        X, labels = noise(seed=seed), np.random.default_rng(seed).integers(4, size=40)
+        assert_allclose(criterion_of(X, labels, criterion), naive.cluto_criterion(X, labels, criterion), rtol=1e-10)
+        assert_allclose(criterion_of(7*X, labels, criterion), criterion_of(X, labels, criterion), rtol=1e-10)
+
+
+def test_outliers_are_not_in_the_criterion():
+    X, labels = noise(), np.random.default_rng(0).integers(-1, 3, size=40)
+    assert_allclose(criterion_of(X, labels), sum(naive.composite_lengths(X, labels, 3)))
+    assert_allclose(criterion_of(X, labels, "e1"), criterion_of(X[labels >= 0], labels[labels >= 0], "e1"))
+
+
+@each_criterion
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_single_move_is_left(criterion, dtype):
+    for seed in range(3):
+        X = noise(30, 20, seed)
+        U, scale = unit_rows(X.astype(dtype)), 1e-4 if dtype == np.float32 else 1e-8
+        cut, three = bisect(U, criterion=criterion, n_iter=100, rng=seed), direct(U, 3, criterion=criterion, n_iter=100, seed=seed)
+        better, values = refine(U, np.random.default_rng(seed).integers(4, size=30), criterion=criterion, n_iter=100)
+        for labels, end in ((cut.side, np.nanmax(cut.record)), (three.labels, three.record[-1,1]), (better, values[-1])):
+            assert_allclose(end, naive.cluto_criterion(X, labels, criterion), rtol=1e-5 if dtype == np.float32 else 1e-10, atol=1e-9)
+            assert naive.best_move(X, labels.astype(int), criterion) <= scale*abs(end)
+
+
+@each_criterion
+def test_it_never_falls(planted, criterion):
+    X, _ = planted
+    U = unit_rows(X)
+    cut, (_, values) = bisect(U, criterion=criterion), refine(U, np.arange(240) % 5, criterion=criterion)
+    for column in [*cut.record.T, values, direct(U, 5, criterion=criterion).record[:,1]]:
+        steps = np.diff(column[~np.isnan(column)])
+        assert (steps >= -1e-9*abs(column[0])).all() and steps.max(initial=0) > 0
+    run = repeated_bisection(U, 6, criterion=criterion)
+    assert_array_equal(run.record[:,0], range(1, 7))
+    assert_allclose(run.record[-1,1], criterion_of(X, run.labels, criterion))
+    if criterion in ("i1", "i2"): assert (np.diff(run.record[:,1]) > 0).all()
+
+
+def test_a_bisection_is_the_same_moves_with_two_clusters(planted):
+    U = unit_rows(planted[0])
+    side = bisect(U, n_iter=0, trials=1).side
+    assert len(np.unique(side)) == 2
+    labels, values = refine(U, side, n_iter=50)
+    assert values[0] < values[-1] and naive.best_move(planted[0][::4].toarray(), labels[::4], "i2") < np.inf
+    assert_allclose(values[0], criterion_of(U, side))
+
+
+def test_best_takes_the_best_cut_and_large_the_largest(planted):
+    U = unit_rows(planted[0])
+    for cstype in ("best", "large"):
+        for k in range(2, 6):
+            before, after = (repeated_bisection(U, n, cstype=cstype, seed=3) for n in (k, k + 1))
+            assert_array_equal(coarser(after.labels, after.splits, k), before.labels)
+            if cstype == "large": assert after.splits[-1] == np.bincount(before.labels).argmax()
+    sizes = np.bincount(after.labels)
+    assert sizes.min() > 0 and len(sizes) == 6
+    three = repeated_bisection(U, 3, seed=3)                              # the cut that was not taken would have been no better
+    other = repeated_bisection(U, 4, seed=3)
+    assert other.record[2,1] >= other.record[1,1] and three.record[-1,1] == other.record[2,1]
+
+
+@each_method
+def test_planted_topics_are_found(planted, method):
+    X, topic = planted
+    model = RepeatedBisection(6, method=method, random_state=0).fit(X)
+    assert nmi(topic, model.labels_) > .95
+    assert_allclose(model.criterion_, criterion_of(X, model.labels_), rtol=1e-9)
+    assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
+    truth, _ = naive.unit(np.array([unit_rows(X).toarray()[model.labels_ == r].sum(0) for r in range(6)]))
+    assert_allclose(model.components_, truth, atol=1e-12)
+    assert_array_equal(model.predict(X), (X @ truth.T).argmax(1))
+    assert_array_equal(clone(model).fit_predict(X), model.labels_)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    assert_array_equal(RepeatedBisection(6, method=method, random_state=0).fit(X.toarray()).labels_, model.labels_)
+
+
+def test_fewer_clusters_are_those_of_a_smaller_fit(planted):
+    X, _ = planted
+    big = RepeatedBisection(8, random_state=1).fit(X)
+    for n in (1, 2, 5, 8): assert_array_equal(big.labels(n), RepeatedBisection(n, random_state=1).fit(X).labels_)
+    refined = RepeatedBisection(8, method="rbr", random_state=1).fit(X)
+    assert_array_equal(refined.labels(5), big.labels(5)), assert_array_equal(refined.labels(), refined.labels_)
+    assert refined.criterion_ >= big.criterion_
+    with pytest.raises(ValueError, match="n must be at most 8"): big.labels(9)
+    with pytest.raises(ValueError, match="direct"): RepeatedBisection(4, method="direct").fit(X).labels(3)
+
+
+@each_method
+def test_one_thread_or_many(planted, method):
+    from numba import get_num_threads, set_num_threads
+    before, found = get_num_threads(), []
+    try:
+        for n in (1, before):
+            set_num_threads(n)
+            model = RepeatedBisection(7, method=method, trials=20, random_state=5).fit(planted[0].astype(np.float32))
+            found.append((model.labels_, model.record_))
+    finally: set_num_threads(before)
+    assert before > 1
+    assert_array_equal(found[0][0], found[1][0]), assert_array_equal(found[0][1], found[1][1])
+
+
+def test_input_is_left_alone_and_scale_does_not_matter(planted):
+    X, _ = planted
+    before = X.copy()
+    model = RepeatedBisection(4, random_state=0).fit(X)
+    assert (X != before).nnz == 0
+    scaled = sp.diags_array(2.**np.arange(240) % 7 + 1) @ X
+    assert nmi(model.labels_, RepeatedBisection(4, random_state=0).fit(sp.csr_array(scaled)).labels_) > .95
+
+
+@each_method
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_as_many_clusters_as_documents(method, dtype):
+    X = noise(17, 12, density=.5).astype(dtype)
+    model = RepeatedBisection(17, method=method, random_state=0).fit(X)
+    assert len(set(model.labels_)) == 17
+    assert_allclose(model.criterion_, 17, rtol=1e-5)
+    with pytest.raises(ValueError, match="n_clusters must be at most 17"): RepeatedBisection(18, method=method).fit(X)
+
+
+@each_method
+def test_copies(method):
+    X = np.repeat(np.array([[1., 1, 0, 0], [0, 1, 2, 0], [0, 0, 0, 1]]), 5, axis=0)*np.arange(1, 16)[:,None]
+    with pytest.warns(ConvergenceWarning, match="only 3 clusters"): model = RepeatedBisection(7, method=method, random_state=0).fit(X)
+    assert nmi(np.arange(15)//5, model.labels_) == 1 and model.components_.shape == (3, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert nmi(np.arange(15)//5, RepeatedBisection(3, method=method, random_state=0).fit_predict(X)) == 1
+    with pytest.warns(ConvergenceWarning): assert not RepeatedBisection(2, method=method).fit_predict(np.ones((4, 3))).any()
+    odd = np.vstack([np.ones((30, 3)), [[0, 0, 1]]])                      # thirty copies and one other document
+    labels = RepeatedBisection(2, method=method, random_state=0).fit_predict(odd)
+    assert (labels[:30] == labels[0]).all() and labels[30] != labels[0]
+
+
+@each_method
+def test_nothing_in_common(method):
+    model = RepeatedBisection(4, method=method, random_state=0).fit(np.eye(12))
+    assert_array_equal(np.bincount(model.labels_), [3, 3, 3, 3])          # all clusterings of equal sizes are best
+    assert_allclose(model.criterion_, 4*3**.5)
+    assert len(set(RepeatedBisection(3, method=method, random_state=0).fit_predict(np.arange(1., 10)[:,None]*[[1, 0], [0, 1]][0])) - {0}) == 0
+
+
+@each_method
+def test_empty_documents_belong_nowhere(planted, method):
+    X, _ = planted
+    holed = sp.csr_array(sp.vstack([X[:100], sp.csr_array((3, X.shape[1])), X[100:]]))
+    with pytest.warns(EmptyDocumentsWarning, match="3 of 243"): model = RepeatedBisection(5, method=method, random_state=0).fit(holed)
+    assert_array_equal(np.flatnonzero(model.labels_ < 0), [100, 101, 102])
+    whole = RepeatedBisection(5, method=method, random_state=0).fit(X)
+    assert_array_equal(np.delete(model.labels_, [100, 101, 102]), whole.labels_)
+    assert_array_equal(np.flatnonzero(model.predict(holed) < 0), [100, 101, 102])
+    if method == "rb": assert_array_equal(np.flatnonzero(model.labels(3) < 0), [100, 101, 102])
+
+
+def test_one_cluster_one_term_and_wrong_parameters(planted):
+    X, _ = planted
+    model = RepeatedBisection(1).fit(X)
+    assert not model.labels_.any() and len(model.splits_) == 0
+    with pytest.warns(ConvergenceWarning): assert not RepeatedBisection(2).fit_predict(np.arange(1., 5)[:,None]).any()
+    for wrong in (dict(n_clusters=1.5), dict(method="agglo"), dict(cstype="small"), dict(criterion="I2"), dict(trials=0), dict(n_iter=-1)):
+        with pytest.raises(ValueError, match=next(iter(wrong))): RepeatedBisection(**wrong).fit(X)
+    for trials in (1, 8, 9, 25): assert bisect(unit_rows(X), trials=trials).record.shape == (11, trials)
+
+
+def test_more_trials_and_wide_tables(planted):
+    X, _ = planted
+    U = unit_rows(X)
+    assert direct(U, 20, trials=3).labels.max() == 19                     # three tables of lanes, the last half full
+    labels = np.random.default_rng(0).integers(19, size=240)
+    better, values = refine(U, labels, n_iter=100)
+    assert naive.best_move(X.toarray()[:60], better[:60], "i2") is not None
+    assert_allclose(values[-1], sum(naive.composite_lengths(X.toarray(), better, 19)))
+
+
+def test_weighted_hypergraph():
+    "Rows with one nonzero for each of several clusterings, as Shinnou and Sasaki (2007) cluster them"
+    rng, truth = np.random.default_rng(0), np.arange(120) % 4
+    rows, columns, weights = [], [], []
+    for run in range(5):
+        found, names = np.where(rng.random(120) < .15, rng.integers(4, size=120), truth), rng.permutation(4)
+        rows.append(np.arange(120)), columns.append(4*run + names[found]), weights.append(rng.uniform(.3, 1, 120))
+    graph = sp.csr_array((np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))), shape=(120, 20))
+    assert nmi(truth, RepeatedBisection(4, random_state=0).fit_predict(graph)) > .9
+
+
+@pytest.mark.parametrize("name", ["fbis", "hitech", "k1a", "re0", "tr11", "tr23", "tr41", "wap"])
+def test_at_least_as_good_as_the_best_of_ten_kmeans(name):
+    if not os.environ.get("NMF2_DATA"): pytest.skip("NMF2_DATA is not set")
+    try: X = load(f"cluto/{name}")
+    except FileNotFoundError: pytest.skip(f"{name} is not in NMF2_DATA")
+    k = len(X.classes(0)[1])
+    U = unit_rows(sp.csr_array(X.X).multiply(np.log(X.X.shape[0]/np.maximum(np.diff(X.X.tocsc().indptr), 1)))[::2].tocsr())
+    U = U[np.diff(U.indptr) > 0]
+    rng = np.random.default_rng(0)
+    best = max(criterion_of(U, quick_kmeans(U, k, rng)) for _ in range(10))
+    assert RepeatedBisection(k, method="rbr", random_state=0).fit(U).criterion_ >= best
+
+
+def quick_kmeans(U, k, rng):
+    "`naive.spherical_kmeans` on a sparse matrix"
+    C, before = U[np.sort(rng.choice(U.shape[0], k, replace=False))].toarray(), None
+    for _ in range(100):
+        labels = (U @ C.T).argmax(1)
+        if before is not None and (labels == before).all(): break
+        D = composites(U, labels, k)
+        before, C = labels, np.where(D.any(1)[:,None], D/np.maximum(np.linalg.norm(D, axis=1), 1e-300)[:,None], C)
+    return labels
+
+
+def test_quick_kmeans_is_the_naive_one(planted):
+    X, _ = planted
+    naive_criterion = [sum(naive.composite_lengths(X.toarray(), naive.spherical_kmeans(X.toarray(), 6, np.random.default_rng(s)), 6))
+                       for s in range(3)]
+    quick = [criterion_of(X, quick_kmeans(unit_rows(X), 6, np.random.default_rng(s))) for s in range(3)]
+    assert_allclose(quick, naive_criterion, rtol=.05)
+
+
+def test_report_is_that_of_all_pairs():
+    X, rng = noise(60, 30), np.random.default_rng(0)
+    labels, classes = rng.integers(-1, 4, size=60), rng.choice(["a", "b", "c"], size=60)
+    vocab = [f"w{j}" for j in range(30)]
+    report = cluster_report(sp.csr_array(X), labels, vocab, classes, n_terms=30)
+    gaps = [row.isim - row.esim for row in report]
+    assert gaps == sorted(gaps, reverse=True) and {row.cluster for row in report} == {0, 1, 2, 3}
+    U, _ = naive.unit(X)
+    for row in report:
+        inside, outside = U[labels == row.cluster].mean(0), U[(labels != row.cluster) & (labels >= 0)].mean(0)
+        assert row.size == (labels == row.cluster).sum()
+        assert_allclose(row[2:6], naive.cluster_similarities(X, labels, row.cluster), atol=1e-12)
+        p = np.array([np.mean(classes[labels == row.cluster] == name) for name in "abc"])
+        assert_allclose([row.entropy, row.purity], [-(p[p > 0]*np.log(p[p > 0])).sum()/np.log(3), p.max()])
+        for (term, share), j in zip(row.descriptive, (-inside**2).argsort()): assert_allclose(share, inside[j]**2/(inside @ inside))
+        assert_allclose(sum(share for _, share in row.descriptive), 1)
+        top = int(row.discriminating[0][0][1:])
+        assert inside[top] > outside[top]
+        assert_allclose(row.discriminating[0][1], (inside - outside)[top]**2/((inside - outside)**2).sum())
+        assert top == np.where(inside > outside, (inside - outside)**2, 0).argmax()
+    kept = labels >= 0
+    assert report.n_outliers == (~kept).sum()
+    assert_allclose(report.criterion, criterion_of(X, labels))
+    assert_allclose(report.purity, sum(row.size*row.purity for row in report)/kept.sum())
+    assert_allclose(report.entropy, sum(row.size*row.entropy for row in report)/kept.sum())
+
+
+def test_report_shows_itself():
+    X = np.array([[1., 1, 0], [1, 2, 0], [0, 0, 1], [0, 0, 0]])
+    plain = cluster_report(X, [0, 0, 7, -1])
+    assert plain.entropy is None and "entropy" not in repr(plain) and "1 left out" in repr(plain) and plain[0].cluster in (0, 7)
+    shown = cluster_report(X, [0, 0, 7, -1], ["<b>", "&", "c"], [1, 1, 2, 2])._repr_html_()
+    assert "<b>" not in shown and "&lt;b&gt;" in shown and "purity 1.000" in shown
+    alone = cluster_report(X, [0, 0, 0, 0])
+    assert alone[0].esim == 0 and alone[0].size == 4
+    same = cluster_report(np.ones((3, 2)), [0, 0, 1], classes=["x"]*3)
+    assert same.entropy == 0 and same.purity == 1
+    for wrong in (dict(labels=[0, 1]), dict(labels=[-1]*4), dict(vocab=["a"]), dict(classes=[1]), dict(n_terms=0)):
+        with pytest.raises(ValueError, match=next(iter(wrong))): cluster_report(**{"X": X, "labels": [0, 0, 1, 1], **wrong})
