@@ -497,7 +497,7 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
     def __init__(self,
         n_clusters:int=20,      # clusters wanted
         *,
-        method:str="rb",        # "rb" repeated bisection, "rbr" refined at the end, "direct" from k seeds
+        method:str="rbr",       # "rb" repeated bisection, "rbr" refined at the end, "direct" from k seeds
         cstype:str="best",      # the cluster to cut next: the one whose cut is "best" for the criterion, or a "large" one
         trials:int=10,          # starts of each cut, of which the best is kept
         n_iter:int=10,          # at most this many passes in each

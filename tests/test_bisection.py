@@ -124,8 +124,8 @@ def test_planted_topics_are_found(planted, method):
 
 def test_fewer_clusters_are_those_of_a_smaller_fit(planted):
     X, _ = planted
-    big = RepeatedBisection(8, random_state=1).fit(X)
-    for n in (1, 2, 5, 8): assert_array_equal(big.labels(n), RepeatedBisection(n, random_state=1).fit(X).labels_)
+    big = RepeatedBisection(8, method="rb", random_state=1).fit(X)
+    for n in (1, 2, 5, 8): assert_array_equal(big.labels(n), RepeatedBisection(n, method="rb", random_state=1).fit(X).labels_)
     refined = RepeatedBisection(8, method="rbr", random_state=1).fit(X)
     assert_array_equal(refined.labels(5), big.labels(5)), assert_array_equal(refined.labels(), refined.labels_)
     assert refined.criterion_ >= big.criterion_
