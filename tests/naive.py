@@ -372,3 +372,79 @@ def cluster_similarities(X, labels, r):
     inside, outside = U[labels == r], U[(labels != r) & (labels >= 0)]
     own, other = (inside @ inside.T).mean(1), (inside @ outside.T).mean(1)
     return own.mean(), own.std(), other.mean(), other.std()
+
+
+def _away(P, others, affine):
+    "Distance of each row of P from the plane through the rows `others`, by least squares"
+    if not len(others): return np.linalg.norm(P, axis=1)
+    base = P[others[0]] if affine else np.zeros(P.shape[1])
+    B = (P[others[1:] if affine else others] - base).T
+    D = (P - base).T
+    return np.linalg.norm(D - B @ np.linalg.lstsq(B, D, rcond=None)[0], axis=0) if B.shape[1] else np.linalg.norm(D, axis=0)
+
+
+def corners(P, k, affine=True, clean_up=True):
+    "FastAnchorWords of Arora and others (2013), Algorithm 4; with neither, successive projection"
+    chosen = []
+    for _ in range(k): chosen.append(int(_away(P, chosen, affine).argmax()))
+    for i in range(k if clean_up else 0):
+        chosen[i] = int(_away(P, chosen[:i] + chosen[i+1:], affine).argmax())
+    return chosen
+
+
+def cooccurrence(X):
+    "How often two different places of a document hold two words, pair by pair"
+    docs = [c for c in X if c.sum() >= 2]
+    Q = np.zeros((X.shape[1],)*2)
+    for c in docs:
+        places = [w for w, n in enumerate(c) for _ in range(int(n))]
+        for a in range(len(places)):
+            for b in range(len(places)):
+                if a != b: Q[places[a],places[b]] += 1/(len(places)*(len(places) - 1)*len(docs))
+    return Q
+
+
+def simplex_least_squares(B, y):
+    "The mixture of the columns of B that is nearest to y, by trying every set of columns"
+    best, least = None, inf
+    for size in range(1, B.shape[1] + 1):
+        for F in combinations(range(B.shape[1]), size):
+            K = np.block([[B[:,F].T @ B[:,F], np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]])
+            c = np.linalg.solve(K, np.r_[B[:,F].T @ y, 1])[:size]
+            error = np.linalg.norm(y - B[:,F] @ c)
+            if c.min() >= -1e-12 and error < least - 1e-13:
+                best, least = np.zeros(B.shape[1]), error
+                best[list(F)] = c
+    return best
+
+
+def em(B, y, turns):
+    "The mixture of the columns of B that makes y likeliest, by expectation and maximization"
+    c = np.full(B.shape[1], 1/B.shape[1])
+    for _ in range(turns): c = c*(B.T @ np.divide(y, B @ c, out=np.zeros_like(y), where=y > 0))/y.sum()
+    return c
+
+
+def xray(P, k, select):
+    "XRAY of Kumar, Sindhwani and Kambadur (2013), Algorithm 1; points are rows of P"
+    X, chosen, H = P.T, [], np.zeros((len(P), 0))
+    for _ in range(k):
+        R = X - X[:,chosen] @ H.T
+        sizes = np.where(X.any(0), (X*X).sum(0), inf)
+        if select == "greedy": score = (np.maximum(R.T @ X, 0)**2).sum(0)/sizes
+        else:
+            i = (R*R).sum(0).argmax() if select == "max" else (np.maximum(R.T @ X, 0)**2).sum(1).argmax()
+            score = R[:,i] @ X/np.where(X.any(0), X.sum(0), inf)
+        score[chosen] = -inf
+        chosen.append(int(score.argmax()))
+        H = nnls_rows(X[:,chosen], P)
+    return chosen, H
+
+
+def squish(z, j):
+    "The nearest x with 0 <= x_i <= x_j <= 1, by looking at many x_j"
+    def at(top):
+        x = np.clip(z, 0, top)
+        x[j] = top
+        return x
+    return min((at(top) for top in np.linspace(0, 1, 2001)), key=lambda x: ((x - z)**2).sum())
