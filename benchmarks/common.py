@@ -4,20 +4,18 @@ import ctypes
 import gc
 import json
 import os
-import platform
 import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics import normalized_mutual_info_score
 
 from nmf2.data import load, planted_tree
+from nmf2.study import machine
 
 RESULTS = Path(__file__).parent/"results"
 SEES_MEMORY = Path("/proc/self/clear_refs").exists()       # on Linux
@@ -172,29 +170,6 @@ def peak_beyond(call):
     Path("/proc/self/clear_refs").write_text("5")
     call()
     return resident("VmHWM") - before
-
-
-def nmi(classes, labels):
-    """Normalized mutual information (arithmetic mean of the entropies); outliers, -1, are one more cluster."""
-    return float(normalized_mutual_info_score(classes, labels))
-
-
-def machine():
-    """What a figure depends on beside the code."""
-    cpu = platform.processor()
-    if Path("/proc/cpuinfo").exists():
-        found = [s.split(":")[1].strip() for s in Path("/proc/cpuinfo").read_text().splitlines() if s.startswith("model name")]
-        cpu = found[0] if found else cpu
-    packages = ["nmf2", "numpy", "scipy", "scikit-learn", "numba"]
-    return dict(cpu=cpu, cores=os.cpu_count(), system=platform.system(), python=platform.python_version(),
-                **{p: _version(p) for p in packages})
-
-
-def _version(package):
-    if package == "nmf2":
-        import nmf2
-        return nmf2.__version__
-    return version(package)
 
 
 def write(path, shown, **record):

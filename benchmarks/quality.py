@@ -11,10 +11,11 @@ import time
 import warnings
 
 import numpy as np
-from common import arguments, collections, mean_sd, nmi, say, table, write
+from common import arguments, collections, mean_sd, say, table, write
 from sklearn.cluster import BisectingKMeans, KMeans
 from sklearn.decomposition import NMF
 
+from nmf2.evaluate import nmi
 from nmf2.flat import FlatNMF2
 from nmf2.weighting import count_pipeline, text_pipeline
 
@@ -60,7 +61,7 @@ def measure(X, classes, quick=False):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")        # not converged; fewer leaves than asked for
                 for name, labels in fit(X, len(set(classes)), seed).items():
-                    scores.setdefault(f"{name}, {group}", []).append(round(nmi(classes, labels), 4))
+                    scores.setdefault(f"{name}, {group}", []).append(round(nmi(labels, classes), 4))
         say(f"   {group} {fit.__name__}: {time.perf_counter() - t0:.0f} s")
     return scores
 

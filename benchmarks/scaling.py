@@ -12,11 +12,12 @@ import warnings
 
 import numba
 import numpy as np
-from common import (SEES_MEMORY, arguments, bytes_of, interleaved, nmi, rcv1_like, resident, say, slope, table, timed,
+from common import (SEES_MEMORY, arguments, bytes_of, interleaved, rcv1_like, resident, say, slope, table, timed,
                     wikipedia_like, write)
 from sweep import one_iteration
 
 from nmf2 import HierNMF2
+from nmf2.evaluate import nmi
 
 PAPERS = dict(init="random", extrapolate=False, tol=1e-4, random_state=0)
 
@@ -69,7 +70,7 @@ def full(k=60, share=1.):
         seconds, model = timed(lambda: fit(X, k, **options))
         sweep = float(np.median(sweeps + sweep_seconds(X, 5)))
         rows.append(dict(fit=name, shape=X.shape, nonzeros=X.nnz, leaves=model.n_leaves_, seconds=seconds, sweep=sweep,
-                         fit_in_sweeps=seconds/sweep, sweeps=round(model.n_sweeps_, 1), nmi=nmi(classes, model.labels_)))
+                         fit_in_sweeps=seconds/sweep, sweeps=round(model.n_sweeps_, 1), nmi=nmi(model.labels_, classes)))
         say(f"{name}: {seconds:.0f} s")
     return rows
 
@@ -82,7 +83,7 @@ def wikipedia(k=80, share=1.):
     fit(X[:2000], 5)
     seconds, model = timed(lambda: fit(X, k))
     return [dict(fit="default", shape=X.shape, nonzeros=X.nnz, bytes=bytes_of(X), leaves=model.n_leaves_, **made, seconds=seconds,
-                 sweeps=round(model.n_sweeps_, 1), peak=resident("VmHWM"), nmi=nmi(classes, model.labels_))]
+                 sweeps=round(model.n_sweeps_, 1), peak=resident("VmHWM"), nmi=nmi(model.labels_, classes))]
 
 
 def show_series(rows):

@@ -11,9 +11,10 @@ collections, and passes over the matrix (`n_sweeps_`).
 import warnings
 
 import numpy as np
-from common import arguments, collections, nmi, say, table, write
+from common import arguments, collections, say, table, write
 
 from nmf2 import FlatNMF2
+from nmf2.evaluate import nmi
 from nmf2.kernels import documents, take
 from nmf2.rank2 import svd_topics
 from nmf2.weighting import count_pipeline
@@ -46,8 +47,8 @@ def measure(X, classes, options, seeds):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")                        # fewer leaves than asked for
             model = FlatNMF2(min(40, len(set(classes))), random_state=seed, **options).fit(Y)
-        row["leaves"].append(round(nmi(classes[some], model.hier_.labels_), 4))
-        row["flat"].append(round(nmi(classes[some], model.labels_), 4))
+        row["leaves"].append(round(nmi(model.hier_.labels_, classes[some]), 4))
+        row["flat"].append(round(nmi(model.labels_, classes[some]), 4))
         row["sweeps"].append(round(model.hier_.n_sweeps_, 1))
     return row
 

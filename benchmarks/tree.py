@@ -12,12 +12,13 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from common import (SEES_MEMORY, arguments, bytes_of, interleaved, matrices, mean_sd, nmi, peak_beyond, say, table, timed,
+from common import (SEES_MEMORY, arguments, bytes_of, interleaved, matrices, mean_sd, peak_beyond, say, table, timed,
                     with_file, write)
 from quality import bisecting, kmeans, sklearn_nmf
 from sklearn.decomposition import LatentDirichletAllocation
 
 from nmf2 import FlatNMF2, HierNMF2
+from nmf2.evaluate import nmi
 
 
 def hier(X, k, seed): return {"HierNMF2": HierNMF2(k, random_state=seed).fit(X).labels_}
@@ -53,7 +54,7 @@ def race(X, classes, k, seeds, large=False):
             if method in FEW and seed >= (1 if large else FEW[method]): continue
             t, (name, labels) = timed(lambda: quietly(method, Y, k, seed), .3)
             row = found.setdefault(name, dict(seconds=[], nmi=[]))
-            row["seconds"].append(round(t, 4)), row["nmi"].append(round(nmi(truth, labels), 4))
+            row["seconds"].append(round(t, 4)), row["nmi"].append(round(nmi(labels, truth), 4))
         say(f"seed {seed}: " + ", ".join(f"{name} {row['seconds'][-1]:.2f} s" for name, row in found.items()))
     return found
 

@@ -10,8 +10,9 @@ import time
 import warnings
 
 import numpy as np
-from common import arguments, collections, nmi, say, table, write
+from common import arguments, collections, say, table, write
 
+from nmf2.evaluate import nmi
 from nmf2.flat import FlatNMF2
 from nmf2.weighting import count_pipeline, text_pipeline
 
@@ -56,8 +57,8 @@ def measure(X, classes, starts):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")        # fewer leaves than asked for
             model = FlatNMF2(len(set(classes)), **start).fit(X)
-        leaves.append(round(nmi(classes, model.hier_.labels_), 4))
-        flat.append(round(nmi(classes, model.labels_), 4))
+        leaves.append(round(nmi(model.hier_.labels_, classes), 4))
+        flat.append(round(nmi(model.labels_, classes), 4))
     return dict(leaves=leaves, flat=flat)
 
 

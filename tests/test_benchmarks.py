@@ -122,3 +122,19 @@ def test_xu2003(quick):
     rows = quick("xu2003")
     assert [row["k"] for row in rows] == [2, 2, 3, 3]
     for row in rows: assert row["scores"]["NMF-NCW"] == [1, 1] and len(row["scores"]) == 7      # planted topics are found
+
+
+def test_shinnou2007(quick):
+    (row,) = quick("shinnou2007")
+    assert row["entropy"]["weighted"] <= .05 and row["entropy"]["repeated bisection"] <= .05 and len(row["entropy"]) == 15
+
+
+def test_race2008(quick):
+    (row,) = quick("race2008")
+    assert len(row["alone"]) == 9 and row["rounds"][-1]["solution"] >= .9 and 1 <= row["rounds"][0]["common"] <= 9
+
+
+def test_methods(quick):
+    rows = {row["method"]: row for row in quick("methods")}
+    assert not [row for row in rows.values() if row["errors"]]
+    assert rows["repeated-bisection"]["nmi"][0] == rows["flatnmf2"]["nmi"][0] == 1

@@ -1,4 +1,5 @@
 """Flat NMF: each solver against its slow twin, the loop, starts, and the estimator"""
+import os
 import pickle
 import warnings
 
@@ -12,7 +13,7 @@ from sklearn.base import clone
 from sklearn.decomposition import NMF as Sklearn
 from sklearn.exceptions import ConvergenceWarning
 
-from nmf2.data import planted_tree
+from nmf2.data import load, planted_tree
 from nmf2.nmf import (NMF, SOLVERS, SOUND, STARTS, exact, first_factors, hals, multiplicative, nmf,
                       projected_gradient_descent, revive_topics, take_turns, truncated)
 from nmf2.kernels import Rows
@@ -289,3 +290,12 @@ def test_multiplicative_updates_of_the_smallest_numbers():
     F, G, R = np.array([[1e-40, 1.], [0., 1e-45]], np.float32), np.array([[1., 0], [0, 1]]), np.array([[5., 1], [1, 2]], np.float32)
     with np.errstate(all="raise", under="ignore"): new = multiplicative()(F, G, R)
     assert np.isfinite(new).all() and new[1,0] == 0 and new.max() <= 5
+
+
+@pytest.mark.skipif(not os.environ.get("NMF2_DATA"), reason="NMF2_DATA is not set")
+@pytest.mark.parametrize("name", ["tr23", "classic3", "re0"])
+def test_solvers_meet_on_real_matrices(name):
+    try: X = count_pipeline().fit_transform(load(name).X)
+    except FileNotFoundError: pytest.skip(f"{name} is not in NMF2_DATA")
+    found = {solver: nmf(X, 4, solver, init="nndsvda", max_iter=300, random_state=0).error for solver in SOLVERS}
+    assert max(found.values()) <= 1.005*min(found.values()), found
