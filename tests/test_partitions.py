@@ -7,13 +7,23 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_rand_score as ari
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
 
 from nmf2.data import planted_tree
-from nmf2.partitions import (PDDP, SMALL, AverageAssociation, FlatKMeans, NormalizedCutClustering, centroids, divide, leading,
-                             numbered, principal_cut, scatter, walk)
+from nmf2.hier import HierNMF2
+from nmf2.nmf import NMF
+from nmf2.partitions import (LDA, PDDP, RACE, SMALL, AverageAssociation, FlatKMeans, HierKMeans, NMFClustering,
+                             NormalizedCutClustering, NormalizedCutNMF, SVDClustering, centroids, leading, make, methods,
+                             principal_cut, race, scatter)
 from nmf2.weighting import NormalizedCut, count_pipeline
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    with threadpool_limits(1, user_api="blas"): yield
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +138,7 @@ def test_a_cut_is_the_sign_of_the_dense_singular_vector(planted):
 def test_pddp_is_the_naive_one(planted, choice):
     X, _ = planted
     rng = np.random.default_rng(1)
-    for M in (X, X.toarray(), rng.normal(size=(250, 6)), np.abs(rng.normal(size=(40, 90)))):
+    for M in (X, rng.normal(size=(250, 6)), np.abs(rng.normal(size=(40, 90)))):
         model = PDDP(7, choice=choice).fit(M)
         assert piles(model.labels_) == naive.pddp(M.toarray() if sp.issparse(M) else M, 7, choice == "variance")
         assert_array_equal(model.predict(M), model.labels_), assert_array_equal(model.predict(M[[3]]), model.labels_[[3]])
@@ -193,11 +203,188 @@ def test_flat_kmeans(planted):
     assert_allclose(model.inertia_, ((D - model.components_[model.labels_])**2).sum())
 
 
+@pytest.mark.parametrize("centered", [False, True])
+def test_svd_clusters_rows_of_the_dense_svd(planted, centered):
+    X, topics = planted
+    D = X.toarray()
+    U = np.linalg.svd(D - D.mean(0)*centered, full_matrices=False)[0][:,:6]
+    model = SVDClustering(6, centered=centered, random_state=0).fit(X)
+    assert_allclose(abs((model.embedding_*U).sum(0)), 1, atol=1e-5)
+    assert piles(model.labels_) == piles(PDDP(6, kmeans=True).fit(model.embedding_).labels_) and ari(topics, model.labels_) > .8
+    assert_array_equal(model.predict(X), model.labels_), assert_array_equal(model.predict(X[[7]]), model.labels_[[7]])
+    scaled = SVDClustering(6, rank=9, centered=centered, scaled=True, random_state=0).fit(X)
+    assert_allclose(np.linalg.norm(scaled.embedding_, axis=0), scaled.leading_.sizes)
+    assert_array_equal(scaled.predict(X), scaled.labels_)
+
+
+def test_where_all_directions_are_alike_the_first_is_taken(planted):
+    X, _ = planted
+    for method in (SVDClustering(2, rank=5, clusterer="pddp"), SVDClustering(2, rank=5, clusterer="pddp", random_state=7)):
+        assert piles(method.fit(X).labels_) == piles(PDDP(2).fit(X).labels_)
+
+
+@pytest.mark.parametrize("clusterer", ["pddp", "pddp-kmeans", "kmeans", KMeans(2, n_init=3), AgglomerativeClustering(2)])
+def test_any_clusterer_behind(planted, clusterer):
+    X, topics = planted
+    for method in (SVDClustering, NMFClustering):
+        model = method(6, clusterer=clusterer, random_state=0).fit(X)
+        assert ari(topics, model.labels_) > .5 and len(set(model.labels_)) == 6
+        assert_array_equal(clone(model).fit(X).labels_, model.labels_)
+        if hasattr(model.clusterer_, "predict"): assert np.mean(model.predict(X) == model.labels_) > .99
+        if not isinstance(clusterer, str): assert clusterer.n_clusters == 2                   # the one given stays as it was
+    for wrong in ("mean", 3, NMF(3)):
+        with pytest.raises(ValueError, match="clusterer must be"): SVDClustering(3, clusterer=wrong).fit(X)
+
+
+def test_nmf_clusters_weights(planted):
+    X, topics = planted
+    model = NMFClustering(6, random_state=0).fit(X)
+    assert model.embedding_.shape == (300, 12) and model.nmf_.components_.shape[0] == 12
+    assert_array_equal(model.labels_, PDDP(6, kmeans=True).fit(model.embedding_).labels_)
+    assert ari(topics, model.labels_) > .8
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters", "ignore:n_clusters", "ignore:stopped at max_iter")
+@pytest.mark.parametrize("method", [SVDClustering, lambda k, **p: SVDClustering(k, centered=False, **p), NMFClustering])
+def test_reduction_of_degenerate_matrices(method):
+    for name, X in degenerate():
+        filled = X.any(1)
+        for k in (1, 2, 3):
+            model = method(k, random_state=0).fit(X)
+            placed = model.embedding_.any(1) if method is NMFClustering else filled
+            assert ((model.labels_ == -1) == ~placed).all() and model.labels_.max() < k, name
+            assert np.isfinite(model.embedding_).all() and np.isfinite(model.components_).all()
+            if name == "one document again and again": assert (model.labels_ == 0).all()
+        with pytest.raises(ValueError, match="n_clusters"): method(len(X) + 1).fit(X)
+    with pytest.raises(ValueError, match="rank must be at most 7"): SVDClustering(3, rank=8).fit(np.random.default_rng(0).random((20, 7)))
+
+
+def test_race_means_what_its_names_say(planted):
+    X, _ = planted
+    for r in (6, 10):
+        for name, same in (("PDDP", PDDP(6)), ("PDDP-kmeans", PDDP(6, kmeans=True)), ("SVDr-PDDP-kmeans", SVDClustering(6, rank=r)),
+                           ("un.SVDr-PDDP-kmeans", SVDClustering(6, rank=r, centered=False))):
+            assert piles(race(name, 6, r, random_state=0).fit(X).labels_) == piles(same.fit(X).labels_), name
+        H = NMF(r, solver="acls", init="random", tol=0, max_iter=50, random_state=0).fit_transform(X)
+        for name, same in (("H-PDDP", PDDP(6)), ("H-PDDP-kmeans", PDDP(6, kmeans=True)), ("H-SVDk-PDDP-kmeans", SVDClustering(6)),
+                           ("H-un.SVDk-PDDP-kmeans", SVDClustering(6, centered=False))):
+            model = race(name, 6, r, random_state=0).fit(X)
+            assert_allclose(model.embedding_, H), assert_array_equal(model.labels_, same.fit(H).labels_)
+    assert_array_equal(race("NMF-Basic", 6, random_state=0).fit(X).labels_,
+                       NMF(6, solver="acls", init="random", tol=0, max_iter=50, random_state=0).fit_transform(X).argmax(1))
+    assert race("H-PDDP", 3, 5, solver="hals", tol=1e-3).solver == "hals" and len(RACE) == 9
+    for wrong, names in ((dict(name="H-SVDk-PDDP-kmeans", rank=5), "rank must be at least"), (dict(name="NMF-Basic", rank=8), "rank must be"),
+                         (dict(name="k-means"), "name must be one of NMF-Basic")):
+        with pytest.raises(ValueError, match=names): race(n_clusters=6, **wrong)
+
+
+def test_iris_as_in_races_paper():
+    from sklearn.datasets import load_iris
+    X, species = load_iris(return_X_y=True)
+    labels = PDDP(3).fit(X).labels_
+    assert max(np.bincount(labels[species == s]).max() for s in range(3)) == 50                # no unit length: any points will do
+    assert ari(species, PDDP(3, kmeans=True).fit(X).labels_) > .7
+
+
+def test_lda():
+    corpus = planted_tree((4,), n_docs=200, overlap=.2, length=60, random_state=0)
+    X = sp.csr_matrix(sp.vstack([corpus.X, sp.csr_matrix((1, corpus.X.shape[1]))]))
+    model = LDA(4, max_iter=10, random_state=0).fit(X)
+    assert ari(corpus.classes()[0], model.labels_[:-1]) > .6 and model.labels_[-1] == -1
+    assert_array_equal(model.predict(X), model.labels_), assert_allclose(model.transform(X).sum(1), 1)
+    assert_allclose(model.components_.sum(1), 1)
+    assert_array_equal(clone(model).fit(X).labels_, model.labels_) and list(model.get_feature_names_out())[0] == "lda0"
+    for wrong, what in ((X*.5, "X must hold counts for LDA, whole numbers, and has"), (-X, "Negative"), (X[:,:0], "feature")):
+        with pytest.raises(ValueError, match=what): LDA(3).fit(wrong)
+    with pytest.raises(ValueError, match="features"): model.predict(X[:,:5])
+
+
+def test_normalized_cut_nmf_is_nmf_of_the_weights(planted):
+    X, _ = planted
+    model, plain = NormalizedCutNMF(6, random_state=0), NMF(6, random_state=0)
+    W = model.fit_transform(X)
+    assert_allclose(W, plain.fit_transform(NormalizedCut().fit_transform(X))), assert_array_equal(model.labels_, plain.labels_)
+    assert_allclose(model.transform(X), W, atol=1e-8), assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_tree_of_means(planted):
+    X, topics = planted
+    model = HierKMeans(6, trials=0, random_state=0).fit(X)
+    D = X.toarray()
+    for id in model.tree_.splits:
+        node = model.tree_[id]
+        for side, child in enumerate(node.children):
+            mean = D[node.docs[node.split.side == side]].mean(0)
+            assert_allclose(child.topic, mean/np.linalg.norm(mean), atol=1e-8)
+            other = D[node.docs[node.split.side != side]].mean(0)
+            far = ((D[child.docs] - mean)**2).sum(1) - ((D[child.docs] - other)**2).sum(1)
+            assert far.max() < 1e-6                                        # everybody is with the nearer mean
+    assert_array_equal(model.predict(X), model.labels_), assert_array_equal(model.predict(X[[3]]), model.labels_[[3]])
+    assert ari(topics, model.labels_) > .5
+    assert_array_equal(HierKMeans(3, trials=0, random_state=0).fit(X).grow(6).labels_, model.labels_)
+    assert_array_equal(model.tree_.labels(3), HierKMeans(3, trials=0, random_state=0).fit(X).labels_)
+    assert model.tree_.to_linkage().shape == (5, 4) and model.transform(X).shape == (300, 6)
+
+
+def test_tree_of_means_sets_outliers_aside(planted):
+    odd = np.zeros((3, planted[0].shape[1] + 6))
+    odd[:,-6:] = .5
+    X = sp.csr_matrix(np.vstack([np.c_[planted[0].toarray(), np.zeros((300, 6))], odd]))
+    model = HierKMeans(5, random_state=1).fit(X)
+    assert model.n_leaves_ == 5 and HierKMeans().trials == 5
+    for wrong in (dict(init="far"), dict(n_init=0), dict(max_iter=0), dict(trials=-1)):
+        with pytest.raises(ValueError, match=next(iter(wrong))): HierKMeans(3, **wrong).fit(X)
+
+
+def test_threads_change_nothing(planted):
+    X, _ = planted
+    for method in (NormalizedCutClustering(6, random_state=0), PDDP(6, kmeans=True), FlatKMeans(6, random_state=0),
+                   HierKMeans(5, random_state=0), SVDClustering(6, random_state=0), NMFClustering(6, random_state=0)):
+        found = []
+        for threads in (1, 2):
+            with threadpool_limits(threads): found.append(clone(method).fit(X).labels_)
+        assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("name", methods())
+def test_every_method_by_name(planted, name):
+    method = methods()[name]
+    pytest.importorskip(method.path.split(":")[0])
+    corpus = planted_tree((2, 3), n_docs=300, overlap=.3, noise=.1, length=60, random_state=0)
+    X, topics = corpus.X if method.wants == "counts" else planted[0], planted[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = make(name, 6, random_state=0)
+        before = model.get_params()
+        labels = model.fit(X).labels_
+    assert labels.shape == (300,) and labels.min() >= -1 and len(set(labels) - {-1}) >= 6 - (name == "lda")
+    assert ari(topics, labels) > .3, ari(topics, labels)
+    assert str(before) == str(model.get_params())
+    assert_array_equal(make(name, 6, random_state=0).fit(X).labels_, labels)
+
+
+def test_methods_are_made_as_asked():
+    assert make("kmeans-flat", 4, 0, n_init=7).n_init == 7 and make("nmf-hier", 4).n_leaves == 4
+    assert make("SVDr-PDDP-kmeans", 4, 0, rank=9).rank == 9
+    assert isinstance(make("hiernmf2", 5), HierNMF2)
+    assert {method.wants for method in methods().values()} == {"weighted", "counts"}
+    with pytest.raises(ValueError, match="name must be one of hiernmf2"): make("k-means", 3)
+
+
 NEGATIVE = {f"check_clustering{rest}": "its data have negative entries" for rest in ("", "(readonly_memmap=True)")}
+
+
+def expected_to_fail(estimator):
+    return {} if isinstance(estimator, ANY_SIGN) else NEGATIVE
+
+
+
+ANY_SIGN = PDDP, FlatKMeans, SVDClustering
 
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([AverageAssociation(3), NormalizedCutClustering(3, normalize_rows=False), PDDP(3), PDDP(3, kmeans=True),
-                          FlatKMeans(3)], expected_failed_checks=lambda est: {} if isinstance(est, (PDDP, FlatKMeans)) else NEGATIVE)
+                          FlatKMeans(3), SVDClustering(3), NMFClustering(3), NormalizedCutNMF(3), HierKMeans(4)],
+                         expected_failed_checks=expected_to_fail)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
