@@ -448,3 +448,43 @@ def squish(z, j):
         x[j] = top
         return x
     return min((at(top) for top in np.linspace(0, 1, 2001)), key=lambda x: ((x - z)**2).sum())
+
+
+def incidence(W, labels, weights):
+    "The columns of one run of NMF, document by document: Shinnou and Sasaki (2007), Figure 1"
+    out = np.zeros(W.shape)
+    for i, w in enumerate(W):
+        if w.sum() == 0 and (labels is None or weights != "standard"): continue
+        c = int(np.argmax(w)) if labels is None else labels[i]
+        if c < 0: continue
+        if weights == "full": out[i] = w/w.sum()
+        else: out[i,c] = 1 if weights == "standard" else w[c]/w.sum()
+    return out
+
+
+def co_association(labelings):
+    "In how many clusterings two documents are together; −1 is together with nobody, not even itself"
+    n = len(labelings[0])
+    return np.array([[sum(labels[i] == labels[j] >= 0 for labels in labelings) for j in range(n)] for i in range(n)])
+
+
+def aggregation(labelings, tolerance):
+    "The aggregation matrix without the entries up to the tolerance: Race (2008), Section 0.3"
+    M = co_association(labelings).astype(float)
+    M[M <= tolerance] = 0
+    return M
+
+
+def jaccard(labelings):
+    "Documents in both of two clusters, over documents in either"
+    clusters = [{i for i, own in enumerate(labels) if own == c} for labels in labelings for c in range(max(labels) + 1)]
+    return np.array([[len(a & b)/len(a | b) if a | b else 0. for a in clusters] for b in clusters])
+
+
+def stability(labelings, labels):
+    "How often documents meet the others of their cluster, pair by pair; and the mean of each cluster"
+    M, docs = co_association(labelings)/len(labelings), np.zeros(len(labels))
+    for i, c in enumerate(labels):
+        others = [j for j, d in enumerate(labels) if d == c and j != i]
+        if c >= 0: docs[i] = np.mean([M[i,j] for j in others]) if others else 1
+    return docs, np.array([docs[labels == c].mean() for c in range(max(labels) + 1)])
