@@ -2,7 +2,7 @@
 
 Entropy of the clusters, as many as there are classes, the smaller the better: k-means; twenty runs of NMF from random starts, the one with the
 smallest error and their mean; and the hypergraphs of these runs, standard, weighted and full, clustered by repeated bisection as the
-paper does with CLUTO. Weights are tf·log(n/df), of unit length. Five times with other seeds. Two kinds of runs: ten turns of HALS, the
+paper does with CLUTO. Weights are tf·log((1 + n)/(1 + df)), of unit length. Five times with other seeds. Two kinds of runs: ten turns of HALS, the
 default of `HypergraphEnsemble`, and as many as it takes (`tol=1e-3`). Beside them repeated bisection of the documents themselves, FlatNMF2,
 one tree, and the weighted hypergraph of twenty trees from random starts.
 
@@ -61,7 +61,7 @@ def measure(X, classes, seed, runs):
 
 
 def weigh(corpus):
-    """tf·log(n/df), rows of unit length."""
+    """tf·log((1 + n)/(1 + df)), rows of unit length."""
     X = corpus.X.astype(np.float32)
     return TfIdf(sublinear_tf=False).fit_transform(X[:, np.flatnonzero(X.getnnz(0))])
 

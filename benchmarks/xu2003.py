@@ -3,7 +3,7 @@
 For k = 2 ... 10, fifty times: draw k topics, mix their documents, and cluster them into k clusters. Accuracy (AC) and normalized
 mutual information (MI, by the larger entropy) of average association (AA), normalized cut (NC), NMF and NMF with normalized-cut
 weights (NMF-NCW), the best of ten random starts; and FlatNMF2 with the same weights, for comparison. As the paper selects it,
-Reuters-21578 keeps the stories with exactly one topic, of topics with at least five. Weights are tf·log(n/df) over the mixed
+Reuters-21578 keeps the stories with exactly one topic, of topics with at least five. Weights are tf·log((1 + n)/(1 + df)) over the mixed
 documents, of unit length, without stop words; words are not stemmed. NMF minimises the paper's error by HALS, which needs fewer turns than
 its multiplicative update; `--mu` uses the latter, for a few draws.
 
@@ -44,7 +44,7 @@ def select(corpus, least=5):
 
 
 def mixed(X, classes, k, rng):
-    """Documents of k topics drawn at random: tf·log(n/df) of unit length, and their classes; documents left without weight are out."""
+    """Documents of k topics drawn at random: tf·log((1 + n)/(1 + df)) of unit length, and their classes; documents left without weight are out."""
     rows = np.flatnonzero(np.isin(classes, rng.choice(classes.max() + 1, k, replace=False)))
     Y = X[rows]
     Y = TfIdf(sublinear_tf=False).fit_transform(Y[:, np.flatnonzero(Y.getnnz(0))])

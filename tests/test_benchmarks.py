@@ -137,4 +137,4 @@ def test_race2008(quick):
 def test_methods(quick):
     rows = {row["method"]: row for row in quick("methods")}
     assert not [row for row in rows.values() if row["errors"]]
-    assert rows["repeated-bisection"]["nmi"][0] == rows["flatnmf2"]["nmi"][0] == 1
+    assert rows["repeated-bisection"]["nmi"][0] == rows["nmf-hals"]["nmi"][0] == rows["lda"]["nmi"][0] == 1
