@@ -58,7 +58,7 @@ def _remedy(message):
 
 # %% ../nbs/00_core.ipynb #f0b9359d
 def check_matrix(
-    est,                    # who asks: an estimator, which learns the number of terms when `reset`
+    est,                    # who asks: an estimator, which learns the number of terms when `reset`, or a function
     X,                      # document-term matrix, dense or any SciPy sparse format, (n_docs, n_terms)
     reset:bool=True,        # is this the matrix to fit to? If not, it must have the terms of that one
     min_docs:int=2,         # fewest documents that make sense
@@ -76,7 +76,7 @@ def check_matrix(
         raise ValueError(f"X has {X.shape[1]} features, but {n_terms} are expected. {_remedy('X has')}")
     if sp.issparse(X): X = _tidy(X)
     values = X.data if sp.issparse(X) else X
-    _check_values(values, type(est).__name__)
+    _check_values(values, getattr(est, "__name__", type(est).__name__))
     if reset and not values.any():
         raise ValueError("X must have entries above zero, but all documents are empty: was the vocabulary trimmed too far?")
     return X

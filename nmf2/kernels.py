@@ -440,8 +440,10 @@ NONE = np.empty(0, np.int32)
 class Rows:
     "A document-term matrix, CSR or dense, that is read a row at a time."
     def __init__(self,
-        X,        # canonical CSR or dense, float32 or float64, (n_docs, n_terms)
+        X,        # canonical CSR or dense, float32 or float64, else it is converted, (n_docs, n_terms)
     ):
+        if sp.issparse(X) and X.format != "csr": X = X.tocsr()
+        if X.dtype not in (np.float32, np.float64): X = X.astype(np.float64)
         self.X, self.shape, self.sparse, self.reads = X, X.shape, sp.issparse(X), 0       # `reads`: how often it was read
         self.data = X.data if self.sparse else np.ascontiguousarray(X)
         self.indices, self.indptr = (X.indices, X.indptr) if self.sparse else (NONE, NONE)

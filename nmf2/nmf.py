@@ -184,9 +184,8 @@ def _unit(T):
     return T/np.where(length > 0, length, 1), length
 
 def _steepness(W, T, R, GT, S, GW):
-    "The size of the projected gradient over that of the products"
-    slope = np.hypot(_slope(W, GT, R), _slope(T, GW, S))
-    return slope/max(np.hypot(np.linalg.norm(R), np.linalg.norm(S)), 1e-300)
+    "The size of the projected gradient over that of the products, of both halves"
+    return np.hypot(_slope(W, GT, R)/max(np.linalg.norm(R), 1e-300), _slope(T, GW, S)/max(np.linalg.norm(S), 1e-300))
 
 # %% ../nbs/12_nmf.ipynb #2b4e6f52
 def revive_topics(
@@ -194,15 +193,20 @@ def revive_topics(
     W:np.ndarray,    # weights, (n_docs, k), changed in place
     T:np.ndarray,    # topics, (n_terms, k), changed in place
     dead,            # numbers of topics without any weight
-):
+    tries:int=20,    # at how many documents to look
+)->bool:             # False if there was nothing to give to the first of them
     "Give topics that died to the documents that are explained worst."
-    for c in dead:
+    for n, c in enumerate(dead):
         W[:,c] = T[:,c] = 0
-        error = docs.squares() + np.einsum("ij,ij->i", W @ _gram(T) - 2*docs.times(T), W)
-        missing = np.maximum(docs.row(worst := error.argmax()) - T @ W[worst], 0)
-        if error[worst] <= 1e-10*docs.squares()[worst] or not missing.any(): return
+        whole = docs.squares()
+        error = whole + np.einsum("ij,ij->i", W @ _gram(T) - 2*docs.times(T), W)
+        for worst in error.argsort()[:-tries-1:-1]:
+            missing = np.maximum(docs.row(worst) - T @ W[worst], 0)
+            if error[worst] > 1e-10*whole[worst] and missing @ missing > 1e-10*whole[worst]: break
+        else: return n > 0
         T[:,c] = missing/np.linalg.norm(missing)
         W[:,c] = np.maximum(docs.times(T[:,[c]])[:,0] - W @ (T.T @ T[:,c]), 0)
+    return True
 
 # %% ../nbs/12_nmf.ipynb #de6369a9
 class Turns(NamedTuple):
@@ -247,9 +251,8 @@ def take_turns(
             T2, more = _unit(further(T1, T))
             W, T, last, beta, most = W1*length, T1, error, min(most, 1.05*beta), min(1., 1.01*most)
             ahead, S, GW = (W2*(length*more), T2), S*(length*more), GW*np.outer(length*more, length*more)
-        if len(dead := np.flatnonzero(~(W.any(0) & T.any(0)))):
-            revive_topics(docs, W, T, dead)
-            ahead, S, last = (W, T), None, np.inf
+        dead = np.flatnonzero(~(W.any(0) & T.any(0)))
+        if len(dead) and revive_topics(docs, W, T, dead): ahead, S, last = (W, T), None, np.inf
         record.append((perf_counter() - began, max(last, 0.)**.5))
     return Turns(*finish(docs, T), len(record), converged, np.array(record).reshape(-1, 2))
 
@@ -274,10 +277,16 @@ SOUND = "bpp", "active-set", "hals"          # solvers for which looking ahead i
 
 def _check_choices(solver, init, extrapolate):
     "Stop at names that are not known, and at what doesn't go together"
-    if solver not in SOLVERS: raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
-    if init not in (*STARTS, "custom"): raise ValueError(f"init must be one of {', '.join(STARTS)} or custom, got {init!r}")
+    if not isinstance(solver, str) or solver not in SOLVERS: raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
+    if not isinstance(init, str) or init not in (*STARTS, "custom"): raise ValueError(f"init must be one of {', '.join(STARTS)} or custom, got {init!r}")
+    if extrapolate not in (None, False, True): raise ValueError(f"extrapolate must be None, True or False, got {extrapolate!r}")
     if extrapolate and solver not in SOUND:
         raise ValueError(f"extrapolate must be None or False with solver={solver!r}: it is sound for {', '.join(SOUND)} only")
+
+def _scale(X):
+    "A power of two near the length of a typical document"
+    squares = Rows(X).squares()
+    return float(2.**np.round(np.log2(squares[squares > 0].mean())/2))
 
 def _given(X, k, W0, Ht0):
     "Weights and topics from those that were given; where one is missing, the best for the other"
@@ -309,21 +318,28 @@ def nmf(
     sparsity:float=.5,        # of `ahcls`
     random_state=None,        # seed of the starts
 )->Turns:
-    "The factorization with the smallest error."
+    """The factorization with the smallest error.
+
+    Documents are brought to a typical length of about one meanwhile, by a power of two, so that nothing depends on the scale of `X`.
+    """
     _check_choices(solver, init, extrapolate)
     check_number("n_components", k, 1)
     check_number("tol", tol, 0, whole=False)
     check_number("max_iter", max_iter, 1)
     check_number("ridge", ridge, 0, whole=False)
     if not 0 <= check_number("sparsity", sparsity, 0, whole=False) <= 1: raise ValueError(f"sparsity must be at most 1, got {sparsity!r}")
-    seed, found = seed_of(random_state), []
+    if init != "custom" and not (W0 is None and Ht0 is None): raise ValueError(f"W and H are what init='custom' starts from, not init={init!r}")
+    X, seed, found = check_matrix(nmf, X, min_docs=1, n_terms=np.shape(X)[-1]), seed_of(random_state), []
+    size = _scale(X)
+    X = X*X.dtype.type(1/size)
     for i in range(check_number("n_init", n_init, 1)):
         rng = np.random.RandomState((seed + i) % 2**32)
-        if init == "custom": W, T = _given(X, k, W0, Ht0)
+        if init == "custom": W, T = _given(X, k, None if W0 is None else np.asarray(W0)/size, Ht0)
         else: W, T = first_factors(X, k, "nndsvda" if (solver, init) == ("mu", "nndsvd") else init, rng)
         pair = tuple(SOLVERS[solver](ridge, sparsity) for _ in range(2))
         found.append(take_turns(X, W, T, pair, tol, max_iter, solver in SOUND if extrapolate is None else extrapolate))
-    return min(found, key=lambda turns: turns.error)
+    best = min(found, key=lambda turns: turns.error)
+    return best._replace(W=best.W*X.dtype.type(size), error=best.error*size, record=best.record*(1, size))
 
 # %% ../nbs/12_nmf.ipynb #d7103770
 class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -333,6 +349,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     - `components_` (n_components, n_terms): $H$, one topic a row, of unit length
     - `labels_` (n_docs,): the topic with the largest weight, −1 for documents without any
+    - `n_components_` int: topics
     - `reconstruction_err_` float: $\\lVert X - WH \\rVert$
     - `n_iter_` int: turns of the start that was kept
     - `record_` (n_iter_, 2): seconds so far, and the error, after each turn
@@ -356,8 +373,9 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.max_iter, self.extrapolate, self.ridge, self.sparsity = max_iter, extrapolate, ridge, sparsity
         self.random_state = random_state
 
-    def fit(self, X, y=None):
-        self.fit_transform(X)
+    def fit(self, X, y=None, W=None, H=None):
+        "Fit; from W or H with init=\"custom\"."
+        self.fit_transform(X, W=W, H=H)
         return self
 
     def fit_transform(self, X, y=None, W=None, H=None):
@@ -370,7 +388,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not turns.converged and self.tol > 0:
             warnings.warn(f"stopped at max_iter={self.max_iter} before reaching tol={self.tol}: raise either", ConvergenceWarning)
         self.components_, self.reconstruction_err_, self.n_iter_ = np.ascontiguousarray(turns.T.T), turns.error, turns.n_iter
-        self.labels_, self.record_ = heaviest(turns.W), turns.record
+        self.labels_, self.record_, self.n_components_ = heaviest(turns.W), turns.record, len(self.components_)
         return turns.W
 
     def fit_predict(self, X, y=None):

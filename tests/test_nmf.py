@@ -299,3 +299,44 @@ def test_solvers_meet_on_real_matrices(name):
     except FileNotFoundError: pytest.skip(f"{name} is not in NMF2_DATA")
     found = {solver: nmf(X, 4, solver, init="nndsvda", max_iter=300, random_state=0).error for solver in SOLVERS}
     assert max(found.values()) <= 1.005*min(found.values()), found
+
+
+@pytest.mark.parametrize("dtype, scales", [(np.float32, (1e-9, 1e-3, 1e9, 1e14)), (np.float64, (1e-20, 1e-3, 1e14))])
+@pytest.mark.parametrize("solver", ["bpp", "hals", "mu", "pgd"])
+def test_scale_of_the_matrix_does_not_matter(planted, solver, dtype, scales):
+    X = planted[0].astype(dtype)
+    def run(scale): return nmf((X*dtype(scale)).astype(dtype), 5, solver, init="random", tol=1e-3, max_iter=60, random_state=0)
+    truth = run(1)
+    for scale in scales:
+        found = run(scale)
+        assert_allclose(found.error/scale, truth.error, rtol=1e-4)
+        assert abs(found.n_iter - truth.n_iter) <= 3
+        assert_allclose(found.record[-1,1]/scale, truth.record[-1,1], rtol=1e-4)
+        assert_allclose((found.W @ found.T.T)/dtype(scale), truth.W @ truth.T.T, atol=.02)
+
+
+@pytest.mark.parametrize("solver", ["bpp", "hals"])
+def test_more_topics_than_there_are_end_soon(solver):
+    for X, k in ((np.ones((5, 4)), 3), (np.outer(np.arange(1., 9), [1, 0, 2]), 6)):
+        turns = nmf(X, k, solver, random_state=0)
+        assert turns.converged and turns.n_iter < 50 and turns.error < 1e-6*np.linalg.norm(X)
+
+
+def test_a_topic_is_revived_by_the_first_document_that_lacks_something():
+    X = np.array([[1., 1, 0], [0, 0, 1]])
+    W, T = np.array([[3., 0], [0, 0]]), np.array([[1., 0], [1, 0], [0, 0]])/2**.5       # the first document has too much of everything
+    assert revive_topics(Rows(X), W, T, [1])
+    assert_allclose(T[:,1], [0, 0, 1])
+    assert not revive_topics(Rows(np.ones((3, 2))), np.c_[np.full(3, 2**.5), np.zeros(3)], np.c_[np.full(2, 2**-.5), np.zeros(2)], [1])
+
+
+def test_any_format_and_the_names_of_scikit_learn(planted):
+    X = planted[0].astype(np.float64)
+    truth = nmf(X, 4, random_state=0)
+    for form in ("csc", "coo", "lil"): assert_allclose(nmf(X.asformat(form), 4, random_state=0).T, truth.T, atol=1e-9)
+    assert_allclose(memberships(X.tocsc(), truth.T), memberships(X, truth.T))
+    with pytest.raises(ValueError, match="Negative values in data passed to nmf"): nmf(-X, 3)
+    with pytest.raises(ValueError, match="custom"): NMF(4).fit_transform(X, W=truth.W)
+    with pytest.raises(ValueError, match="extrapolate"): NMF(4, extrapolate="x").fit(X)
+    model = NMF(4, init="custom", max_iter=3, tol=0).fit(X, W=truth.W, H=truth.T.T)
+    assert model.n_components_ == 4 and model.reconstruction_err_ <= truth.error*(1 + 1e-6)
