@@ -58,6 +58,9 @@ def group_numbers(
     if values.dtype.kind == "f":
         wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
         if len(wrong): raise ValueError(f"{name}[{wrong[0]}] is {values[wrong[0]]}: every document needs the number of its group")
+        if np.abs(values).max() >= (limit := 2.**min(np.finfo(values.dtype).nmant + 1, 53)):
+            raise ValueError(f"{name} has floats of {limit:.0f} or more, which aren't told apart from their neighbours: "
+                             "give whole numbers or strings")
         values = values.astype(np.int64)
     if values.dtype.kind not in "biuU":
         raise ValueError(f"{name} must be whole numbers or strings, got entries of type {values.dtype}")
@@ -220,7 +223,7 @@ def mutual_information(
     base:float=2.,           # of the logarithm: 2 for bits, `np.e` for nats
 )->float:
     "What the clusters tell about the classes. Source: Xu, Liu and Gong (2003), Equation 13."
-    if not base > 1: raise ValueError(f"base must be above 1, got {base!r}")
+    base = check_number("base", base, 1, whole=False, above=True)
     return _information(contingency(labels, classes, outliers, unlabelled).counts)/float(np.log(base))
 
 # %% ../nbs/40_evaluate.ipynb #7bfe0dc0
@@ -520,6 +523,7 @@ def _terms_of(topic, n, number):
     if not all(isinstance(term, (int, np.integer)) and not isinstance(term, bool) for term in topic):
         raise ValueError("topics in lists must be numbers of terms, or words together with vocab; weights come in an array "
                          f"(k, n_terms). Got {topic[:3]}")
+    if min(topic, default=0) < 0: raise ValueError(f"topics name term {min(topic)}; the first is number 0")
     return np.array(list(dict.fromkeys(topic)), int)
 
 # %% ../nbs/40_evaluate.ipynb #eca3624a
@@ -531,16 +535,21 @@ def top_numbers(
 )->list:                  # arrays of term numbers, heaviest first; −1 for words that are not in `vocab`
     "The heaviest terms of each topic. Terms without weight are none of them."
     check_number("n", n, 1)
+    if vocab is not None and n_terms not in (None, len(vocab)):
+        raise ValueError(f"vocab has {len(vocab):,} terms, and {n_terms:,} are expected, one for each column of the matrix")
     topics = getattr(topics, "components_", topics)
+    if hasattr(topics, "to_numpy"): topics = topics.to_numpy()
     if sp.issparse(topics): topics = topics.toarray()
+    if isinstance(topics, np.ndarray) and topics.dtype.kind == "f" and not np.isfinite(topics).all():
+        raise ValueError("topics contain NaN or inf: every weight must be a finite number")
     if isinstance(topics, np.ndarray) and topics.ndim == 2 and topics.dtype.kind in "biuf":
         if n_terms not in (None, topics.shape[1]):
             raise ValueError(f"topics have {topics.shape[1]:,} terms, and {n_terms:,} are expected: use the matrix or the vocab "
                              "they come from, or give the topics as lists of words")
-        return [largest(topic.astype(float), n) for topic in topics]
+        if len(topics): return [largest(topic.astype(float), n) for topic in topics]
     if isinstance(topics, str) or not hasattr(topics, "__iter__") or not len(topics := list(topics)) or np.ndim(topics[0]) == 0:
         raise ValueError("topics must be weights (k, n_terms), a fitted model with components_, or a list with a list for each "
-                         "topic")
+                         "topic, at least one")
     number = None if vocab is None else {str(word): j for j, word in enumerate(vocab)}
     lists = [_terms_of(topic, n, number) for topic in topics]
     if n_terms is not None and max(map(np.max, filter(len, lists)), default=-1) >= n_terms:
@@ -598,6 +607,9 @@ def _columns(X, used):
     "Some columns of a matrix as zeros and ones"
     B = X.tocsr()[:,used] if sp.issparse(X) else np.asarray(X)[:,used]
     if sp.issparse(B): B.sum_duplicates()
+    values = B.data if sp.issparse(B) else B
+    if B.dtype.kind not in "biuf" or not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError("X must hold finite numbers that are nonnegative, such as term counts or tf-idf weights")
     return sp.csc_array(B != 0, dtype=float)
 
 def _found_columns(corpus, words):

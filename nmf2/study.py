@@ -23,9 +23,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_number, progress_bar
-from .evaluate import scores
+from .evaluate import group_numbers, scores
 from .formats import plural
 from .hier import checksum
+from .nnls import heaviest
 
 # %% ../nbs/41_study.ipynb #d83b4aa1
 def with_size(
@@ -53,7 +54,7 @@ def cluster(
     if not hasattr(method, "get_params"): found = method(X, k, seed)
     else:
         model = with_size(method, k, seed)
-        found = model.fit_predict(X) if hasattr(model, "fit_predict") else np.asarray(model.fit_transform(X)).argmax(1)
+        found = model.fit_predict(X) if hasattr(model, "fit_predict") else heaviest(np.asarray(model.fit_transform(X)))
     return dict(found) if isinstance(found, dict) else dict(labels=found)
 
 # %% ../nbs/41_study.ipynb #c764d968
@@ -94,20 +95,21 @@ def read_lines(
     path,            # a file written by `Study`; there may be none yet
 )->tuple:            # lines about sessions, lines about runs
     "What a study has written so far."
-    whole = Path(path).read_bytes() if Path(path).exists() else b""
-    whole, lines = whole[:whole.rfind(b"\n") + 1], []
+    text = Path(path).read_bytes() if Path(path).exists() else b""
+    whole, lines, head = text[:text.rfind(b"\n") + 1], [], json.dumps({"format": FORMAT}).encode()[:-1]
     for i, line in enumerate(whole.splitlines(), 1):
         try: lines.append(json.loads(line))
         except ValueError as e: raise ValueError(f"{path}, line {i} is not JSON: is this the file of a study?") from e
-    if lines and not (isinstance(lines[0], dict) and lines[0].get("format") == FORMAT):
+    if not (isinstance(lines[0], dict) and lines[0].get("format") == FORMAT if lines else text[:len(head)] == head[:len(text)]):
         raise ValueError(f"{path} is not the file of a study: its first line should have \"format\": \"{FORMAT}\"")
     return [line for line in lines if "format" in line], [line for line in lines if "format" not in line]
 
 # %% ../nbs/41_study.ipynb #232b1a35
 def mend(
-    path,            # a file that may end in half a line
+    path,            # a file written by `Study`, which may end in half a line
 ):
     "Drop half a line at the end of a file."
+    read_lines(path)                                   # an error, if it is the file of something else
     with open(path, "ab+") as f:
         f.seek(0)
         f.truncate(f.read().rfind(b"\n") + 1)
@@ -139,11 +141,14 @@ def definition(
     return " ".join(re.sub(r" at 0x[0-9a-fA-F]+", "", text).split())
 
 def fingerprint(
-    X,               # a matrix, or a list of texts
+    X,               # a matrix, a data frame of numbers, or a list of texts
 )->int:
     "A checksum of what a collection has."
+    if hasattr(X, "to_numpy"): X = X.to_numpy()
     if sp.issparse(X) or isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and X.ndim == 2: return checksum(X)
-    return zlib.crc32("\0".join(map(str, X)).encode())
+    if not isinstance(X, (list, tuple, np.ndarray)):
+        raise ValueError(f"X must be a matrix or a list of texts, got {type(X).__name__}")
+    return zlib.crc32(json.dumps(_finite(X)).encode())
 
 # %% ../nbs/41_study.ipynb #6c27384a
 PACKAGES = "nmf2", "numpy", "scipy", "scikit-learn", "numba"
@@ -176,11 +181,15 @@ class Study:
         path=None,             # the file to keep runs in; None keeps them in memory only
     ):
         self.methods, self.collections, self.score = dict(methods), dict(collections), score
-        self.clusters = None if clusters is None else [check_number("clusters", k, 1) for k in np.atleast_1d(clusters).tolist()]
-        self.seeds = [check_number("seeds", seed, 0) for seed in np.atleast_1d(seeds).tolist()]
+        self.clusters = None if clusters is None else _numbers("clusters", clusters, 1)
+        self.seeds = _numbers("seeds", seeds, 0)
         self.path = None if path is None else Path(path)
+        if path is not None and (self.path.is_dir() or not self.path.parent.is_dir()):
+            raise ValueError(f"path must be a file in a folder that is there, got {str(path)!r}")
         self.sessions, self._runs = ([], []) if path is None else read_lines(self.path)
         _check_methods(self)
+        for name, source in self.collections.items():
+            if not callable(source): _about(self, name, source)
 
     @property
     def runs(self)->list:
@@ -202,8 +211,23 @@ def _key(run): return tuple(run[name] for name in KEY)
 
 KEY = "collection", "k", "seed", "method"
 
+def _numbers(name, values, low):
+    "One number or several, as a list without repetitions"
+    values = dict.fromkeys(check_number(name, value, low) for value in np.atleast_1d(values).tolist())
+    if not values: raise ValueError(f"{name} must be a number or a list of them, got none")
+    return list(values)
+
+def _scoring(study): return "scores" if study.score is None else definition(study.score)
+
 def _check_methods(study):
-    "Stop if a method isn't one, or isn't what it was"
+    "Stop if a method or the score isn't one, or isn't what it was"
+    for name in [*study.methods, *study.collections]:
+        if not isinstance(name, str): raise ValueError(f"methods and collections must have strings for names, got {name!r}")
+    if not (study.score is None or callable(study.score)):
+        raise ValueError(f"score must be None or a function of labels and classes, got {study.score!r}")
+    for before in (session.get("score", _scoring(study)) for session in study.sessions):
+        if before != _scoring(study):
+            raise ValueError(f"score was {before} in {study.path}, and is {_scoring(study)} now: give the study another path")
     for name, method in study.methods.items():
         if isinstance(method, type) or not (callable(method) or hasattr(method, "get_params")):
             raise ValueError(f"method {name!r} must be an estimator or a function of X, k and seed, got {method!r:.60}"
@@ -228,14 +252,38 @@ def _loaded(study, name):
         warnings.warn(f"collection {name!r} could not be loaded ({type(e).__name__}: {e}); its runs are left for another time",
                       stacklevel=3)
         return None
-    n_classes = None if classes is None else len(set(np.asarray(classes).tolist()))
-    if study.clusters is None and classes is None: raise ValueError(f"collection {name!r} has no classes: clusters must be given")
-    about = dict(shape=list(np.shape(X)), classes=n_classes, checksum=fingerprint(X))
+    return X, classes, _about(study, name, (X, classes))
+
+# %% ../nbs/41_study.ipynb #9061ddac
+def _described(X, classes, by_scores):
+    "What is kept about a collection, or an error if it can't be measured"
+    shape = list(X.shape) if hasattr(X, "shape") else [len(X)]
+    about = dict(shape=shape, classes=None, checksum=fingerprint(X), class_checksum=None)
+    if classes is None: return about
+    numbers, names = group_numbers(classes, "classes")
+    if len(numbers) != shape[0]: raise ValueError(f"there are {shape[0]:,} documents, and {len(numbers):,} classes")
+    if by_scores and (none := (numbers < 0).sum()):
+        raise ValueError(f"{none:,} of {len(numbers):,} documents have no class (−1 or ''). Leave them out, as labelled() "
+                         "of a Corpus does, or give a score that does")
+    return about | dict(classes=len(names), class_checksum=fingerprint([names, numbers]))
+
+def _about(study, name, pair):
+    "What is kept about a collection, or an error if it can't be measured or isn't what it was"
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+        raise ValueError(f"collection {name!r} must be (X, classes) or a function that returns them, got {type(pair).__name__}")
+    try: about = _described(*pair, study.score is None)
+    except (TypeError, ValueError) as e: raise ValueError(f"collection {name!r}: {e}") from e
+    if pair[1] is None:
+        if study.clusters is None: raise ValueError(f"collection {name!r} has no classes: clusters must be given")
+        for method in study.methods:
+            if hasattr(study.methods[method], "get_params"):
+                raise ValueError(f"collection {name!r} has no classes to measure the labels of {method!r} with: "
+                                 "give classes, or a function that returns a dictionary of figures")
     for run in study.runs:
-        if run["collection"] == name and run["checksum"] != about["checksum"]:
+        if run["collection"] == name and any(run.get(part, now) != now for part, now in about.items()):
             raise ValueError(f"collection {name!r} is not the one in {study.path or 'memory'}: "
                              "give it another name, or the study another path")
-    return X, classes, about
+    return about
 
 # %% ../nbs/41_study.ipynb #8d2dc4cd
 def _results(jobs, n_jobs):
@@ -262,6 +310,7 @@ def run(study,
     progress:bool=False,      # show a bar?
 )->Study:
     "Do what isn't done yet."
+    if n_jobs != -1: check_number("n_jobs", n_jobs, 1)
     done = {_key(run) for run in study.runs if not (retry and run["error"])}
     begun, n = False, len(study.methods)*len(study.seeds)*len(study.clusters or [None])
     with progress_bar(n*len(study.collections), "study", progress, "run") as bar:
@@ -286,7 +335,7 @@ def _begin(study, n_jobs):
     "Write the line about a session"
     if study.path is not None: mend(study.path)
     _keep(study, dict(format=FORMAT, started=time.strftime("%Y-%m-%dT%H:%M:%S%z"), n_jobs=n_jobs, machine=machine(),
-                      methods={name: definition(method) for name, method in study.methods.items()}))
+                      score=_scoring(study), methods={name: definition(method) for name, method in study.methods.items()}))
     return True
 
 def _record(key, session, about, result):
@@ -355,6 +404,7 @@ def tabulate(
     **where,                   # which runs: a value each, such as k=20, or a list of values
 )->Table:
     "Runs as a table."
+    check_number("digits", digits, 0)
     if stat != "mean±sd" and stat not in STATS and not callable(stat):
         raise ValueError(f"stat must be one of {', '.join(map(repr, ['mean±sd', *STATS]))} or a function, got {stat!r}")
     def listed(x): return list(x) if isinstance(x, (list, tuple, set, range)) else [x]

@@ -159,7 +159,16 @@ def test_wrong_labels_are_named(values, said):
     with pytest.raises(ValueError, match="^classes"): nmi([0, 1], values)
 
 
+def test_floats_too_large_to_be_told_apart_are_no_labels():
+    for values in ([1e30, 2e30], [2.**53, 0.], np.array([2**24, 0], np.float32), np.array([-1e300, 0]), [2**63, -1]):
+        with pytest.raises(ValueError, match="^labels has floats of"): accuracy(values, [0, 1])
+    for values in ([2**62, 2**62 + 1], [2.**53 - 1, 2.**53 - 2], np.array([2**24 - 1, 2**24 - 2], np.float32)):
+        assert accuracy(values, [0, 1]) == 1
+
+
 def test_wrong_options_are_named():
+    for base in ("x", None, 1, np.nan):
+        with pytest.raises(ValueError, match="^base must"): mutual_information([0], [0], base=base)
     with pytest.raises(ValueError, match="3 labels and 2 classes"): nmi([0, 1, 1], [0, 1])
     with pytest.raises(ValueError, match="average must"): nmi([0], [0], average="mean")
     with pytest.raises(ValueError, match="outliers must"): accuracy([0], [0], outliers="out")
@@ -356,15 +365,45 @@ def test_topics_come_in_many_forms_and_wrong_ones_are_named():
     for topics in (H, Model(), sp.csr_matrix(H), [[1, 3, 0], [2, 3]], ([1, 3, 0], np.array([2, 3])),
                    [["b", "d", "a"], ["c", "d"]]):
         assert [t.tolist() for t in top_numbers(topics, 3, 4, WORDS[:4])] == [[1, 3, 0], [2, 3]]
-    for topics, said in (([[.1, .9]], "array"), (["a", "b"], "a list for each"), ("ab", "a list for each"), ([], "a list for each"),
+    with pytest.raises(ValueError, match="vocab has 5 terms, and 4"): top_numbers(H, 3, 4, WORDS[:5])
+    spoiled = np.where(H > .6, np.nan, H)
+    for topics, said in ((H[:0], "at least one"), (spoiled, "topics contain NaN"), (sp.csr_array(spoiled), "topics contain NaN"),
+                         (np.where(H > .6, np.inf, H), "NaN or inf"),
+                         ([[1, -1]], "term -1; the first is number 0"), ([[.1, .9]], "array"), (["a", "b"], "a list for each"),
+                         ("ab", "a list for each"), ([], "a list for each"),
                          (3, "a list"), ([["a", 1]], "numbers of terms"), ([[7]], "beyond the 4"), ([[True, 2]], "numbers of"),
                          (np.zeros((2, 3)), "3 terms, and 4")):
         with pytest.raises(ValueError, match=said): top_numbers(topics, 3, 4)
 
 
+class Frame:
+    "A data frame, as far as it matters: names of columns come out when it is gone through"
+    ndim = 2
+    def __init__(self, values): self.values, self.shape = values, values.shape
+    def to_numpy(self): return self.values
+    def __iter__(self): return iter("abcdefghijklmnopqrstuvwxyz"[:self.shape[1]])
+
+
+def test_topics_and_references_may_be_data_frames():
+    texts, X, H = texts_of(0)
+    for topics, reference in ((Frame(H), X), (H, Frame(X)), (Frame(H), Frame(X))):
+        assert_array_equal(umass_coherence(topics, reference, 5).topics, umass_coherence(H, X, 5).topics)
+    assert topic_diversity(Frame(H)) == topic_diversity(H)
+
+
 def test_what_coherence_cannot_use_is_named():
     H, X, words = np.array([[.1, .7, 0, .2], [0, 0, .5, .5]]), np.eye(4), WORDS[:4]
     for call, said in ((lambda: umass_coherence(H, X, eps=0), "eps"), (lambda: umass_coherence(H, X, n=0), "n must"),
+                       (lambda: npmi_coherence(H, X*np.nan), "X must hold finite"),
+                       (lambda: npmi_coherence(H, -X), "nonnegative"),
+                       (lambda: umass_coherence(H, sp.csr_array(-X)), "X must"), (lambda: umass_coherence(H, X*1j), "X must"),
+                       (lambda: umass_coherence(H, X.astype(str)), "X must"),
+                       (lambda: umass_coherence(H, X.astype(object)), "X must"),
+                       (lambda: umass_coherence(H[:0], X), "at least one"),
+                       (lambda: umass_coherence(H*np.nan, X), "topics contain"),
+                       (lambda: umass_coherence(H, X, vocab=words[:3]), "vocab has 3 terms, and 4"),
+                       (lambda: umass_coherence([["a", "b"]], X, vocab=WORDS), "vocab has 8 terms"),
+                       (lambda: umass_coherence([[0, -1]], X), "term -1"),
                        (lambda: npmi_coherence(H, X, window=5), "order"),
                        (lambda: npmi_coherence(H, ["a"], window=1, vocab=words), "window"),
                        (lambda: npmi_coherence(H, Corpus(X=X), window=5), "counts only"),

@@ -10,7 +10,7 @@ from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.pipeline import make_pipeline
 
 from nmf2.evaluate import scores
-from nmf2.study import Study, cluster, definition, fingerprint, machine, one_run, read_lines, tabulate, with_size
+from nmf2.study import Study, cluster, definition, fingerprint, machine, mend, one_run, read_lines, tabulate, with_size
 
 rng = np.random.default_rng(0)
 CLASSES = np.repeat([0, 1, 2], 20)
@@ -47,6 +47,9 @@ def test_labels_come_from_any_kind_of_method():
     for method in (KMeans(n_init=1), LatentDirichletAllocation(max_iter=2), drawn):
         labels = cluster(method, X, 3, 0)["labels"]
         assert len(labels) == 60 and set(labels) <= {0, 1, 2}
+    empty = sp.vstack([X, sp.csr_matrix((1, 12))]).tocsr()
+    labels = cluster(NMF(), empty, 3, 0)["labels"]
+    assert labels[-1] == -1 and (labels[:-1] >= 0).all()
     assert cluster(lambda X, k, seed: {"error_left": .5}, X, 3, 0) == {"error_left": .5}
 
 
@@ -128,9 +131,45 @@ def test_changed_methods_and_collections_are_refused(tmp_path):
     Study({"m": KMeans(n_init=1), "other": drawn}, {"c": (X.toarray(), CLASSES)}, seeds=0, path=path).run()
     with pytest.raises(ValueError, match="another name"): Study({"m": KMeans(n_init=2)}, {"c": (X, CLASSES)}, path=path)
     with pytest.raises(ValueError, match="another name"): Study({"m": drawn}, {"c": (X, CLASSES)}, path=path)
-    for other in ((2*X, CLASSES), (X[:50], CLASSES[:50])):
-        study = Study({"m": KMeans(n_init=1)}, {"c": other}, seeds=1, path=path)
-        with pytest.raises(ValueError, match="collection 'c' is not"): study.run()
+    wider = sp.csr_matrix((X.data, X.indices, X.indptr), shape=(60, 13))
+    for other in ((2*X, CLASSES), (X[:50], CLASSES[:50]), (wider, CLASSES), (X, CLASSES[::-1]), (X, CLASSES % 2)):
+        for seed in (0, 1):
+            with pytest.raises(ValueError, match="collection 'c' is not"): Study(METHODS, {"c": other}, seeds=seed, path=path)
+        late = Study(METHODS, {"c": lambda: other}, seeds=1, path=path)
+        with pytest.raises(ValueError, match="collection 'c' is not"): late.run()
+    before = path.read_bytes()
+    for same in (CLASSES.tolist(), CLASSES.astype(float), CLASSES.astype(np.uint8)):
+        Study({"m": KMeans(n_init=1)}, {"c": (X, same)}, seeds=0, path=path).run()
+    assert path.read_bytes() == before
+
+
+def test_another_score_is_refused(tmp_path):
+    def halved(labels, classes): return {"nmi": scores(labels, classes).nmi/2}
+    for first, second in ((None, halved), (halved, None)):
+        path = tmp_path/f"{definition(first)}.jsonl"
+        Study(METHODS, COLLECTIONS, seeds=0, path=path, score=first).run()
+        with pytest.raises(ValueError, match="score was .* and is .* now"): Study(METHODS, COLLECTIONS, path=path, score=second)
+        assert len(Study(METHODS, COLLECTIONS, seeds=range(2), path=path, score=first).run().runs) == 8
+
+
+class Frame:
+    "A data frame, as far as it matters: names of columns come out when it is gone through"
+    ndim = 2
+    def __init__(self, values): self.values, self.shape = values, values.shape
+    def to_numpy(self): return self.values
+    def __iter__(self): return iter("abcdefghijklmnopqrstuvwxyz"[:self.shape[1]])
+
+
+def test_fingerprints_see_all_of_the_data():
+    assert fingerprint(Frame(X.toarray())) == fingerprint(X) != fingerprint(Frame(2*X.toarray()))
+    words = Frame(np.array([["a", "b"], ["c", "d"]], object))
+    assert fingerprint(words) != fingerprint(Frame(words.values.T))
+    assert fingerprint(np.array(["a", "b"])) == fingerprint(["a", "b"]) != fingerprint(np.array(["a", "c"], object))
+    long = np.arange(5000.)
+    changed = np.where(long == 2500, 1e-9, long)                      # where NumPy prints dots
+    assert fingerprint(long) != fingerprint(changed) and fingerprint([long]) != fingerprint([changed])
+    assert fingerprint([["a", "b"], ["c"]]) != fingerprint([["a"], ["b", "c"]])
+    with pytest.raises(ValueError, match="X must be a matrix or a list"): fingerprint({"a": 1})
 
 
 def test_definitions_have_no_addresses_and_are_complete():
@@ -188,7 +227,21 @@ def test_files_of_something_else_are_refused(tmp_path):
         path.write_text(text)
         with pytest.raises(ValueError, match=said): Study(METHODS, COLLECTIONS, path=path)
         assert path.read_text() == text
+    for text in ('{"precious": 1}', "hello", "[1, 2]", '{"format": "other"}', '{"format": "nmf2 study 10"'):   # no line end
+        path.write_text(text)
+        for touch in (lambda: Study(METHODS, COLLECTIONS, path=path).run(), lambda: mend(path), lambda: read_lines(path)):
+            with pytest.raises(ValueError, match="not the file of a study"): touch()
+        assert path.read_text() == text
     assert read_lines(tmp_path/"none.jsonl") == ([], [])
+
+
+def test_a_session_cut_in_its_first_line_begins_again(tmp_path):
+    path = tmp_path/"study.jsonl"
+    Study(METHODS, COLLECTIONS, seeds=0, path=path).run()
+    first = path.read_bytes().split(b"\n")[0]
+    for end in (0, 5, 20, 40, len(first)):
+        path.write_bytes(first[:end])
+        assert len(Study(METHODS, COLLECTIONS, seeds=0, path=path).run().runs) == len(read_lines(path)[1]) == 4
 
 
 def test_processes_do_the_same(tmp_path):
@@ -202,7 +255,44 @@ def test_processes_do_the_same(tmp_path):
     assert both.table().to_markdown() == alone.table().to_markdown() and both.sessions[0]["n_jobs"] == 2
 
 
-def test_wrong_arguments_are_named():
+def refused(said, methods=METHODS, collections=COLLECTIONS, **options):
+    with pytest.raises(ValueError, match=said): Study(methods, collections, **options)
+
+
+def test_bad_collections_are_refused_before_any_run():
+    calls, some = [], np.where(np.arange(60) % 5 == 0, -1, CLASSES)
+    methods = {"m": lambda X, k, seed: calls.append(seed)}
+    words = np.array(["", "a", "b", "c"])[some + 1]
+    for classes, said in ((some, "12 of 60 documents have no class.*labelled"), (words, "12 of 60 documents have no class"),
+                          (CLASSES[:50], "60 documents, and 50 classes"), ([None]*60, "every document needs"),
+                          (np.where(some < 0, np.nan, some), "every document needs"), (np.eye(60), "one entry for each"),
+                          ([], "no entries")):
+        refused(f"collection 'bad': .*{said}", methods, {"good": (X, CLASSES), "bad": (X, classes)})
+        with pytest.raises(ValueError, match=f"collection 'bad': .*{said}"): Study(methods, {"bad": lambda: (X, classes)}).run()
+    for pair, said in ((X, "csr_matrix"), (5, "int"), ((X,), "tuple"), ((X, CLASSES, 3), "tuple")):
+        refused(f"collection 'bad' must be .* got {said}", methods, {"bad": pair})
+    for thing in (5, {"a": 1}, "abc"): refused("collection 'bad': ", methods, {"bad": (thing, [0, 1, 2])})
+    refused("'bad' has no classes: clusters", methods, {"bad": (X, None)})
+    refused("'bad' has no classes to measure the labels of 'k'", {"m": drawn, "k": KMeans()}, {"bad": (X, None)}, clusters=3)
+    assert not calls
+
+
+def test_a_score_of_ones_own_may_have_documents_without_a_class():
+    def known(labels, classes): return scores(labels, classes, unlabelled="drop")._asdict()
+    run, = Study({"drawn": drawn}, {"c": (X, np.where(CLASSES == 2, -1, CLASSES))}, seeds=0, score=known).run().runs
+    assert run["error"] is None and run["n_docs"] == 40 and run["k"] == run["classes"] == 2
+
+
+def test_wrong_arguments_are_named(tmp_path):
+    refused("strings for names, got 1", {1: drawn}), refused("strings for names", collections={("a", 1): (X, CLASSES)})
+    refused("seeds must be a number or a list of them, got none", seeds=[]), refused("clusters must", clusters=[])
+    refused("score must", score="nmi"), refused("path must", path=tmp_path), refused("path must", path=tmp_path/"no"/"s.jsonl")
+    for n_jobs in ("a", 0, -2, 1.5, None):
+        study = Study(METHODS, COLLECTIONS)
+        with pytest.raises(ValueError, match="n_jobs must"): study.run(n_jobs)
+        assert study.runs == []
+    with pytest.raises(ValueError, match="digits"): tabulate(RUNS, k=2, digits=-1)
+    assert Study(METHODS, COLLECTIONS, seeds=[1, 0, 1]).seeds == [1, 0]
     for options, said in ((dict(clusters=0), "clusters"), (dict(seeds=-1), "seeds"), (dict(clusters=[2.5]), "clusters")):
         with pytest.raises(ValueError, match=said): Study(METHODS, COLLECTIONS, **options)
     with pytest.raises(ValueError, match=r"Make one with KMeans\(\)"): Study({"m": KMeans}, COLLECTIONS)
