@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['CRITERIA', 'I1', 'I2', 'E1', 'H1', 'H2', 'G1', 'G1P', 'LANES', 'COPIES', 'N_A', 'N_B', 'SQUARE_A', 'SQUARE_B',
-           'WHOLE_A', 'WHOLE_B', 'GAIN', 'unit_rows', 'shares', 'worth', 'arrays', 'composites', 'criterion_of',
-           'Halves', 'bisect', 'Cluster', 'Clustering', 'repeated_bisection', 'coarser', 'refine', 'direct',
-           'RepeatedBisection', 'ClusterRow', 'ClusterReport', 'cluster_report']
+           'WHOLE_A', 'WHOLE_B', 'GAIN', 'rows_of', 'unit_rows', 'shares', 'worth', 'arrays', 'labels_of', 'kind_of',
+           'composites', 'criterion_of', 'Halves', 'bisect', 'Cluster', 'Clustering', 'repeated_bisection', 'coarser',
+           'refine', 'direct', 'RepeatedBisection', 'ClusterRow', 'ClusterReport', 'cluster_report']
 
 # %% ../nbs/29_bisection.ipynb #a7a6b821
 import html
@@ -30,11 +30,22 @@ from .tree import largest
 from .weighting import EmptyDocumentsWarning
 
 # %% ../nbs/29_bisection.ipynb #9ed51b0c
+def rows_of(
+    X,                # document-term matrix, any SciPy sparse format or dense, (n_docs, n_terms)
+    unit:bool=False,  # must all documents have length one?
+):                    # CSR, float32 or float64
+    "The matrix, checked, as the kernels here take it."
+    X = sp.csr_array(check_matrix(rows_of, X, reset=False, min_docs=1, n_terms=(np.shape(X) or (0,))[-1]))
+    if unit and (odd := abs(Rows(X).squares() - 1) > 1e-3).any():
+        raise ValueError(f"X must have documents of length one, and {odd.sum()} of {len(odd)} have another: leave out empty ones, "
+                         "and make the others so with unit_rows(X)")
+    return X
+
 def unit_rows(
     X,   # document-term matrix, any SciPy sparse format or dense, (n_docs, n_terms)
-):       # CSR, in the type of X; empty documents stay empty
+):       # CSR, float32 or float64; empty documents stay empty
     "Documents of length one."
-    X = sp.csr_array(X)
+    X = rows_of(X)
     lengths = np.sqrt(Rows(X).squares())
     scale = (1/np.where(lengths > 0, lengths, 1)).astype(X.dtype)
     return sp.csr_array((X.data*np.repeat(scale, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
@@ -83,16 +94,44 @@ def _add_up(data, indices, indptr, labels, D):
         row = D[labels[i]]
         for p in range(np.uintp(indptr[i]), np.uintp(indptr[i+1])): row[np.uintp(indices[p])] += data[p]
 
+# %% ../nbs/29_bisection.ipynb #a4d06db5
+def labels_of(
+    labels,            # cluster of each document, whole numbers, (n_docs,)
+    n_docs:int,        # how many there must be
+    k:int=2**31,       # all must be below this
+    none:bool=True,    # may a document belong nowhere, with label −1?
+)->np.ndarray:         # (n_docs,), int64, and never the caller's own
+    "The labels, checked."
+    labels, low = np.asarray(labels), -1 if none else 0
+    if labels.shape != (n_docs,): raise ValueError(f"labels must have {n_docs} entries, one for each document, got shape {labels.shape}")
+    odd = ~((labels >= low) & (labels < k) & (labels == np.rint(labels))) if labels.dtype.kind in "iuf" else np.ones(n_docs, bool)
+    if labels.dtype.kind != "b" and odd.any():
+        high, names = "" if k == 2**31 else f" to {k - 1}", ": np.unique(labels, return_inverse=True)[1] makes such numbers from names"
+        raise ValueError(f"labels must be whole numbers from {low}{high or ' on'}, got {labels[odd].tolist()[0]!r}"
+                         f"{names if labels.dtype.kind in 'OUS' else ''}")
+    return labels.astype(np.int64)
+
+def kind_of(
+    criterion:str,     # one of `CRITERIA`
+)->int:
+    "Its place in `CRITERIA`."
+    if criterion in CRITERIA: return CRITERIA.index(criterion)
+    raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}, got {criterion!r}")
+
 # %% ../nbs/29_bisection.ipynb #44744099
 def composites(
-    X,                  # documents of unit length, CSR, (n_docs, n_terms)
+    X,                  # documents, CSR or any other format, (n_docs, n_terms)
     labels:np.ndarray,  # cluster of each, −1 for none, (n_docs,)
     k:int,              # clusters
 )->np.ndarray:          # (k, n_terms), float64
     "The sum of the documents of each cluster."
-    D = np.zeros((k, X.shape[1]))
-    _add_up(*arrays(X), np.asarray(labels, np.int64), D)
+    X, D = rows_of(X), np.zeros((check_number("k", k, 1), np.shape(X)[1]))
+    _add_up(*arrays(X), labels_of(labels, X.shape[0], k), D)
     return D
+
+def _sum_of(X):
+    "The sum of all documents"
+    return composites(X, np.zeros(X.shape[0], int), 1)[0]
 
 def criterion_of(
     X,                    # document-term matrix, (n_docs, n_terms); rows are scaled to unit length here
@@ -100,9 +139,16 @@ def criterion_of(
     criterion:str="i2",   # one of `CRITERIA`
 )->float:                 # more is better: what should be small is negative
     "How good a clustering is."
-    labels, kind = np.asarray(labels), CRITERIA.index(criterion)
-    D = composites(unit_rows(X), labels, labels.max() + 1)
-    return _worth_of(kind, np.bincount(labels[labels >= 0]), D)
+    X, kind = unit_rows(X), kind_of(criterion)
+    kept, names, r = _numbered(labels, X.shape[0])
+    return _worth_of(kind, np.bincount(r), composites(X[kept], r, len(names)))
+
+def _numbered(labels, n_docs):
+    "Documents that belong somewhere, the names of the clusters, and for each of these documents the place of its cluster among them"
+    labels = labels_of(labels, n_docs)
+    kept = np.flatnonzero(labels >= 0)
+    if not len(kept): raise ValueError("labels must put some document into a cluster: all are negative")
+    return kept, *np.unique(labels[kept], return_inverse=True)
 
 def _worth_of(kind, sizes, D):
     "The criterion from sizes and composites"
@@ -263,8 +309,14 @@ def _pulls(part, data, indices, indptr, total, out):
 def _pull_of(X):
     "The inner product of each document with the sum of all"
     pull = np.zeros(X.shape[0])
-    _pulls(n_parts(len(pull)), *arrays(X), composites(X, pull, 1)[0], pull)
+    _pulls(n_parts(len(pull)), *arrays(X), _sum_of(X), pull)
     return pull
+
+# %% ../nbs/29_bisection.ipynb #58c776c9
+def _ready(X, criterion, **numbers):
+    "Matrix and number of the criterion, checked, and how often things are done, too"
+    for name, value in numbers.items(): check_number(name, value, 0 if name == "n_iter" else 1)
+    return rows_of(X, unit=True), kind_of(criterion)
 
 # %% ../nbs/29_bisection.ipynb #da3b1ff5
 class Halves(NamedTuple):
@@ -274,7 +326,7 @@ class Halves(NamedTuple):
     record:np.ndarray   # the criterion of both sides at the start and after each pass of each trial, nan after the last, (n_iter + 1, trials)
 
 def bisect(
-    X,                          # documents of unit length, none of them empty, CSR, (n_docs, n_terms)
+    X,                          # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
     pull:np.ndarray|None=None,  # inner product of each with the sum of the whole collection, (n_docs,); if these are all, None
     *,
     criterion:str="i2",         # one of `CRITERIA`
@@ -283,13 +335,15 @@ def bisect(
     rng=0,                      # a NumPy `Generator`, or its seed
 )->Halves|None:                 # None if all documents are copies of one
     "Cut a collection in two. Source: Zhao and Karypis (2004), Section 3."
-    n, groups, kind = X.shape[0], -(-trials//LANES), CRITERIA.index(criterion)
+    X, kind = _ready(X, criterion, trials=trials, n_iter=n_iter)
+    n, groups = X.shape[0], -(-trials//LANES)
+    if pull is not None and np.shape(pull) != (n,): raise ValueError(f"pull must have {n} entries, got shape {np.shape(pull)}")
     states = np.random.default_rng(rng).integers(1, 2147483647, groups)
-    total, inside = composites(X, np.zeros(n), 1)[0], np.zeros(n)
+    total, inside = _sum_of(X), np.zeros(n)
     _pulls(n_parts(n), *arrays(X), total, inside)
     side, known = np.zeros((groups, n, LANES), np.int8), np.zeros((groups, 6, LANES))
     record = np.full((groups, n_iter + 1, LANES), np.nan)
-    _trials(groups, *arrays(X), total, inside, inside if pull is None else pull, kind, trials, n_iter, states,
+    _trials(groups, *arrays(X), total, inside, inside if pull is None else np.asarray(pull, float), kind, trials, n_iter, states,
             side, known, record)
     if not known[0,N_A,0]: return None
     run = [(g, c) for g, c in np.ndindex(groups, LANES) if known[g,N_A,c]]
@@ -310,12 +364,12 @@ class Cluster:
 class Clustering(NamedTuple):
     "Clusters, and how they were made"
     labels:np.ndarray           # (n_docs,)
-    record:np.ndarray           # number of clusters and criterion, after each cut and each pass of refinement, (n_steps, 2)
+    record:np.ndarray           # number of clusters and criterion, of one cluster, after each cut and each pass, (n_steps, 2)
     splits:np.ndarray           # the cluster that was cut to make each cluster from the second on, (n_clusters - 1,)
 
 # %% ../nbs/29_bisection.ipynb #79389619
 def repeated_bisection(
-    X,                     # documents of unit length, none of them empty, CSR, (n_docs, n_terms)
+    X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
     k:int,                 # clusters wanted
     *,
     cstype:str="best",     # the cluster to cut next: the one whose cut is "best" for the criterion, or a "large" one
@@ -325,7 +379,9 @@ def repeated_bisection(
     seed:int=0,            # from `seed_of`
 )->Clustering:             # fewer than k clusters if only copies are left in each
     "Cut in two until there are k clusters. Source: Zhao and Karypis (2004), Section 3."
-    kind, D, pull = CRITERIA.index(criterion), composites(X, np.zeros(X.shape[0]), 1)[0], _pull_of(X)
+    if cstype not in ("best", "large"): raise ValueError(f"cstype must be 'best' or 'large', got {cstype!r}")
+    X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
+    D, pull = _sum_of(X), _pull_of(X)
     clusters = [Cluster(np.arange(X.shape[0]), np.array(shares(kind, len(pull), D @ D, D @ D)))]
     whole, splits = clusters[0].share, []
     record = [(1, worth(kind, *whole))]
@@ -362,7 +418,8 @@ def coarser(
     n:int,              # clusters wanted
 )->np.ndarray:          # (n_docs,)
     "The clusters when there were n."
-    now = np.arange(len(splits) + 1)
+    check_number("n", n, 1)
+    labels, now = labels_of(labels, len(labels), len(splits) + 1), np.arange(len(splits) + 1)
     for r in range(n, len(now)): now[r] = now[splits[r-1]]
     return np.where(labels < 0, -1, now[labels])
 
@@ -448,7 +505,7 @@ def _direct(part, data, indices, indptr, pull, kind, k, n_terms, n_iter, states,
 def _steps(k, values): return np.stack([np.full(len(values), k, float), values], 1)
 
 def refine(
-    X,                     # documents of unit length, none of them empty, CSR, (n_docs, n_terms)
+    X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
     labels:np.ndarray,     # cluster of each, 0 to k − 1, (n_docs,)
     *,
     criterion:str="i2",    # one of `CRITERIA`
@@ -456,15 +513,17 @@ def refine(
     rng=0,                 # a NumPy `Generator`, or its seed
 )->tuple:                  # better labels, and the criterion at the start and after each pass
     "Move documents, one at a time, to where the criterion is best. Source: Zhao and Karypis (2004), Section 3."
-    labels, k, state = np.array(labels, np.int64), max(labels) + 1, np.random.default_rng(rng).integers(1, 2147483647, 1)
+    X, kind = _ready(X, criterion, n_iter=n_iter)
+    labels, state = labels_of(labels, X.shape[0], X.shape[0], none=False), np.random.default_rng(rng).integers(1, 2147483647, 1)
+    k = labels.max() + 1
     D = np.zeros((-(-k//LANES), X.shape[1], LANES), X.dtype)
     for c, d in enumerate(composites(X, labels, k)): D[c//LANES,:,c%LANES] = d
     record = np.full(n_iter + 1, np.nan)
-    _refine(*arrays(X), _pull_of(X), CRITERIA.index(criterion), k, n_iter, state, labels, D, record)
+    _refine(*arrays(X), _pull_of(X), kind, k, n_iter, state, labels, D, record)
     return labels, record[~np.isnan(record)]
 
 def direct(
-    X,                     # documents of unit length, none of them empty, CSR, (n_docs, n_terms)
+    X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
     k:int,                 # clusters wanted
     *,
     criterion:str="i2",    # one of `CRITERIA`
@@ -473,8 +532,9 @@ def direct(
     seed:int=0,            # from `seed_of`
 )->Clustering:             # fewer than k clusters if there are fewer different documents
     "Clusters from k seeds. Source: Zhao and Karypis (2004), Section 3."
-    labels, record = np.zeros((trials, X.shape[0]), np.int64), np.full((trials, n_iter + 1), np.nan)
-    _direct(trials, *arrays(X), _pull_of(X), CRITERIA.index(criterion), k, X.shape[1], n_iter,
+    X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
+    labels, record, k = np.zeros((trials, X.shape[0]), np.int64), np.full((trials, n_iter + 1), np.nan), min(k, X.shape[0])
+    _direct(trials, *arrays(X), _pull_of(X), kind, k, X.shape[1], n_iter,
             stream(seed).integers(1, 2147483647, trials), labels, record)
     ends = [(max(l) + 1, r[~np.isnan(r)][-1]) for l, r in zip(labels, record)]
     best = ends.index(max(ends))
@@ -489,7 +549,8 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
     - `labels_` (n_docs,): cluster of each document, −1 for empty ones
     - `components_` (n_clusters, n_terms): centroids, of unit length
     - `criterion_` float: the criterion at the end; more is better, what should be small is negative
-    - `record_` (n_steps, 2): number of clusters and criterion after each cut, and after each pass of a refinement
+    - `record_` (n_steps, 2): number of clusters and criterion, first of one cluster, then after each cut, and after each pass of a
+      refinement. No pass lowers the criterion, but cuts do lower "g1" and "g1p", for which one cluster has 0, the best there is
     - `splits_` (n_clusters − 1,): the cluster that was cut to make cluster 1, 2, …; empty for "direct"
 
     Source: Zhao and Karypis (2004); Karypis, *CLUTO, a clustering toolkit*, Technical report 02-017, University of Minnesota.
@@ -510,7 +571,8 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
     def _check(self):
         "Stop at parameters that make no sense"
         for name, low in (("n_clusters", 1), ("trials", 1), ("n_iter", 0)): check_number(name, getattr(self, name), low)
-        for name, allowed in (("method", ("rb", "rbr", "direct")), ("cstype", ("best", "large")), ("criterion", CRITERIA)):
+        kind_of(self.criterion)
+        for name, allowed in (("method", ("rb", "rbr", "direct")), ("cstype", ("best", "large"))):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(self, name)!r}")
 
@@ -580,6 +642,13 @@ class ClusterReport(list):
     criterion, entropy, purity, n_outliers = 0., None, None, 0
 
 # %% ../nbs/29_bisection.ipynb #2c6069f3
+def _classes_of(classes, n_docs):
+    "The classes, checked"
+    if np.shape(classes) != (n_docs,): raise ValueError(f"classes must have {n_docs} entries, got shape {np.shape(classes)}")
+    if any(c is None or c != c for c in classes):
+        raise ValueError("classes must be numbers or names, and some are missing: leave these documents out, or give them a name")
+    return np.array([str(c) for c in classes]) if np.asarray(classes).dtype == object else np.asarray(classes)
+
 def _against_classes(labels, classes, k):
     "Entropy and purity of each cluster, (k, 2)"
     names, numbers = np.unique(classes, return_inverse=True)
@@ -602,17 +671,16 @@ def cluster_report(
     n_terms:int=5,              # terms for each cluster
 )->ClusterReport:
     "How tight clusters are, how far from the rest, and by which terms they are known. Source: CLUTO's report, see above."
-    X, labels = check_matrix(ClusterReport(), X, n_terms=np.shape(X)[1], min_docs=1), np.asarray(labels)
-    for name, given, n in (("labels", labels, X.shape[0]), ("classes", classes, X.shape[0]), ("vocab", vocab, X.shape[1])):
-        if given is not None and len(given) != n: raise ValueError(f"{name} must have {n} entries, got {len(given)}")
+    docs = unit_rows(X)
+    if vocab is not None and np.shape(vocab) != docs.shape[1:]:
+        raise ValueError(f"vocab must have {docs.shape[1]} entries, got shape {np.shape(vocab)}")
     check_number("n_terms", n_terms, 1)
-    kept = np.flatnonzero(labels >= 0)
-    if not len(kept): raise ValueError("labels must put some document into a cluster: all are negative")
-    names, r = np.unique(labels[kept], return_inverse=True)
-    docs = unit_rows(X if len(kept) == len(labels) else X[kept])
+    kept, names, r = _numbered(labels, n_docs := docs.shape[0])
+    if classes is not None: classes = _classes_of(classes, n_docs)
+    docs = docs if len(kept) == n_docs else docs[kept]
     size, D = np.bincount(r), composites(docs, r, len(names))
     mean, rest = D/size[:,None], (D.sum(0) - D)/np.maximum(len(kept) - size, 1)[:,None]
-    known = [None]*len(names) if classes is None else _against_classes(r, np.asarray(classes)[kept], len(names))
+    known = [None]*len(names) if classes is None else _against_classes(r, classes[kept], len(names))
     report = ClusterReport()
     for c in range(len(names)):
         inside, outside = (Rows(docs[r == c]).times(v[:,None])[:,0].astype(float) for v in (mean[c], rest[c]))
@@ -621,7 +689,7 @@ def cluster_report(
             *(known[c] if classes is not None else (None, None)), _terms(mean[c]**2/max(mean[c] @ mean[c], 1e-300), vocab, n_terms),
             _terms(np.maximum(away, 0)**2/max(away @ away, 1e-300), vocab, n_terms)))
     report.sort(key=lambda row: row.esim - row.isim)
-    report.criterion, report.n_outliers = _worth_of(I2, size, D), len(labels) - len(kept)
+    report.criterion, report.n_outliers = _worth_of(I2, size, D), n_docs - len(kept)
     if classes is not None: report.entropy, report.purity = (float(v) for v in size @ np.array(known)/len(kept))
     return report
 

@@ -14,7 +14,7 @@ from sklearn.metrics import normalized_mutual_info_score as nmi
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nmf2.bisection import CRITERIA, RepeatedBisection, bisect, cluster_report, coarser, composites, criterion_of, direct, refine, \
-                           repeated_bisection, unit_rows
+                           repeated_bisection, rows_of, unit_rows
 from nmf2.data import load, planted_tree
 from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
 
@@ -81,7 +81,17 @@ def test_it_never_falls(planted, criterion):
     run = repeated_bisection(U, 6, criterion=criterion)
     assert_array_equal(run.record[:,0], range(1, 7))
     assert_allclose(run.record[-1,1], criterion_of(X, run.labels, criterion))
-    if criterion in ("i1", "i2"): assert (np.diff(run.record[:,1]) > 0).all()
+    cuts = np.diff(run.record[:,1])
+    if criterion in ("i1", "i2"): assert (cuts > 0).all()
+    if criterion in ("g1", "g1p"): assert run.record[0,1] == 0 and (cuts < 0).all()     # one cluster is the best there is
+
+
+@each_criterion
+def test_passes_never_lower_the_record(planted, criterion):
+    for method in ("rb", "rbr", "direct"):
+        record = RepeatedBisection(6, method=method, criterion=criterion, trials=2, random_state=1).fit(planted[0]).record_
+        passes = np.diff(record[:,0]) == 0
+        assert (np.diff(record[:,1])[passes] >= -1e-9*abs(record[-1,1])).all() and passes.any() == (method != "rb")
 
 
 def test_a_bisection_is_the_same_moves_with_two_clusters(planted):
@@ -302,3 +312,82 @@ def test_report_shows_itself():
     assert same.entropy == 0 and same.purity == 1
     for wrong in (dict(labels=[0, 1]), dict(labels=[-1]*4), dict(vocab=["a"]), dict(classes=[1]), dict(n_terms=0)):
         with pytest.raises(ValueError, match=next(iter(wrong))): cluster_report(**{"X": X, "labels": [0, 0, 1, 1], **wrong})
+
+
+# ---- what can't be labels, a criterion or a matrix
+
+def random_rows(): return sp.random(60, 40, .2, format="csr", random_state=0)
+
+
+@pytest.mark.parametrize("labels", [np.arange(6000) % 3, np.arange(90) % 3, [0, 1], np.full(60, 2**40), np.full(60, -2), ["a", "b"]*30, [.5, 1.5]*30,
+                                    [np.nan]*60, [np.inf]*60, [1e300]*60, [None]*60, None, 0, np.zeros((60, 1)), []], ids=lambda v: str(v)[:20])
+def test_wrong_labels_are_named(labels):
+    X = random_rows()
+    U = unit_rows(X)
+    for call in (lambda: criterion_of(X, labels), lambda: refine(U, labels), lambda: composites(U, labels, 3), lambda: cluster_report(X, labels)):
+        with pytest.raises(ValueError, match="labels must"): call()
+
+
+def test_labels_must_be_in_range():
+    U = unit_rows(random_rows())
+    for wrong in (np.full(60, 3), np.full(60, -2)):
+        with pytest.raises(ValueError, match="from -1 to 2"): composites(U, wrong, 3)
+    for wrong in (np.full(60, 60), np.full(60, -1), np.r_[-1, np.zeros(59)]):
+        with pytest.raises(ValueError, match="from 0 to 59"): refine(U, wrong)
+    for call in (criterion_of, cluster_report):
+        with pytest.raises(ValueError, match="all are negative"): call(U, [-1]*60)
+    with pytest.raises(ValueError, match="from -1 to 1"): coarser([0, 2], [0], 1)
+    labels = np.arange(60) % 3
+    for same in (labels.tolist(), labels.astype(float), labels.astype(np.uint8), 10**6*labels):
+        assert_allclose(criterion_of(U, same), criterion_of(U, labels))
+    given = labels.copy()
+    refine(U, given)
+    assert_array_equal(given, labels)
+
+
+def test_wrong_criteria_and_options_are_named():
+    U, labels = unit_rows(random_rows()), np.arange(60) % 3
+    for criterion in ("zz", "I2", None, 1):
+        for call in (lambda: criterion_of(U, labels, criterion), lambda: refine(U, labels, criterion=criterion), lambda: bisect(U, criterion=criterion),
+                     lambda: direct(U, 3, criterion=criterion), lambda: repeated_bisection(U, 3, criterion=criterion)):
+            with pytest.raises(ValueError, match="criterion must be one of 'i1'"): call()
+    with pytest.raises(ValueError, match="cstype"): repeated_bisection(U, 3, cstype="zz")
+    with pytest.raises(ValueError, match="trials"): bisect(U, trials=0)
+    with pytest.raises(ValueError, match="k must"): direct(U, 0)
+    with pytest.raises(ValueError, match="n_iter"): refine(U, labels, n_iter=-1)
+    with pytest.raises(ValueError, match="pull"): bisect(U, np.zeros(3))
+
+
+@pytest.mark.parametrize("form", ["csc", "coo", "lil", "dok", "bsr", "dia", "dense", "unsorted", "doubled", "whole"])
+def test_any_format_gives_the_same(form):
+    U, labels = unit_rows(random_rows()), np.arange(60) % 3
+    if form == "dense": V = U.toarray()
+    elif form == "unsorted": V = sp.csr_array((U.data[::-1], U.indices[::-1], U.nnz - U.indptr[::-1]), shape=U.shape)[::-1]
+    elif form == "doubled": V = sp.csr_array((np.repeat(U.data/2, 2), np.repeat(U.indices, 2), 2*U.indptr), shape=U.shape)
+    elif form == "whole": U = V = sp.csr_array(np.eye(60, dtype=int))
+    else: V = U.asformat(form)
+    assert_allclose(criterion_of(V, labels), criterion_of(U, labels)), assert_allclose(composites(V, labels, 3), composites(U, labels, 3))
+    assert_allclose(unit_rows(V).toarray(), U.toarray())
+    for run in (lambda M: repeated_bisection(M, 3), lambda M: direct(M, 3)):
+        assert_array_equal(run(V).labels, run(U).labels)
+    assert_array_equal(bisect(V).side, bisect(U).side), assert_array_equal(refine(V, labels)[0], refine(U, labels)[0])
+    assert repr(cluster_report(V, labels)) == repr(cluster_report(U, labels))
+
+
+def test_wrong_matrices_are_named():
+    X, labels = random_rows(), np.arange(60) % 3
+    for call in (criterion_of, cluster_report):
+        with pytest.raises(ValueError, match="Negative"): call(-X, labels)
+    for call in (lambda: repeated_bisection(X.tocsc(), 3), lambda: direct(X, 3), lambda: bisect(X), lambda: refine(X, labels)):
+        with pytest.raises(ValueError, match="length one"): call()
+    for wrong in ([1., 2], ["a text"], 3., X*np.nan):
+        with pytest.raises(ValueError): rows_of(wrong)
+
+
+def test_classes_of_the_report():
+    X, labels = random_rows(), np.arange(60) % 3
+    for wrong in ([None]*60, ["a", None]*30, [1., np.nan]*30, ["a"]*59, "a", np.zeros((60, 1))):
+        with pytest.raises(ValueError, match="classes must"): cluster_report(X, labels, classes=wrong)
+    for right in (labels, list("abc"*20), np.array(list("abc"*20), object), (labels == 0).tolist()):
+        assert cluster_report(X, labels, classes=right).purity == 1
+    with pytest.raises(ValueError, match="vocab"): cluster_report(X, labels, vocab=["a"])

@@ -14,7 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nmf2.data import planted_tree
 from nmf2.separable import (RULES, XRAY, AnchorWords, Cooccurrence, Hottopixx, Points, _squish, anchor_topics, corners,
-                            doc_mixtures, hott_program, hottopixx, mixtures_of, overlaps, project, spa, topic_covariance, xray)
+                            doc_mixtures, hott_program, hottest, hottopixx, mixtures_of, overlaps, project, sharpest, spa, topic_covariance,
+                            xray)
 
 
 def separable(n_words=60, k=5, n_docs=40, seed=0, alpha=.5):
@@ -187,6 +188,22 @@ def test_rays_of_exact_data(select, seed):
     assert_allclose(X[:,chosen] @ H.T, X, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_the_default_finds_planted_anchors(seed):
+    X, H, anchors = separable(seed=seed)
+    model = XRAY(5).fit(X)
+    assert set(model.anchors_) == set(anchors) == set(xray(X.T, 5)[0])
+    order = [list(anchors).index(a) for a in model.anchors_]
+    assert_allclose(model.components_, (H/np.linalg.norm(H, axis=1, keepdims=True))[order], atol=1e-6)
+
+
+def test_wrong_arguments_of_xray_are_named():
+    X = counts()
+    for wrong, message in ((dict(select="zz"), "select"), (dict(tol=1.), "tol"), (dict(tol=-1), "tol"), (dict(k=0), "k must"), (dict(P=-X), "below zero"),
+                           (dict(P=sp.csr_matrix(-X)), "below zero"), (dict(P=X*np.nan), "finite"), (dict(random_state="x"), "random_state")):
+        with pytest.raises(ValueError, match=message): xray(**{"P": X, "k": 3, **wrong})
+
+
 @pytest.mark.parametrize("select", ["greedy", "dist", "max"])
 def test_rays_are_the_plain_ones(select):
     for seed in range(5):
@@ -220,6 +237,65 @@ def test_program_and_gradient_find_the_planted_ones():
         assert set(Hottopixx(4, method="lp", random_state=seed).fit(X).anchors_) == set(anchors)
 
 
+def first_pure(n_words, k, n_docs, seed, alpha=.6):
+    "Another exactly separable matrix, the first k words pure"
+    rng = np.random.default_rng(seed)
+    shares = np.r_[np.eye(k), rng.dirichlet(np.full(k, alpha), n_words - k)]
+    return rng.dirichlet(np.full(k, .4), n_docs) @ (shares*rng.uniform(1, 4, (n_words, 1))).T
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_gradient_misses_no_planted_anchor(seed):
+    assert set(Hottopixx(5, random_state=0).fit(first_pure(100, 5, 400, seed)).anchors_) == set(range(5))
+
+
+def test_hottest_mends_what_the_gradient_missed():
+    mended = 0
+    for seed in range(8):
+        P = first_pure(100, 5, 400, seed).T
+        order = np.argsort(-hottopixx(P, 5, random_state=0), kind="stable")
+        mended += set(order[:5]) != set(range(5))
+        assert set(hottest(P, order, 5)) == set(range(5))
+    assert mended > 0
+
+
+def test_the_sharpest_are_the_corners_and_of_copies_the_first():
+    for seed in range(10):
+        X, _, anchors = separable(20, 4, seed=seed)
+        P = (X/X.sum(0)).T
+        assert set(sharpest(P @ P.T, 4)) == set(anchors)
+        twice = np.vstack([P, P[::-1]])
+        assert set(sharpest(twice @ twice.T, 4)) == set(anchors)
+    P = np.random.default_rng(0).random((12, 9))
+    assert sharpest(P @ P.T, 12) == list(range(12)) and len(sharpest(P @ P.T, 1)) == 1
+    from scipy.optimize import nnls as slow
+    kept = list(range(12))
+    for _ in range(7): kept.remove(min(kept, key=lambda i: slow(P[[j for j in kept if j != i]].T, P[i])[1]))
+    assert sharpest(P @ P.T, 5) == kept
+
+
+def test_hottest_never_explains_less():
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        P, order = rng.random((30, 12)), rng.permutation(30)
+        P /= P.sum(1, keepdims=True)
+        def left(chosen): return np.sum((P - naive_cone(P[chosen], P))**2)
+        assert left(hottest(P, order, 4)) <= left(order[:4])*(1 + 1e-9)
+
+
+def naive_cone(B, Y):
+    from scipy.optimize import nnls as slow
+    return np.array([slow(B.T, y)[0] @ B for y in Y])
+
+
+@pytest.mark.parametrize("method", ["gradient", "lp"])
+def test_topics_that_are_nothing_are_left_out(method):
+    with pytest.warns(ConvergenceWarning, match="1 topics instead of n_clusters=3"):
+        model = Hottopixx(3, method=method, random_state=0).fit(np.ones((10, 4)))
+    assert model.components_.shape == (1, 4) and model.components_.all() and len(model.anchors_) == 1
+    assert not model.labels_.any() and model.transform(np.ones((2, 4))).shape == (2, 1)
+
+
 def test_program_bears_noise():
     X, _, anchors = separable(16, 3, 20, 1, alpha=1.)
     P = (X/X.sum(0)).T
@@ -242,7 +318,7 @@ def test_squish_is_the_nearest_allowed_column():
 
 # ---- estimators
 
-MODELS = [AnchorWords(3, min_df=1), XRAY(3), XRAY(3, anchors="documents"), XRAY(3, select="max"), Hottopixx(3, epochs=30, random_state=0)]
+MODELS = [AnchorWords(3, min_df=1), XRAY(3), XRAY(3, anchors="documents"), XRAY(3, select="greedy"), Hottopixx(3, epochs=30, random_state=0)]
 each_model = pytest.mark.parametrize("model", MODELS, ids=str)
 
 
@@ -291,7 +367,7 @@ def test_more_topics_than_words_or_corners():
     X = counts(2, 40, 6)
     for model in (AnchorWords(9, min_df=1), XRAY(9), Hottopixx(9)):
         with pytest.raises(ValueError, match="n_clusters=9"): model.fit(X)
-    for model in (XRAY(4), XRAY(4, select="max"), XRAY(4, anchors="documents")):
+    for model in (XRAY(4), XRAY(4, select="max"), XRAY(4, select="greedy"), XRAY(4, anchors="documents")):
         with pytest.warns(ConvergenceWarning, match="2 topics instead of n_clusters=4"):
             model.fit(np.kron(np.eye(2), np.full((6, 3), 2.)))
         assert_array_equal(np.unique(model.labels_), [0, 1])
@@ -309,7 +385,10 @@ def test_weights_are_refused_in_words():
 @pytest.mark.parametrize("model,message", [
     (AnchorWords(0), "n_clusters"), (AnchorWords(2, recover="x"), "recover"), (AnchorWords(2, project=0), "project"),
     (AnchorWords(2, min_length=1), "min_length"), (AnchorWords(2, min_df=40), "min_df"), (AnchorWords(2, min_df=1, min_length=99), "min_length"),
-    (XRAY(2, select="x"), "select"), (XRAY(2, anchors="x"), "anchors"), (XRAY(2, tol=-1), "tol"), (Hottopixx(2, method="x"), "method"),
+    (XRAY(2, select="x"), "select"), (XRAY(2, anchors="x"), "anchors"), (XRAY(2, tol=-1), "tol"), (XRAY(3, tol=1.), "tol must be below 1"),
+    (AnchorWords(2, random_state="x"), "random_state"), (XRAY(2, random_state="x"), "random_state"), (Hottopixx(2, random_state="x"), "random_state"),
+    (XRAY(2, anchors="documents", min_df="x"), "min_df"), (XRAY(2, anchors="documents", min_df=1.5), "min_df"), (AnchorWords(2, min_df=-1), "min_df"),
+    (AnchorWords(2, clean_up="x"), "clean_up"), (XRAY(2, select=None), "select"), (Hottopixx(2, method="x"), "method"),
     (Hottopixx(2, epochs=0), "epochs"), (Hottopixx(2, method="lp", noise=-1), "noise"), (Hottopixx(2, max_words=1), "max_words")], ids=str)
 def test_wrong_parameters_are_named(model, message):
     with pytest.raises(ValueError, match=message): model.fit(counts())
