@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['SMALL', 'RNG', 'CLUSTERERS', 'ACLS', 'RACE', 'Leading', 'leading', 'kmeans', 'spread', 'centroids', 'nearest',
            'rows_of_length_one', 'AverageAssociation', 'NormalizedCutClustering', 'principal_cut', 'Cut', 'scatter',
-           'divide', 'walk', 'numbered', 'PDDP', 'FlatKMeans', 'clusterer_of', 'SVDClustering', 'NMFClustering', 'race',
-           'two_means', 'HierKMeans', 'LDA', 'NormalizedCutNMF', 'Method', 'methods', 'make']
+           'divide', 'walk', 'numbered', 'by_cosine', 'PDDP', 'FlatKMeans', 'clusterer_of', 'SVDClustering',
+           'NMFClustering', 'race', 'two_means', 'HierKMeans', 'LDA', 'NormalizedCutNMF', 'Method', 'methods', 'make']
 
 # %% ../nbs/30_partitions.ipynb #80219aef
 import inspect
@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from .bisection import RepeatedBisection
+from .bisection import RepeatedBisection, composites, refine, unit_rows
 from .core import check_matrix, check_number, seed_of, stream
 from .hier import TreeEstimator
 from .kernels import Rows, stored
@@ -278,6 +278,21 @@ def numbered(
     number = {name: up(name) for name in set(names)}
     return np.array([number[name] for name in names], dtype=int)
 
+# %% ../nbs/30_partitions.ipynb #dd0331bc
+def by_cosine(
+    Y,                    # points, CSR or dense, of any sign, (n, d)
+    labels:np.ndarray,    # the clusters to begin with, from 0, (n,)
+    k:int,                # how many clusters
+    least:float=0.,       # points no farther than this from zero stay where they are
+    seed:int=0,           # of the order in which points are visited
+)->tuple:                 # better labels; the centroids, of length one, (k, d)
+    "k-means by cosine, one point at a time; also called spherical k-means."
+    far, U, labels = np.flatnonzero(Rows(Y).squares() > least**2), unit_rows(Y), np.array(labels)
+    if len(far): labels[far] = refine(U[far], labels[far], n_iter=300, rng=seed)[0]
+    placed = np.full(len(labels), -1)
+    placed[far] = labels[far]
+    return labels, rows_of_length_one(composites(U, placed, k))
+
 # %% ../nbs/30_partitions.ipynb #435255f4
 def _points(est, X, reset=True):
     "The matrix checked, of any sign; and which rows are documents: all, but for the empty ones of a nonnegative matrix"
@@ -295,7 +310,7 @@ class PDDP(ClusterMixin, BaseEstimator):
     After `fit`:
 
     - `labels_` (n_docs,): the cluster of each document, −1 for empty ones
-    - `components_` (n_clusters, n_terms): the mean of each cluster
+    - `components_` (n_clusters, n_terms): the mean of each cluster; by cosine the mean of its directions, of length one
     - `cuts_` list: the splits in the order in which they were made
     - `names_` (n_docs,): the way of each document through the splits
 
@@ -304,9 +319,9 @@ class PDDP(ClusterMixin, BaseEstimator):
     def __init__(self,
         n_clusters:int=8,        # clusters wanted
         *,
-        kmeans:bool=False,       # go on with k-means from the clusters' means?
+        kmeans:bool|str=False,   # go on with k-means from these clusters? True for distances, or "cosine"
         choice:str="scatter",    # split next the cluster with the largest "scatter" or "variance"
-        random_state=None,       # seed of the search for singular vectors; of no account but for rounding
+        random_state=None,       # seed of the search for singular vectors, and of the order of the moves by cosine
     ):
         self.n_clusters, self.kmeans, self.choice, self.random_state = n_clusters, kmeans, choice, random_state
 
@@ -314,6 +329,7 @@ class PDDP(ClusterMixin, BaseEstimator):
         k, seed = check_number("n_clusters", self.n_clusters, 1), seed_of(self.random_state)
         if self.choice not in ("scatter", "variance"):
             raise ValueError(f'choice must be "scatter" or "variance", got {self.choice!r}')
+        if self.kmeans not in (False, True, "cosine"): raise ValueError(f'kmeans must be False, True or "cosine", got {self.kmeans!r}')
         X, filled = _points(self, X)
         _enough(k, filled)
         inside = X if filled.all() else X[filled]
@@ -322,7 +338,10 @@ class PDDP(ClusterMixin, BaseEstimator):
         self.names_[filled], found = names, len(self.cuts_) + 1
         if found < k: warnings.warn(f"n_clusters={k} can't be had: there are only {found} different documents", stacklevel=2)
         self.components_ = centroids(inside, labels, found)
-        if self.kmeans:
+        if self.kmeans == "cosine":
+            self._least = 1e-8*np.sqrt(Rows(inside).squares().max())
+            labels, self.components_ = by_cosine(inside, labels, found, self._least, seed)
+        elif self.kmeans:
             best = kmeans(inside, found, self.components_)
             labels, self.components_ = best.labels_, best.cluster_centers_
         self.labels_ = spread(labels, filled)
@@ -340,8 +359,12 @@ class PDDP(ClusterMixin, BaseEstimator):
         "The cluster at the end of the way, or with `kmeans` the nearest; −1 for empty documents, (n,)."
         check_is_fitted(self)
         X, filled = _points(self, X, reset=False)
-        if self.kmeans: return spread(nearest(X[filled], self.components_), filled)
-        return spread(numbered(walk(self.cuts_, X[filled]), self.cuts_), filled)
+        inside = X[filled]
+        if self.kmeans and self.kmeans != "cosine": return spread(nearest(inside, self.components_), filled)
+        way = numbered(walk(self.cuts_, inside), self.cuts_)
+        if not self.kmeans: return spread(way, filled)
+        far = Rows(inside).squares() > self._least**2
+        return spread(np.where(far, (inside @ self.components_.T).argmax(1), way), filled)
 
     def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__(), nonnegative=False)
 
@@ -386,10 +409,10 @@ class FlatKMeans(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__(), nonnegative=False)
 
 # %% ../nbs/30_partitions.ipynb #0c150025
-CLUSTERERS = {"pddp": dict(), "pddp-kmeans": dict(kmeans=True)}
+CLUSTERERS = {"pddp": dict(), "pddp-kmeans": dict(kmeans=True), "pddp-cosine": dict(kmeans="cosine")}
 
 def clusterer_of(
-    clusterer,     # "pddp", "pddp-kmeans", "kmeans", or an estimator that has `n_clusters`
+    clusterer,     # "pddp", "pddp-kmeans", "pddp-cosine", "kmeans", or an estimator that has `n_clusters`
     k:int,         # clusters wanted
     seed:int,      # for those that have a `random_state` and no seed of their own
 ):                 # not fitted yet
@@ -401,7 +424,8 @@ def clusterer_of(
     elif hasattr(clusterer, "get_params") and "n_clusters" in (known := clusterer.get_params()):
         own = dict(random_state=seed) if known.get("random_state", 0) is None else {}
         return clone(clusterer).set_params(n_clusters=k, **own)
-    raise ValueError(f'clusterer must be "pddp", "pddp-kmeans", "kmeans" or an estimator with the parameter n_clusters, got {clusterer!r}')
+    raise ValueError(f'clusterer must be "pddp", "pddp-kmeans", "pddp-cosine", "kmeans" or an estimator with the parameter n_clusters, '
+                     f'got {clusterer!r}')
 
 # %% ../nbs/30_partitions.ipynb #2c515956
 class SVDClustering(ClusterMixin, BaseEstimator):
@@ -423,7 +447,7 @@ class SVDClustering(ClusterMixin, BaseEstimator):
         rank:int|None=None,       # r, how many singular vectors; None for as many as clusters, SVD-k
         centered:bool=True,       # of the centred matrix? Race's "un." methods do without
         scaled:bool=False,        # times the singular values?
-        clusterer="pddp-kmeans",  # of the coordinates: "pddp", "pddp-kmeans", "kmeans", or an estimator with `n_clusters`
+        clusterer="pddp-kmeans",  # of the coordinates: "pddp", "pddp-kmeans", "pddp-cosine", "kmeans", or an estimator with `n_clusters`
         random_state=None,        # seed of the clusterer and of the search for singular vectors
     ):
         self.n_clusters, self.rank, self.centered, self.scaled = n_clusters, rank, centered, scaled
@@ -475,7 +499,7 @@ class NMFClustering(ClusterMixin, BaseEstimator):
         n_clusters:int=8,         # clusters wanted
         *,
         rank:int|None=None,       # r, how many topics; None for twice as many as clusters
-        clusterer="pddp-kmeans",  # of the weights: "pddp", "pddp-kmeans", "kmeans", or an estimator with `n_clusters`
+        clusterer="pddp-kmeans",  # of the weights: "pddp", "pddp-kmeans", "pddp-cosine", "kmeans", or an estimator with `n_clusters`
         solver:str="bpp",         # this and the following as in `NMF`
         init:str="nndsvd",
         tol:float=1e-4,
@@ -509,16 +533,19 @@ class NMFClustering(ClusterMixin, BaseEstimator):
 # %% ../nbs/30_partitions.ipynb #26eca79c
 ACLS = dict(solver="acls", init="random", tol=0, max_iter=50)        # a fixed number of turns: where ACLS ends is no minimum
 
-def _plain(k, rank, seed, nmf): return PDDP(k, random_state=seed)
-def _seeded(k, rank, seed, nmf): return PDDP(k, kmeans=True, random_state=seed)
-def _basic(k, rank, seed, nmf):
+def _plain(k, rank, seed, means, nmf): return PDDP(k, random_state=seed)
+def _seeded(k, rank, seed, means, nmf): return PDDP(k, kmeans=means, random_state=seed)
+def _basic(k, rank, seed, means, nmf):
     if rank != k: raise ValueError(f"rank must be n_clusters={k} or None for NMF-Basic, which makes a cluster of each topic; got {rank}")
     return NMF(k, random_state=seed, **nmf)
 def _svd(centered, rank=None):
-    def make(k, r, seed, nmf): return SVDClustering(k, rank=r if rank is None else k, centered=centered, random_state=seed)
+    def make(k, r, seed, means, nmf):
+        by = "pddp-cosine" if means == "cosine" else "pddp-kmeans"
+        return SVDClustering(k, rank=r if rank is None else k, centered=centered, clusterer=by, random_state=seed)
     return make
 def _on_weights(inner):
-    def make(k, rank, seed, nmf): return NMFClustering(k, rank=rank, clusterer=inner(k, rank, seed, nmf), random_state=seed, **nmf)
+    def make(k, rank, seed, means, nmf):
+        return NMFClustering(k, rank=rank, clusterer=inner(k, rank, seed, means, nmf), random_state=seed, **nmf)
     return make
 
 RACE = {"NMF-Basic": _basic, "PDDP": _plain, "PDDP-kmeans": _seeded,
@@ -531,14 +558,16 @@ def race(
     n_clusters:int,        # k
     rank:int|None=None,    # r; None for k
     random_state=None,     # seed
+    kmeans="cosine",       # the k-means behind PDDP: by "cosine", or True for distances
     **nmf,                 # options of `NMF` in place of those of the paper, such as solver="bpp", tol=1e-4
 ):                         # an estimator that is not fitted yet
     "One of the nine combinations of Race's tables. Source: Race (2008), Section 0.5."
     if name not in RACE: raise ValueError(f"name must be one of {', '.join(RACE)}, got {name!r}")
     k, seed = check_number("n_clusters", n_clusters, 1), None if random_state is None else seed_of(random_state)
     rank = k if rank is None else check_number("rank", rank, 1)
+    if kmeans not in (True, "cosine"): raise ValueError(f'kmeans must be "cosine" or True, got {kmeans!r}')
     if "SVDk" in name and rank < k: raise ValueError(f"rank must be at least n_clusters={k} for {name}, got {rank}")
-    return RACE[name](k, rank, seed, {**ACLS, **nmf})
+    return RACE[name](k, rank, seed, kmeans, {**ACLS, **nmf})
 
 # %% ../nbs/30_partitions.ipynb #9b1fa994
 def two_means(

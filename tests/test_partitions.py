@@ -12,11 +12,12 @@ from sklearn.metrics import adjusted_rand_score as ari
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
+from nmf2.bisection import criterion_of
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.nmf import NMF
 from nmf2.partitions import (LDA, PDDP, RACE, SMALL, AverageAssociation, FlatKMeans, HierKMeans, NMFClustering,
-                             NormalizedCutClustering, NormalizedCutNMF, SVDClustering, centroids, leading, make, methods,
+                             NormalizedCutClustering, NormalizedCutNMF, SVDClustering, by_cosine, centroids, leading, make, methods,
                              principal_cut, race, scatter)
 from nmf2.weighting import NormalizedCut, count_pipeline
 
@@ -178,6 +179,60 @@ def test_kmeans_from_pddp(planted):
     assert ari(topics, model.labels_) > .9
 
 
+def directions(X):
+    "Rows of length one, dense"
+    D = X.toarray() if sp.issparse(X) else X
+    lengths = np.linalg.norm(D, axis=1, keepdims=True)
+    return D/np.where(lengths > 0, lengths, 1)
+
+
+def test_kmeans_by_cosine_from_pddp():
+    corpus = planted_tree((2, 3), n_docs=300, overlap=.5, noise=.2, length=40, spread=.8, skew=.5, random_state=0)
+    X = count_pipeline(normalized_cut=False).fit_transform(corpus.X).astype(np.float64)
+    start, model = PDDP(6).fit(X), PDDP(6, kmeans="cosine", random_state=0).fit(X)
+    labels, U = start.labels_, directions(X)
+    for _ in range(100): labels = (U @ directions(np.stack([U[labels == r].sum(0) for r in range(6)])).T).argmax(1)
+    found = criterion_of(X, model.labels_)
+    assert found > criterion_of(X, start.labels_) and found >= criterion_of(X, labels) - 1e-9       # all documents at once, to the end
+    twins = [naive.spherical_kmeans(X.toarray(), 6, np.random.default_rng(seed)) for seed in range(20)]
+    best = max(twins, key=lambda labels: criterion_of(X, labels))
+    assert found > .99*criterion_of(X, best) and ari(corpus.classes()[0], model.labels_) > ari(corpus.classes()[0], start.labels_)
+    assert_allclose(model.components_, directions(np.stack([U[model.labels_ == r].sum(0) for r in range(6)])), atol=1e-8)
+    assert_array_equal(model.predict(X), model.labels_), assert_array_equal(model.labels(6), start.labels_)
+    scaled = sp.diags(np.random.default_rng(0).uniform(.5, 2, 300)) @ X                               # lengths are of no account from one start on
+    assert_array_equal(by_cosine(scaled, start.labels_, 6)[0], by_cosine(X, start.labels_, 6)[0])
+    with pytest.raises(ValueError, match="kmeans must be"): PDDP(kmeans="euclid").fit(X)
+
+
+def test_no_move_is_better_by_cosine_for_points_of_any_sign():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3))
+    X[[3, 17]] = 0
+    model = PDDP(4, kmeans="cosine", random_state=0).fit(X)
+    U, labels = directions(X), model.labels_
+    def worth(labels): return sum(np.linalg.norm(U[labels == r].sum(0)) for r in range(4))
+    for i in range(40):
+        for to in range(4): assert worth(np.where(np.arange(40) == i, to, labels)) <= worth(labels)*(1 + 1e-8)
+    assert_array_equal(labels[[3, 17]], PDDP(4).fit(X).labels_[[3, 17]])                                # no direction: they stay
+    assert_array_equal(model.predict(X), labels)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    assert piles(PDDP(4, kmeans="cosine", random_state=0).fit(X @ turn).labels_) == piles(labels)
+    assert_array_equal(by_cosine(np.zeros((5, 2)), np.arange(5) % 2, 2)[0], np.arange(5) % 2)
+
+
+@pytest.mark.filterwarnings("ignore:n_clusters")
+def test_cosine_on_degenerate_matrices():
+    for name, X in degenerate():
+        filled = X.any(1)
+        for k in (1, 2, 3, filled.sum()):
+            for method in (PDDP(k, kmeans="cosine", random_state=0), SVDClustering(k, rank=1, clusterer="pddp-cosine", random_state=0),
+                           SVDClustering(k, centered=False, rank=1, clusterer="pddp-cosine", random_state=0)):
+                model = method.fit(X)
+                assert ((model.labels_ == -1) == ~filled).all() and model.labels_.max() < k and np.isfinite(model.components_).all(), name
+                assert (model.predict(X)[filled] >= 0).all()
+        if name != "one term": assert_array_equal((model := PDDP(3, kmeans="cosine", random_state=0).fit(X)).predict(X), model.labels_)
+
+
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters", "ignore:n_clusters")
 @pytest.mark.parametrize("method", [PDDP, lambda k: PDDP(k, kmeans=True), FlatKMeans])
 def test_division_of_degenerate_matrices(method):
@@ -223,7 +278,7 @@ def test_where_all_directions_are_alike_the_first_is_taken(planted):
         assert piles(method.fit(X).labels_) == piles(PDDP(2).fit(X).labels_)
 
 
-@pytest.mark.parametrize("clusterer", ["pddp", "pddp-kmeans", "kmeans", KMeans(2, n_init=3), AgglomerativeClustering(2)])
+@pytest.mark.parametrize("clusterer", ["pddp", "pddp-kmeans", "pddp-cosine", "kmeans", KMeans(2, n_init=3), AgglomerativeClustering(2)])
 def test_any_clusterer_behind(planted, clusterer):
     X, topics = planted
     for method in (SVDClustering, NMFClustering):
@@ -259,22 +314,26 @@ def test_reduction_of_degenerate_matrices(method):
     with pytest.raises(ValueError, match="rank must be at most 7"): SVDClustering(3, rank=8).fit(np.random.default_rng(0).random((20, 7)))
 
 
-def test_race_means_what_its_names_say(planted):
+@pytest.mark.parametrize("means", ["cosine", True])
+def test_race_means_what_its_names_say(planted, means):
     X, _ = planted
+    behind, given = "pddp-cosine" if means == "cosine" else "pddp-kmeans", {} if means == "cosine" else dict(kmeans=True)
+    def by_pddp(): return PDDP(6, kmeans=means, random_state=0)
+    def by_svd(**params): return SVDClustering(6, clusterer=behind, random_state=0, **params)
     for r in (6, 10):
-        for name, same in (("PDDP", PDDP(6)), ("PDDP-kmeans", PDDP(6, kmeans=True)), ("SVDr-PDDP-kmeans", SVDClustering(6, rank=r)),
-                           ("un.SVDr-PDDP-kmeans", SVDClustering(6, rank=r, centered=False))):
-            assert piles(race(name, 6, r, random_state=0).fit(X).labels_) == piles(same.fit(X).labels_), name
+        for name, same in (("PDDP", PDDP(6)), ("PDDP-kmeans", by_pddp()), ("SVDr-PDDP-kmeans", by_svd(rank=r)),
+                           ("un.SVDr-PDDP-kmeans", by_svd(rank=r, centered=False))):
+            assert piles(race(name, 6, r, random_state=0, **given).fit(X).labels_) == piles(same.fit(X).labels_), name
         H = NMF(r, solver="acls", init="random", tol=0, max_iter=50, random_state=0).fit_transform(X)
-        for name, same in (("H-PDDP", PDDP(6)), ("H-PDDP-kmeans", PDDP(6, kmeans=True)), ("H-SVDk-PDDP-kmeans", SVDClustering(6)),
-                           ("H-un.SVDk-PDDP-kmeans", SVDClustering(6, centered=False))):
-            model = race(name, 6, r, random_state=0).fit(X)
+        for name, same in (("H-PDDP", PDDP(6)), ("H-PDDP-kmeans", by_pddp()), ("H-SVDk-PDDP-kmeans", by_svd()),
+                           ("H-un.SVDk-PDDP-kmeans", by_svd(centered=False))):
+            model = race(name, 6, r, random_state=0, **given).fit(X)
             assert_allclose(model.embedding_, H), assert_array_equal(model.labels_, same.fit(H).labels_)
     assert_array_equal(race("NMF-Basic", 6, random_state=0).fit(X).labels_,
                        NMF(6, solver="acls", init="random", tol=0, max_iter=50, random_state=0).fit_transform(X).argmax(1))
     assert race("H-PDDP", 3, 5, solver="hals", tol=1e-3).solver == "hals" and len(RACE) == 9
     for wrong, names in ((dict(name="H-SVDk-PDDP-kmeans", rank=5), "rank must be at least"), (dict(name="NMF-Basic", rank=8), "rank must be"),
-                         (dict(name="k-means"), "name must be one of NMF-Basic")):
+                         (dict(name="k-means"), "name must be one of NMF-Basic"), (dict(name="PDDP", kmeans=False), "kmeans must be")):
         with pytest.raises(ValueError, match=names): race(n_clusters=6, **wrong)
 
 
@@ -284,6 +343,9 @@ def test_iris_as_in_races_paper():
     labels = PDDP(3).fit(X).labels_
     assert max(np.bincount(labels[species == s]).max() for s in range(3)) == 50                # no unit length: any points will do
     assert ari(species, PDDP(3, kmeans=True).fit(X).labels_) > .7
+    right = [sum(np.bincount(species[labels == c]).max() for c in range(3)) for labels in
+             (PDDP(3).fit(directions(X)).labels_, PDDP(3, kmeans="cosine", random_state=0).fit(X).labels_)]
+    assert right == [146, 145]                                                                  # the first is 97.33 %, as in the paper
 
 
 def test_lda():
@@ -338,8 +400,8 @@ def test_tree_of_means_sets_outliers_aside(planted):
 
 def test_threads_change_nothing(planted):
     X, _ = planted
-    for method in (NormalizedCutClustering(6, random_state=0), PDDP(6, kmeans=True), FlatKMeans(6, random_state=0),
-                   HierKMeans(5, random_state=0), SVDClustering(6, random_state=0), NMFClustering(6, random_state=0)):
+    for method in (NormalizedCutClustering(6, random_state=0), PDDP(6, kmeans=True), PDDP(6, kmeans="cosine", random_state=0),
+                   FlatKMeans(6, random_state=0), HierKMeans(5, random_state=0), SVDClustering(6, random_state=0), NMFClustering(6, random_state=0)):
         found = []
         for threads in (1, 2):
             with threadpool_limits(threads): found.append(clone(method).fit(X).labels_)
@@ -384,7 +446,7 @@ ANY_SIGN = PDDP, FlatKMeans, SVDClustering
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([AverageAssociation(3), NormalizedCutClustering(3, normalize_rows=False), PDDP(3), PDDP(3, kmeans=True),
-                          FlatKMeans(3), SVDClustering(3), NMFClustering(3), NormalizedCutNMF(3), HierKMeans(4)],
+                          PDDP(3, kmeans="cosine"), FlatKMeans(3), SVDClustering(3), NMFClustering(3), NormalizedCutNMF(3), HierKMeans(4)],
                          expected_failed_checks=expected_to_fail)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
