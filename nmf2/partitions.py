@@ -87,7 +87,8 @@ def kmeans(
     "k-means from scikit-learn, the same whatever the number of threads."
     from sklearn.cluster import KMeans
     n_init = n_init if isinstance(init, str) else 1
-    with threadpool_limits(1): return KMeans(k, init=init, n_init=n_init, max_iter=max_iter, random_state=seed).fit(Y)
+    if sp.issparse(Y) and Y.nnz < 2**31: Y = sp.csr_array((Y.data, Y.indices.astype(np.int32), Y.indptr.astype(np.int32)), shape=Y.shape)
+    with threadpool_limits(1): return KMeans(k, init=init, n_init=n_init, max_iter=max_iter, random_state=seed % 2**32).fit(Y)
 
 # %% ../nbs/30_partitions.ipynb #a400941a
 def _enough(k, filled):

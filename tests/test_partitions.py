@@ -450,3 +450,10 @@ ANY_SIGN = PDDP, FlatKMeans, SVDClustering
                          expected_failed_checks=expected_to_fail)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+def test_kmeans_of_wide_indices_and_large_seeds():
+    X = sp.random(60, 40, .2, format="csr", random_state=0)
+    wide = sp.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+    for model in (FlatKMeans(3, random_state=2**40), PDDP(3, kmeans=True)):
+        assert_array_equal(clone(model).fit(wide).labels_, clone(model).fit(X).labels_)
