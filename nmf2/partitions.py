@@ -762,7 +762,7 @@ def methods()->dict:   # name -> Method
         "bisecting-kmeans": Method("sklearn.cluster:BisectingKMeans", {}),
         "repeated-bisection": Method("nmf2.bisection:RepeatedBisection", {}),
         "anchor-words": Method("nmf2.separable:AnchorWords", {}, wants="counts"),
-        "xray": Method("nmf2.separable:XRAY", {}),
+        "xray": Method("nmf2.separable:XRAY", dict(select="greedy")),
         "hottopixx": Method("nmf2.separable:Hottopixx", {}),
         "hypergraph": Method("nmf2.consensus:HypergraphEnsemble", {}),
         "aggregation": Method("nmf2.consensus:ClusterAggregation", {}),

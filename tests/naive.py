@@ -305,6 +305,8 @@ def npmi(topic, sets):
         p = share(a, b)
         values.append(-1. if p == 0 else 1. if p == 1 else log(p/(share(a)*share(b)))/-log(p))
     return sum(values)/len(values)
+
+
 def spectral(X, k, normalized_cut):
     "The leading eigenvectors of the similarities of all documents: Xu, Liu and Gong (2003), Equation 18"
     S = X @ X.T
