@@ -31,21 +31,23 @@ from .weighting import EmptyDocumentsWarning
 
 # %% ../nbs/29_bisection.ipynb #9ed51b0c
 def rows_of(
-    X,                # document-term matrix, any SciPy sparse format or dense, (n_docs, n_terms)
-    unit:bool=False,  # must all documents have length one?
-):                    # CSR, float32 or float64
+    X,                   # document-term matrix, any SciPy sparse format or dense, (n_docs, n_terms)
+    unit:bool=False,     # must all documents have length one?
+    signed:bool=False,   # may weights be negative?
+):                       # CSR, float32 or float64
     "The matrix, checked, as the kernels here take it."
-    X = sp.csr_array(check_matrix(rows_of, X, reset=False, min_docs=1, n_terms=(np.shape(X) or (0,))[-1]))
+    X = sp.csr_array(check_matrix(rows_of, X, reset=False, min_docs=1, n_terms=(np.shape(X) or (0,))[-1], signed=signed))
     if unit and (odd := abs(Rows(X).squares() - 1) > 1e-3).any():
         raise ValueError(f"X must have documents of length one, and {odd.sum()} of {len(odd)} have another: leave out empty ones, "
                          "and make the others so with unit_rows(X)")
     return X
 
 def unit_rows(
-    X,   # document-term matrix, any SciPy sparse format or dense, (n_docs, n_terms)
-):       # CSR, float32 or float64; empty documents stay empty
+    X,                   # document-term matrix, any SciPy sparse format or dense, (n_docs, n_terms)
+    signed:bool=False,   # may weights be negative?
+):                       # CSR, float32 or float64; empty documents stay empty
     "Documents of length one."
-    X = rows_of(X)
+    X = rows_of(X, signed=signed)
     lengths = np.sqrt(Rows(X).squares())
     scale = (1/np.where(lengths > 0, lengths, 1)).astype(X.dtype)
     return sp.csr_array((X.data*np.repeat(scale, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
@@ -125,7 +127,7 @@ def composites(
     k:int,              # clusters
 )->np.ndarray:          # (k, n_terms), float64
     "The sum of the documents of each cluster."
-    X, D = rows_of(X), np.zeros((check_number("k", k, 1), np.shape(X)[1]))
+    X, D = rows_of(X, signed=True), np.zeros((check_number("k", k, 1), np.shape(X)[1]))
     _add_up(*arrays(X), labels_of(labels, X.shape[0], k), D)
     return D
 
@@ -316,7 +318,7 @@ def _pull_of(X):
 def _ready(X, criterion, **numbers):
     "Matrix and number of the criterion, checked, and how often things are done, too"
     for name, value in numbers.items(): check_number(name, value, 0 if name == "n_iter" else 1)
-    return rows_of(X, unit=True), kind_of(criterion)
+    return rows_of(X, unit=True, signed=criterion == "i2"), kind_of(criterion)
 
 # %% ../nbs/29_bisection.ipynb #da3b1ff5
 class Halves(NamedTuple):

@@ -89,7 +89,7 @@ def jaccard(
 # %% ../nbs/32_consensus.ipynb #75d254a0
 def _by_bisection(H, k, seed): return RepeatedBisection(k, random_state=seed).fit_predict(H)
 
-def _by_kmeans(H, k, seed): return KMeans(k, n_init=10, random_state=seed % 2**32).fit_predict(unit_rows(H))
+def _by_kmeans(H, k, seed): return KMeans(k, n_init=10, random_state=seed % 2**32).fit_predict(unit_rows(H, signed=True))
 
 def _by_nmf(H, k, seed): return heaviest(nmf(H, k, "hals", n_init=3, init="documents", tol=1e-3, random_state=seed).W)
 

@@ -27,16 +27,17 @@ def _tidy(X):
     return X
 
 # %% ../nbs/00_core.ipynb #efa13527
-def _check_values(values, who):
+def _check_values(values, who, signed=False):
     "Stop at values that no weight of a term can have"
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
         raise ValueError(f"X passed to {who} contains NaN or inf: every weight must be a finite number. "
                          "They often come from dividing by the length of an empty document; leave such documents at zero.")
     limit = 1e15 if values.dtype == np.float32 else 1e30
-    if values.size and values.max() > limit or 0 < values.max(initial=0) < 1/limit:
-        raise ValueError(f"X passed to {who} has {values.max():.1e} as its largest value, beyond what can be squared and summed "
+    largest = max(values.max(initial=0), -values.min(initial=0))
+    if largest > limit or 0 < largest < 1/limit:
+        raise ValueError(f"X passed to {who} has {largest:.1e} as its largest value, beyond what can be squared and summed "
                          "safely. Divide it by X.max().")
-    if values.size and values.min() < 0:
+    if not signed and values.min(initial=0) < 0:
         raise ValueError(f"Negative values in data passed to {who}: X must be nonnegative, such as term counts or "
                          "tf-idf weights. Don't centre it, and drop the features that are below zero.")
 
@@ -63,6 +64,7 @@ def check_matrix(
     reset:bool=True,        # is this the matrix to fit to? If not, it must have the terms of that one
     min_docs:int=2,         # fewest documents that make sense
     n_terms:int|None=None,  # the terms it must have, if who asks is not an estimator
+    signed:bool=False,      # may values be negative?
 ):                          # float32 or float64, array or canonical CSR, (n_docs, n_terms)
     "The matrix to work on: checked, in a form the kernels take, and never the caller's own to change."
     from sklearn.utils.validation import check_array, validate_data
@@ -76,7 +78,7 @@ def check_matrix(
         raise ValueError(f"X has {X.shape[1]} features, but {n_terms} are expected. {_remedy('X has')}")
     if sp.issparse(X): X = _tidy(X)
     values = X.data if sp.issparse(X) else X
-    _check_values(values, getattr(est, "__name__", type(est).__name__))
+    _check_values(values, getattr(est, "__name__", type(est).__name__), signed)
     if reset and not values.any():
         raise ValueError("X must have entries above zero, but all documents are empty: was the vocabulary trimmed too far?")
     return X

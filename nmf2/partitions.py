@@ -274,8 +274,8 @@ def numbered(
     for cut in cuts: leaves = leaves - {cut.id} | {cut.id + "0", cut.id + "1"}
     order = {id: i for i, id in enumerate(sorted(leaves))}
     def up(name):
-        while name not in order: name = name[:-1]
-        return order[name]
+        while name and name not in order: name = name[:-1]
+        return order.get(name, -1)             # an empty document went no way
     number = {name: up(name) for name in set(names)}
     return np.array([number[name] for name in names], dtype=int)
 
@@ -288,8 +288,10 @@ def by_cosine(
     seed:int=0,           # of the order in which points are visited
 )->tuple:                 # better labels; the centroids, of length one, (k, d)
     "k-means by cosine, one point at a time; also called spherical k-means."
-    far, U, labels = np.flatnonzero(Rows(Y).squares() > least**2), unit_rows(Y), np.array(labels)
-    if len(far): labels[far] = refine(U[far], labels[far], n_iter=300, rng=seed)[0]
+    far, U, labels = np.flatnonzero(Rows(Y).squares() > least**2), unit_rows(Y, signed=True), np.array(labels)
+    if len(far):
+        names, numbers = np.unique(labels[far], return_inverse=True)
+        labels[far] = names[refine(U[far], numbers, n_iter=300, rng=seed)[0]]
     placed = np.full(len(labels), -1)
     placed[far] = labels[far]
     return labels, rows_of_length_one(composites(U, placed, k))
