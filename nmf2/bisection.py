@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .core import NUMBA_CACHE, check_matrix, check_number, say_if_compiling, seed_of, stream
+from .core import NUMBA_CACHE, check_matrix, check_number, matrix_tags, say_if_compiling, seed_of, stream
 from .kernels import FAST, ROWS, Rows, _strip32, _strip64, in_parts, in_threads, n_parts, take
 from .nnls import heaviest
 from .tree import largest
@@ -620,10 +620,7 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
         if self.method == "direct": raise ValueError('there are no fewer clusters with method="direct": fit again with "rb" or "rbr"')
         return coarser(self._cut, self.splits_, n)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.positive_only = True
-        return tags
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 # %% ../nbs/29_bisection.ipynb #37bc0335
 class ClusterRow(NamedTuple):

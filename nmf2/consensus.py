@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, unit_rows
-from .core import check_matrix, check_number, progress_bar, seed_of
+from .core import check_matrix, check_number, matrix_tags, progress_bar, seed_of
 from .kernels import in_threads
 from .nmf import NMF, nmf
 from .nnls import heaviest
@@ -591,7 +591,4 @@ class ClusterAggregation(ClusterMixin, BaseEstimator):
         self.components_ = rows_of_length_one(centroids(X, self.labels_, max(1, self.labels_.max() + 1)))
         return self
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.positive_only = True
-        return tags
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())

@@ -79,17 +79,18 @@ def check_matrix(
     if sp.issparse(X): X = _tidy(X)
     values = X.data if sp.issparse(X) else X
     _check_values(values, getattr(est, "__name__", type(est).__name__), signed)
-    if reset and not values.any():
+    if reset and not signed and not values.any():
         raise ValueError("X must have entries above zero, but all documents are empty: was the vocabulary trimmed too far?")
     return X
 
 # %% ../nbs/00_core.ipynb #4c22a440
 def matrix_tags(
-    tags,   # from the parent class
-):          # the same, changed
-    "scikit-learn's tags of an estimator of nonnegative matrices, sparse or dense, in either float type."
-    tags.input_tags.sparse = tags.input_tags.positive_only = True
-    tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+    tags,               # from the parent class
+    signed:bool=False,  # may values be negative?
+):                      # the same, changed
+    "scikit-learn's tags of an estimator of matrices, sparse or dense, in either float type; nonnegative ones if not told otherwise."
+    tags.input_tags.sparse, tags.input_tags.positive_only = True, not signed
+    if tags.transformer_tags is not None: tags.transformer_tags.preserves_dtype = ["float64", "float32"]
     return tags
 
 # %% ../nbs/00_core.ipynb #71a643d2

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, composites, refine, unit_rows
-from .core import check_matrix, check_number, seed_of, stream
+from .core import check_matrix, check_number, matrix_tags, seed_of, stream
 from .hier import TreeEstimator
 from .kernels import Rows, stored
 from .nmf import NMF, SOLVERS
@@ -124,11 +124,6 @@ def nearest(
     "The nearest centre of each point."
     return ((centers*centers).sum(1) - 2*(Y @ centers.T)).argmin(1)
 
-def _cluster_tags(tags, nonnegative=True):
-    "scikit-learn's tags of a clusterer of sparse or dense matrices"
-    tags.input_tags.sparse, tags.input_tags.positive_only = True, nonnegative
-    return tags
-
 # %% ../nbs/30_partitions.ipynb #c6f52e9e
 def rows_of_length_one(
     Y:np.ndarray,     # (n, d)
@@ -186,7 +181,7 @@ class AverageAssociation(ClusterMixin, BaseEstimator):
         Y = rows_of_length_one(Y, self._least) if self.normalize_rows else Y
         return spread(nearest(Y, self._centers), filled)
 
-    def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__())
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 # %% ../nbs/30_partitions.ipynb #5028b858
 class NormalizedCutClustering(AverageAssociation):
@@ -299,9 +294,7 @@ def by_cosine(
 # %% ../nbs/30_partitions.ipynb #435255f4
 def _points(est, X, reset=True):
     "The matrix checked, of any sign; and which rows are documents: all, but for the empty ones of a nonnegative matrix"
-    from sklearn.utils.validation import validate_data
-    X = validate_data(est, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-                      ensure_min_samples=2 if reset else 1)
+    X = check_matrix(est, X, reset=reset, min_docs=2 if reset else 1, signed=True)
     values = X.data if sp.issparse(X) else X
     if getattr(est, "_every", False) or values.size and values.min() < 0: return X, np.ones(X.shape[0], bool)
     return X, Rows(X).squares() > 0
@@ -369,7 +362,7 @@ class PDDP(ClusterMixin, BaseEstimator):
         far = Rows(inside).squares() > self._least**2
         return spread(np.where(far, (inside @ self.components_.T).argmax(1), way), filled)
 
-    def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__(), nonnegative=False)
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__(), signed=True)
 
 # %% ../nbs/30_partitions.ipynb #5f058394
 class FlatKMeans(ClusterMixin, BaseEstimator):
@@ -409,7 +402,7 @@ class FlatKMeans(ClusterMixin, BaseEstimator):
         X, filled = _points(self, X, reset=False)
         return spread(nearest(X[filled], self.components_), filled)
 
-    def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__(), nonnegative=False)
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__(), signed=True)
 
 # %% ../nbs/30_partitions.ipynb #0c150025
 CLUSTERERS = {"pddp": dict(), "pddp-kmeans": dict(kmeans=True), "pddp-cosine": dict(kmeans="cosine")}
@@ -482,7 +475,7 @@ class SVDClustering(ClusterMixin, BaseEstimator):
         Y = (X[filled] @ V - mean @ V)*np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         return spread(self.clusterer_.predict(self._coordinates(Y)), filled) if filled.any() else spread([], filled)
 
-    def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__(), nonnegative=False)
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__(), signed=True)
 
 # %% ../nbs/30_partitions.ipynb #ac6f6576
 class NMFClustering(ClusterMixin, BaseEstimator):
@@ -531,7 +524,7 @@ class NMFClustering(ClusterMixin, BaseEstimator):
         filled = W.any(1)
         return spread(self.clusterer_.predict(W[filled]), filled) if filled.any() else spread([], filled)
 
-    def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__())
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 # %% ../nbs/30_partitions.ipynb #26eca79c
 ACLS = dict(solver="acls", init="random", tol=0, max_iter=50)        # a fixed number of turns: where ACLS ends is no minimum
@@ -699,7 +692,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     @property
     def _n_features_out(self): return len(self.components_)
 
-    def __sklearn_tags__(self): return _cluster_tags(super().__sklearn_tags__())
+    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 def _counts(est, X):
     "The matrix, if it holds counts"
