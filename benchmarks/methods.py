@@ -20,7 +20,8 @@ from nmf2.weighting import count_pipeline
 COLLECTIONS = ["cacmcisi", "cranmed", "fbis", "hitech", "k1a", "k1b", "la1", "re0", "tr11", "tr23", "tr41", "wap"]
 
 
-DETERMINED = "hiernmf2", "flatnmf2", "pddp", "pddp-kmeans", "xray"       # the same for every seed: one run is enough
+QUICK = "hiernmf2", "nmf-hals", "nc", "PDDP-kmeans", "repeated-bisection", "lda"
+DETERMINED = "hiernmf2", "flatnmf2", "pddp", "pddp-kmeans", "xray"         # the same for every seed: one run is enough
 
 
 class Method:
@@ -59,7 +60,7 @@ def main():
     else: found, seeds = list(collections(COLLECTIONS)), range(5)
     runs = []
     for wants in ("weighted", "counts"):
-        names = [name for name, method in methods().items() if method.wants == wants]
+        names = [name for name, method in methods().items() if method.wants == wants and (name in QUICK or not args.quick)]
         for part, which in (("one", [n for n in names if n in DETERMINED]), ("many", [n for n in names if n not in DETERMINED])):
             if not which: continue
             path = f"{args.runs}-{wants}-{part}.jsonl" if args.runs else None
