@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['STARTS', 'SOLVERS', 'SOUND', 'exact', 'hals', 'multiplicative', 'projected_gradient_descent', 'truncated',
-           'first_factors', 'revive_topics', 'Turns', 'take_turns', 'finish', 'nmf', 'NMF']
+           'singular_vectors', 'first_factors', 'revive_topics', 'Turns', 'take_turns', 'finish', 'nmf', 'NMF']
 
 # %% ../nbs/12_nmf.ipynb #041e20e8
 import warnings
@@ -12,16 +12,15 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
 from numba import njit
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted
 
-from .core import NUMBA_CACHE, check_matrix, check_number, matrix_tags, seed_of, single_blas
+from .core import NUMBA_CACHE, check_matrix, check_number, seed_of, single_blas
 from .kernels import FAST, ROWS, Rows, in_parts, n_parts
-from .nnls import heaviest, memberships, nnls
+from .nnls import TopicModel, heaviest, memberships, nnls, unit
 
 # %% ../nbs/12_nmf.ipynb #8514639b
 def exact(
@@ -135,11 +134,28 @@ def truncated(
         return np.maximum(R @ np.linalg.pinv(G + add, rcond=1e-12, hermitian=True), 0).astype(F.dtype)      # topics may be dependent
     return step
 
+# %% ../nbs/12_nmf.ipynb #1ebe4e2d
+def _transposed(X): return Rows(X.T.tocsr() if sp.issparse(X) else X.T)
+
+def singular_vectors(
+    X,               # document-term matrix, CSR or dense, checked, (n_docs, n_terms)
+    k:int,           # how many, at most the smaller side of X
+    rng,             # a NumPy `RandomState`
+    turns:int=7,     # products with X and its transpose
+)->tuple:            # (n_docs, k), (k,), (n_terms, k)
+    "Leading singular vectors and values, nearly, of a large matrix. Source: Halko, Martinsson and Tropp (2011), Algorithm 4.4."
+    docs, terms, width = Rows(X), _transposed(X), min(k + 10, *X.shape)
+    def basis(B): return la.qr(B, mode="economic", overwrite_a=True, check_finite=False)[0]
+    Q = rng.standard_normal((X.shape[1], width)).astype(X.dtype)
+    for _ in range(turns): Q = basis(terms.times(basis(docs.times(Q))))
+    U, sizes, V = la.svd(docs.times(Q), full_matrices=False, overwrite_a=True, check_finite=False)
+    return U[:,:k], sizes[:k], (Q @ V.T)[:,:k]
+
 # %% ../nbs/12_nmf.ipynb #cf805d1a
 def _svd_start(X, k, fill, rng):
     "Weights and topics from the singular vectors, their zeros filled as wanted"
-    U, sizes, V = randomized_svd(X, k, random_state=rng)
-    U, V = U*sizes**.5, V.T*sizes**.5
+    U, sizes, V = singular_vectors(X, k, rng)
+    U, V = U*sizes**.5, V*sizes**.5
     (a, W, b, T), other = [[x for F in (U, V) for x in (np.linalg.norm(np.maximum(sign*F, 0), axis=0), np.maximum(sign*F, 0))]
                            for sign in (1, -1)]
     if (less := a*b < other[0]*other[2]).any():
@@ -178,14 +194,24 @@ def _gram(F):
 
 def _inner(A, B): return float(np.einsum("ij,ij->", A, B, dtype=np.float64))
 
-def _unit(T):
-    "Topics brought to length one, and the lengths they had"
-    length = np.linalg.norm(T, axis=0)
-    return T/np.where(length > 0, length, 1), length
+def _flat(W, T, R, GT, S, GW, tol):
+    "Is the projected gradient small beside the products, for both halves together?"
+    def steepness(F, G, R): return _slope(F, G, R)/max(np.linalg.norm(R), 1e-300)
+    ours = steepness(W, GT, R)
+    return bool(ours <= tol and np.hypot(ours, steepness(T, GW, S)) <= tol)
 
-def _steepness(W, T, R, GT, S, GW):
-    "The size of the projected gradient over that of the products, of both halves"
-    return np.hypot(_slope(W, GT, R)/max(np.linalg.norm(R), 1e-300), _slope(T, GW, S)/max(np.linalg.norm(S), 1e-300))
+@in_parts
+def _ahead(part, new, old, beta, out):
+    "A step on from some rows of a factor, cut at zero"
+    n, k = new.shape
+    for i in range(ROWS*part, min(n, ROWS*(part + 1))):
+        for j in range(k): out[i,j] = max(new[i,j] + beta*(new[i,j] - old[i,j]), 0)
+
+def _further(new, old, beta):
+    "A step on from a factor in the direction in which it moved"
+    new, out = np.ascontiguousarray(new), np.empty(new.shape, new.dtype)
+    _ahead(n_parts(len(new)), new, np.ascontiguousarray(old), new.dtype.type(beta), out)
+    return out
 
 # %% ../nbs/12_nmf.ipynb #2b4e6f52
 def revive_topics(
@@ -229,16 +255,16 @@ def take_turns(
     extrapolate:bool=False,   # look ahead?
 )->Turns:
     "Weights from topics and topics from weights, in turns. Source: Kuang and Park (2013), Section 2; Ang and Gillis (2019)."
-    docs, terms = Rows(X), Rows(X.T.tocsr() if sp.issparse(X) else X.T)
+    docs, terms = Rows(X), _transposed(X)
     began, whole, record, last = perf_counter(), docs.squares().sum(), [], np.inf
     tol = max(tol, 4*np.finfo(X.dtype).eps) if tol else 0.           # no further than rounding allows
-    T, length = _unit(T)
+    T, length = unit(T)
     W = W*length
     ahead, beta, most, S, converged = (W, T), .5, 1., None, False
-    def further(new, old): return np.maximum(new + beta*(new - old), 0) if extrapolate else new
+    def further(new, old): return _further(new, old, beta) if extrapolate else new
     while len(record) < max_iter:
         R, GT = docs.times(ahead[1]), _gram(ahead[1])
-        if S is not None and (converged := bool(_steepness(*ahead, R, GT, S, GW) <= tol)): break
+        if S is not None and (converged := _flat(*ahead, R, GT, S, GW, tol)): break
         W1 = solvers[0](ahead[0], GT, R)
         W2 = further(W1, W)
         S, GW = terms.times(W2), _gram(W2)
@@ -247,11 +273,11 @@ def take_turns(
         if error > last and ahead[0] is not W:             # too far
             ahead, most, beta, S = (W, T), beta, beta/1.5, None
         else:
-            T1, length = _unit(T1)
-            T2, more = _unit(further(T1, T))
+            T1, length = unit(T1)
+            T2, more = unit(further(T1, T))
             W, T, last, beta, most = W1*length, T1, error, min(most, 1.05*beta), min(1., 1.01*most)
             ahead, S, GW = (W2*(length*more), T2), S*(length*more), GW*np.outer(length*more, length*more)
-        dead = np.flatnonzero(~(W.any(0) & T.any(0)))
+        dead = np.flatnonzero(np.minimum(W.max(0), T.max(0)) <= 0)
         if len(dead) and revive_topics(docs, W, T, dead): ahead, S, last = (W, T), None, np.inf
         record.append((perf_counter() - began, max(last, 0.)**.5))
     return Turns(*finish(docs, T), len(record), converged, np.array(record).reshape(-1, 2))
@@ -262,7 +288,7 @@ def finish(
     T:np.ndarray,    # topics, (n_terms, k)
 )->tuple:            # best weights (n_docs, k), topics of length one (n_terms, k), the norm of X − WH
     "Topics of length one, the best weights for them, and the error."
-    T = _unit(T.astype(np.float64))[0].astype(T.dtype)
+    T = unit(T.astype(np.float64))[0].astype(T.dtype)
     R, G = docs.times(T), _gram(T)
     W = nnls(G, R)
     error = docs.squares().sum() - 2*_inner(W, R) + _inner(W.T @ W, G)
@@ -342,7 +368,7 @@ def nmf(
     return best._replace(W=best.W*X.dtype.type(size), error=best.error*size, record=best.record*(1, size))
 
 # %% ../nbs/12_nmf.ipynb #d7103770
-class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class NMF(TopicModel):
     """Nonnegative matrix factorization of a document-term matrix, $X \\approx WH$.
 
     After `fit`:
@@ -391,26 +417,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.labels_, self.record_, self.n_components_ = heaviest(turns.W), turns.record, len(self.components_)
         return turns.W
 
-    def fit_predict(self, X, y=None):
-        "The heaviest topic of each training document, `labels_`."
-        return self.fit(X).labels_
-
-    def transform(self, X):
-        "Weights of documents in all topics, (n, n_components)."
-        check_is_fitted(self)
-        X = check_matrix(self, X, reset=False, min_docs=1)
-        with single_blas(): return memberships(X, self.components_.T)
-
-    def predict(self, X):
-        "The topic with the largest weight in each document, −1 for documents without any, (n,)."
-        return heaviest(self.transform(X))
-
     def inverse_transform(self, W):
         "The matrix that weights stand for, W H, dense, (n, n_terms)."
         check_is_fitted(self)
         return np.asarray(W) @ self.components_
-
-    @property
-    def _n_features_out(self): return len(self.components_)
-
-    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())

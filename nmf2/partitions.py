@@ -26,7 +26,7 @@ from .hier import TreeEstimator
 from .kernels import Rows, stored
 from .nmf import NMF, SOLVERS
 from .tree import Split
-from .weighting import NormalizedCut, degrees, row_sum, scale_rows
+from .weighting import NormalizedCut, degrees, divide_rows, row_sum
 
 # %% ../nbs/30_partitions.ipynb #65d2e102
 SMALL = 200                 # documents or terms, up to which all eigenvectors are computed
@@ -111,10 +111,9 @@ def centroids(
     k:int,                # how many clusters
 )->np.ndarray:            # zeros for a cluster without documents, (k, n_terms)
     "The mean document of each cluster."
-    docs = np.flatnonzero(labels >= 0)
-    belongs = sp.csr_matrix((np.ones(len(docs), X.dtype), (labels[docs], docs)), shape=(k, X.shape[0]))
-    sums = belongs @ X
-    return np.asarray(sums.toarray() if sp.issparse(sums) else sums)/np.maximum(belongs.getnnz(1), 1).astype(X.dtype)[:,None]
+    labels = np.asarray(labels)
+    sizes = np.bincount(labels[labels >= 0], minlength=k)
+    return divide_rows(composites(X, labels, k), sizes).astype(X.dtype)
 
 # %% ../nbs/30_partitions.ipynb #f5e75a60
 def nearest(
@@ -130,8 +129,7 @@ def rows_of_length_one(
     least:float=0.,   # shorter rows are nothing but rounding, and become zero
 )->np.ndarray:
     "Each row divided by its length."
-    lengths = np.linalg.norm(Y, axis=1, keepdims=True)
-    return np.divide(Y, lengths, out=np.zeros_like(Y), where=lengths > least)
+    return divide_rows(Y, np.linalg.norm(Y, axis=1), least)
 
 # %% ../nbs/30_partitions.ipynb #1574a9e1
 class AverageAssociation(ClusterMixin, BaseEstimator):
@@ -192,8 +190,7 @@ class NormalizedCutClustering(AverageAssociation):
     Source: Xu, Liu and Gong (2003), Section 4.3, Equations 16 and 18; Shi and Malik (2000).
     """
     def _weighted(self, X):
-        d = degrees(X, self.sum_)
-        return scale_rows(X, np.divide(1, np.sqrt(d), out=np.zeros(len(d)), where=d > 0))
+        return divide_rows(X, np.sqrt(degrees(X, self.sum_)))
 
 # %% ../nbs/30_partitions.ipynb #b29fb08c
 def principal_cut(

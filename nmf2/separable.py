@@ -14,14 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 from scipy.linalg import solve_triangular
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from .core import NUMBA_CACHE, check_matrix, check_number, matrix_tags, say_if_compiling, seed_of, single_blas
+from .core import NUMBA_CACHE, check_matrix, check_number, say_if_compiling, seed_of, single_blas
 from .kernels import FAST, Rows, in_parts
-from .nnls import heaviest, memberships, nnls
-from .weighting import doc_freq, trim_mask
+from .nnls import TopicModel, heaviest, nnls
+from .weighting import divide_rows, doc_freq, trim_mask
 
 # %% ../nbs/31_separable.ipynb #b14d6576
 class Points:
@@ -88,13 +86,8 @@ def spa(
 )->np.ndarray:             # numbers of the corners, in the order in which they were found
     "Corners by successive projection. Source: Araújo and others (2001); Gillis and Vavasis (2014)."
     P = sp.csr_matrix(P, dtype=np.float64) if sp.issparse(P) else np.asarray(P, np.float64)
-    if normalize: P = _divide(P, np.asarray(P.sum(1)).ravel())
+    if normalize: P = divide_rows(P, np.asarray(P.sum(1)).ravel())
     return corners(Points(P), k, np.flatnonzero(Points(P).squares() > 0), affine=False, clean_up=False)[0]
-
-def _divide(P, sizes):
-    "Rows divided by their sizes, those of size 0 left as they are"
-    over = 1/np.where(sizes > 0, sizes, 1)
-    return sp.csr_matrix(sp.diags(over) @ P) if sp.issparse(P) else P*over[:,None]
 
 # %% ../nbs/31_separable.ipynb #57ee4031
 POINTS = 64                    # points to a part
@@ -373,17 +366,13 @@ def doc_mixtures(
     used = A.any(1)
     Y = sp.csr_matrix(X, dtype=np.float64)[:,np.flatnonzero(used)]
     sizes, out = np.asarray(Y.sum(1)).ravel(), np.full((Y.shape[0], A.shape[1]), 1/A.shape[1])
-    _likely(_divide(Y, sizes), A[used], tol, max_iter, out)
+    _likely(divide_rows(Y, sizes), A[used], tol, max_iter, out)
     out[sizes == 0] = 0
     return out
 
 # %% ../nbs/31_separable.ipynb #ba3f28d3
-class _Separable(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class _Separable(TopicModel):
     "What separable topic models have in common: `_fit` finds anchors and topics, `_weigh` the weights of documents"
-    def fit(self, X, y=None):
-        self.fit_transform(X)
-        return self
-
     def fit_transform(self, X, y=None):
         "Fit, and give the weights of the training documents, (n_docs, n_topics)."
         check_number("n_clusters", self.n_clusters, 1)
@@ -399,26 +388,6 @@ class _Separable(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             W = self._weigh(X)
         self.labels_ = heaviest(W)
         return W
-
-    def fit_predict(self, X, y=None):
-        "The topic with the largest weight in each training document, `labels_`."
-        return self.fit(X).labels_
-
-    def transform(self, X):
-        "Weights of documents in all topics, (n, n_topics)."
-        check_is_fitted(self)
-        with single_blas(): return self._weigh(check_matrix(self, X, reset=False, min_docs=1))
-
-    def predict(self, X):
-        "The topic with the largest weight in each document, −1 for documents without any, (n,)."
-        return heaviest(self.transform(X))
-
-    def _weigh(self, X): return memberships(X, self.components_.T)
-
-    @property
-    def _n_features_out(self): return len(self.components_)
-
-    def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 def _check_df(value):
     "Stop at a `min_df` that is neither a number of documents nor a share of them"
@@ -572,7 +541,7 @@ class XRAY(_Separable):
         P, candidates = (sp.csr_matrix(X.T), _candidates(self, X)) if self.anchors == "words" else (X, None)
         self.anchors_, H = xray(P, self.n_clusters, self.select, candidates, self.tol, self._seed)
         H = H.T if self.anchors == "words" else sp.csr_matrix(X)[self.anchors_].toarray()
-        return _divide(H, np.linalg.norm(H, axis=1))
+        return divide_rows(H, np.linalg.norm(H, axis=1))
 
 # %% ../nbs/31_separable.ipynb #b6a5d13d
 def hott_program(
@@ -643,7 +612,7 @@ def hottopixx(
 )->np.ndarray:           # the diagonal of C, the mean over the second half of the passes, (n_points,)
     "How hott each point is. Source: Bittorf, Recht, Ré and Tropp (2012)."
     rng, (f, n) = np.random.default_rng(seed_of(random_state)), P.shape
-    D = np.ascontiguousarray(n*_divide(np.asarray(P, np.float64), P.sum(1)).T)
+    D = np.ascontiguousarray(n*divide_rows(np.asarray(P, np.float64), P.sum(1)).T)
     sizes, prices, C, b, mean = (D*D).sum(1), .01*(1 + rng.random(f)), np.zeros((f, f)), 0., np.zeros(f)
     longest, parts = .1/np.median(np.sqrt(sizes[sizes > 0])), -(-f//HOTT_ROWS)
     for t in range(epochs):
@@ -688,7 +657,7 @@ def hottest(
     k:int,               # how many corners
 )->np.ndarray:           # their numbers
     "The k hottest points or, if more is explained by them, the sharpest among some more of the hottest."
-    P = _divide(np.asarray(P, np.float64), P.sum(1))
+    P = divide_rows(np.asarray(P, np.float64), P.sum(1))
     G, first = P @ P.T, order[:k]
     if (left := _residual(G, first)) <= 1e-12: return first
     tried = order[:TRIED*k]
@@ -746,10 +715,10 @@ class Hottopixx(_Separable):
                                                 'lower max_words or use method="gradient"')
         else:
             prices = 1 + np.random.default_rng(seed).random(len(words))
-            hott = np.diag(hott_program(_divide(P, P.sum(1)), k, self.noise, prices))
+            hott = np.diag(hott_program(divide_rows(P, P.sum(1)), k, self.noise, prices))
         best = np.argsort(-hott, kind="stable")
         anchors = words[hottest(P, best, k) if self.method == "gradient" else best[:k]]
         S = sp.csc_matrix(X, dtype=np.float64)[:,anchors].toarray()
         H = nnls(S.T @ S, X.T @ S).T
         self.anchors_, H = anchors[H.any(1)], H[H.any(1)]                  # a mixture of other anchors has no topic of its own
-        return _divide(H, np.linalg.norm(H, axis=1))
+        return divide_rows(H, np.linalg.norm(H, axis=1))

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'doc_freq', 'trim_mask', 'EmptyDocumentsWarning', 'TrimVocabulary', 'TfIdf', 'row_sum', 'degrees',
-           'scale_rows', 'NormalizedCut', 'count_pipeline', 'text_pipeline']
+           'divide_rows', 'NormalizedCut', 'count_pipeline', 'text_pipeline']
 
 # %% ../nbs/02_weighting.ipynb #dbece4b2
 import warnings
@@ -311,12 +311,13 @@ def degrees(
     return d
 
 # %% ../nbs/02_weighting.ipynb #c24e3904
-def scale_rows(
-    X,              # document-term matrix, dense or CSR, (n_docs, n_terms)
-    w:np.ndarray,   # a factor for each row, (n_docs,)
-):                  # a new matrix of the same kind and float type
-    "Each row of `X` times its factor."
-    w = w.astype(X.dtype)
+def divide_rows(
+    X,                  # document-term matrix, dense or CSR, (n_docs, n_terms)
+    sizes:np.ndarray,   # what to divide each row by, (n_docs,)
+    least:float=0.,     # rows whose size isn't above this become zero
+):                      # a new matrix of the same kind and float type
+    "Each row of `X` divided by its size."
+    w = np.divide(1, sizes, out=np.zeros(len(sizes)), where=sizes > least).astype(X.dtype)
     if not sp.issparse(X): return X*w[:, None]
     out = X.copy()
     for i, j in _row_blocks(X):
@@ -353,8 +354,7 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return X
 
     def _scaled(self, X):
-        d = degrees(X, self.sum_)
-        return scale_rows(X, np.divide(1, np.sqrt(d), out=np.zeros(len(d)), where=d > 0))
+        return divide_rows(X, np.sqrt(degrees(X, self.sum_)))
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 

@@ -490,3 +490,11 @@ def stability(labelings, labels):
         others = [j for j, d in enumerate(labels) if d == c and j != i]
         if c >= 0: docs[i] = np.mean([M[i,j] for j in others]) if others else 1
     return docs, np.array([docs[labels == c].mean() for c in range(max(labels) + 1)])
+
+
+class Frame:
+    "A data frame, as far as it matters: names of columns come out when it is gone through"
+    ndim = 2
+    def __init__(self, values): self.values, self.shape = values, values.shape
+    def to_numpy(self): return self.values
+    def __iter__(self): return iter("abcdefghijklmnopqrstuvwxyz"[:self.shape[1]])

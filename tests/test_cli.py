@@ -16,17 +16,12 @@ from nmf2.cli import FILES, check_target, main, whole_folder
 from nmf2.formats import as_cell
 
 ROOT = Path(__file__).resolve().parent.parent
-ENV = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "NMF2_NUMBA_CACHE": "1"}
+ENV = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
 SPORT = ["the striker scored a late goal", "a goal and a red card in the match", "the coach praised the striker",
          "match lost after a late red card", "the striker missed the match", "coach and striker after the goal"]
 GARDEN = ["sow the beans in warm soil", "water the tomato and the beans", "warm soil for the tomato",
           "prune the roses and water the soil", "roses need water", "tomato and beans need soil"]
 SMALL = ["--leaves", "2", "--min-df", "1", "--max-df", "1.0"]
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled(tmp_path_factory):
-    "Machine code of the commands started here: kept between them, in a folder of its own, so that none is stale"
-    ENV["NUMBA_CACHE_DIR"] = str(tmp_path_factory.mktemp("compiled"))
 
 @pytest.fixture
 def letters(tmp_path, monkeypatch):

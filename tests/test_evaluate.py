@@ -5,6 +5,7 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from naive import Frame
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import metrics
 
@@ -374,14 +375,6 @@ def test_topics_come_in_many_forms_and_wrong_ones_are_named():
                          (3, "a list"), ([["a", 1]], "numbers of terms"), ([[7]], "beyond the 4"), ([[True, 2]], "numbers of"),
                          (np.zeros((2, 3)), "3 terms, and 4")):
         with pytest.raises(ValueError, match=said): top_numbers(topics, 3, 4)
-
-
-class Frame:
-    "A data frame, as far as it matters: names of columns come out when it is gone through"
-    ndim = 2
-    def __init__(self, values): self.values, self.shape = values, values.shape
-    def to_numpy(self): return self.values
-    def __iter__(self): return iter("abcdefghijklmnopqrstuvwxyz"[:self.shape[1]])
 
 
 def test_topics_and_references_may_be_data_frames():

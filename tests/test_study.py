@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from naive import Frame
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.pipeline import make_pipeline
@@ -150,14 +151,6 @@ def test_another_score_is_refused(tmp_path):
         Study(METHODS, COLLECTIONS, seeds=0, path=path, score=first).run()
         with pytest.raises(ValueError, match="score was .* and is .* now"): Study(METHODS, COLLECTIONS, path=path, score=second)
         assert len(Study(METHODS, COLLECTIONS, seeds=range(2), path=path, score=first).run().runs) == 8
-
-
-class Frame:
-    "A data frame, as far as it matters: names of columns come out when it is gone through"
-    ndim = 2
-    def __init__(self, values): self.values, self.shape = values, values.shape
-    def to_numpy(self): return self.values
-    def __iter__(self): return iter("abcdefghijklmnopqrstuvwxyz"[:self.shape[1]])
 
 
 def test_fingerprints_see_all_of_the_data():
