@@ -23,7 +23,7 @@ from .core import check_matrix, check_number, matrix_tags, progress_bar, say_if_
 from .kernels import documents, pool, stored, take
 from .nmf import SOLVERS, SOUND, nmf
 from .rank2 import Rank2, fit_options, rank2_nmf, sides, svd_topics
-from .score import mndcg
+from .score import error_gain, mndcg
 from .tree import Split, Tree, route, shares
 
 # %% ../nbs/22_hier.ipynb #6b8ddc89
@@ -52,12 +52,12 @@ class Grower:
         imbalance:float,    # how many times larger than the small side the other must be for it to be suspect
         trials:int,         # how often a suspect side is set aside before a node is given up
         min_score:float,    # split only leaves that score at least this
-        variant:str,        # of `mndcg`
+        leaf_choice:str,    # one of `SCORES`
         find=find_split,    # what splits: a function of documents, terms and what `start` gives
         options:dict,       # for `find`
     ):
         self.X, self.tree, self.start, self.imbalance, self.trials = X, tree, start, imbalance, trials
-        self.min_score, self.variant, self.find, self.options = min_score, variant, find, options
+        self.min_score, self.leaf_choice, self.find, self.options = min_score, leaf_choice, find, options
         self.took = []                # for each factorization: iterations, numbers read, did it converge?
         self.known, self.begun, self.stopped = {}, {}, False
 
@@ -71,8 +71,13 @@ class Grower:
             sub, terms = (self.X, np.arange(self.tree.n_terms)) if whole else take(self.X, rows)
             split, took = self.find(sub, terms, *self.start(rows, terms, *draw), **self.options)
             if not np.ptp(split.side): self.known[draw] = None, -1., took
-            else: self.known[draw] = split, mndcg(topic, *(split.topic(s, len(topic)) for s in (0, 1)), self.variant), took
+            else: self.known[draw] = split, self.score(sub, topic, split), took
         return self.known[draw]
+
+    def score(self, sub, topic, split):
+        "Of a split of the documents `sub` of a node with this topic"
+        if self.leaf_choice == "error": return error_gain(sub, split.side)
+        return mndcg(topic, *(split.topic(s, len(topic)) for s in (0, 1)), SCORES[self.leaf_choice])
 
 # %% ../nbs/22_hier.ipynb #04219f85
 def plant(
@@ -206,7 +211,7 @@ def checksum(
     return reduce(lambda sofar, part: zlib.crc32(part, sofar), parts, 0)
 
 # %% ../nbs/22_hier.ipynb #8576a6d5
-SCORES = {"mndcg": "published", "mndcg-paper": "paper"}
+SCORES = {"mndcg": "published", "mndcg-paper": "paper", "error": None}       # and the variant of `mndcg`
 
 def grower_options(
     est,   # an estimator with the parameters of `TreeEstimator`
@@ -218,7 +223,7 @@ def grower_options(
     if est.n_leaves is None and est.min_score is None:
         raise ValueError("n_leaves or min_score must be given: without either the tree would grow until nothing is left to split")
     return dict(min_score=min_score, imbalance=check_number("imbalance", est.imbalance, 1, whole=False),
-                trials=check_number("trials", est.trials, 0), variant=SCORES[est.leaf_choice])
+                trials=check_number("trials", est.trials, 0), leaf_choice=est.leaf_choice)
 
 # %% ../nbs/22_hier.ipynb #32327f2b
 def _warn_of_empty(filled):
@@ -340,7 +345,7 @@ class HierNMF2(TreeEstimator):
         imbalance:float=9.0,        # how many times larger than the small side the other must be for it to be suspect
         trials:int=3,               # how often a suspect side is set aside before a node is given up; 0 keeps all documents
         min_score:float|None=None,  # split only leaves that score at least this; None for all that can be split
-        leaf_choice:str="mndcg",    # score of a split: "mndcg" as published, "mndcg-paper" by the paper's formulas
+        leaf_choice:str="mndcg",    # score of a split: "mndcg" as published, "mndcg-paper" by the paper's formulas, "error" for `error_gain`
         init="svd",                 # start of each: "svd", "random", or a function of (docs, terms), see `starter`
         solver:str="rank2",         # "rank2", or any solver of `NMF` (the papers' nmf-hier is "active-set"), slower and to the same end
         tol:float=1e-4,             # stop a factorization when its projected gradient is below this part of the yardstick in `rank2`

@@ -139,3 +139,10 @@ def test_methods(quick):
     rows = {row["method"]: row for row in quick("methods")}
     assert not [row for row in rows.values() if row["errors"]]
     assert rows["repeated-bisection"]["nmi"][0] == rows["nmf-hals"]["nmi"][0] == rows["lda"]["nmi"][0] == 1
+
+
+def test_choices(quick):
+    rows = quick("choices")
+    flat = {row["method"]: row["mean"] for row in rows if row["kind"] == "flat" and row["weights"] == "normalized cut"}
+    assert flat["default"] > .9 and len(flat) == 26 and all(0 <= value <= 1 for value in flat.values())
+    assert {row["method"] for row in rows if row["kind"] == "leaves"} >= {"default", "balanced cuts"}

@@ -60,7 +60,7 @@ OPTIONS = [dict(), dict(dtype=np.float32, token_pattern=WORDS, stop_words="engli
            dict(analyzer="char_wb", ngram_range=(2, 3)), dict(analyzer=words_of), dict(tokenizer=words_of, token_pattern=None),
            dict(strip_accents="unicode")]
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "none")
 def test_as_in_one_process(method, options):
     texts = random_texts()
     counter, plain = TermCounter(n_jobs=2, **options), CountVectorizer(**options)

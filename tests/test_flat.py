@@ -1,4 +1,4 @@
-"""FlatNMF2: leaf topics, exact weights, refinement, documents without a topic"""
+"""FlatNMF2: leaf topics, exact weights, documents that move, refinement, documents without a topic"""
 import numpy as np
 import pytest
 import scipy.optimize
@@ -6,8 +6,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import normalized_mutual_info_score
 
+from nmf2.bisection import refine, unit_rows
 from nmf2.data import planted_tree
-from nmf2.flat import FlatNMF2, refine_topics
+from nmf2.flat import FlatNMF2, move_documents, refine_topics
 from nmf2.nnls import heaviest, memberships
 from nmf2.hier import HierNMF2
 from nmf2.weighting import count_pipeline
@@ -21,7 +22,7 @@ def pile():
 
 def test_topics_are_the_leaves_and_weights_the_best(pile):
     X, _ = pile
-    model = FlatNMF2(9)
+    model = FlatNMF2(9, moves=0)
     W = model.fit_transform(X)
     tree = HierNMF2(9).fit(X)
     assert_array_equal(model.components_, tree.components_)
@@ -41,10 +42,51 @@ def test_it_finds_what_was_planted(pile):
 
 def test_leading_singular_vectors(pile):
     X, _ = pile
-    model = FlatNMF2(4, topics="svd").fit(X)
+    model = FlatNMF2(4, topics="svd", moves=0).fit(X)
     for leaf, topic in zip(model.hier_.tree_.leaves(), model.components_):
         first = abs(np.linalg.svd(X[leaf.docs].toarray())[2][0])
         assert topic @ first > .9999
+
+
+def test_after_the_moves_no_document_would_be_better_off_elsewhere(pile):
+    X, _ = pile
+    before = FlatNMF2(9, moves=0).fit(X)
+    U = X.toarray()/np.linalg.norm(X.toarray(), axis=1, keepdims=True)
+    labels, _ = refine(unit_rows(X), before.labels_, n_iter=100)
+    sums = np.array([U[labels == c].sum(0) for c in range(9)])
+    lengths, was = np.linalg.norm(sums, axis=1), [np.linalg.norm(U[before.labels_ == c].sum(0)) for c in range(9)]
+    assert lengths.sum() > sum(was)
+    for u, home in zip(U, labels):
+        lost = lengths[home] - np.linalg.norm(sums[home] - u)
+        assert all(np.linalg.norm(sums[c] + u) - lengths[c] <= lost + 1e-6 for c in range(9) if c != home)
+    assert_allclose(move_documents(X, before.components_.T, before.labels_, passes=100), (sums/lengths[:,None]).T, atol=1e-6)
+
+
+def test_moves_and_the_topics_they_make(pile):
+    X, fine = pile
+    published, moved = FlatNMF2(9, moves=0).fit(X), FlatNMF2(9).fit(X)
+    assert (moved.labels_ == published.labels_).mean() > .85                             # topic and leaf keep their number
+    assert_allclose(np.linalg.norm(moved.components_, axis=1), 1, rtol=1e-6)
+    assert_allclose(moved.transform(X), memberships(X, moved.components_.T), atol=1e-6)
+    assert_array_equal(moved.labels_, heaviest(moved.transform(X)))
+    assert_array_equal(moved.components_, FlatNMF2(9).fit(X).components_)
+    assert_allclose(FlatNMF2(9).fit(X.toarray()).components_, moved.components_, atol=1e-6)
+
+
+def test_moves_help_on_average_where_topics_overlap():
+    gains = []
+    for seed in range(5):
+        corpus = planted_tree((4, 4), n_docs=1600, overlap=.6, noise=.1, length=25, random_state=seed)
+        X, fine = count_pipeline().fit_transform(corpus.X), corpus.classes(1)[0]
+        moved, published = (normalized_mutual_info_score(fine, FlatNMF2(16, moves=moves).fit(X).labels_) for moves in (10, 0))
+        gains.append(moved - published)
+    assert np.mean(gains) > 0
+
+
+def test_a_topic_without_documents_stays_as_it_was():
+    X, Ht = np.eye(4)[[0, 0, 1, 1]], np.eye(4)[:,:3]
+    assert_array_equal(move_documents(X, Ht, np.array([0, 0, 1, 1])), Ht)
+    assert_array_equal(move_documents(X, Ht, np.array([0, -1, 1, 1])), Ht)
 
 
 def test_refining_lowers_the_error(pile):
@@ -92,7 +134,7 @@ def test_float32_and_input_untouched(pile):
     assert_array_equal(X.toarray(), before.toarray())
 
 
-@pytest.mark.parametrize("options, message", [(dict(n_clusters=0), "n_clusters"), (dict(refine=-1), "refine"), (dict(topics="x"), "topics"),
+@pytest.mark.parametrize("options, message", [(dict(n_clusters=0), "n_clusters"), (dict(refine=-1), "refine"), (dict(moves=-1), "moves"), (dict(topics="x"), "topics"),
                                               (dict(n_clusters=None), "n_clusters or min_score"), (dict(trials=-2), "trials")])
 def test_bad_parameters_are_named(pile, options, message):
     with pytest.raises(ValueError, match=message): FlatNMF2(**options).fit(pile[0])

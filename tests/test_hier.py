@@ -252,7 +252,7 @@ def test_outliers_must_score_below_the_bar():
             split, _, took = super().split(*args)
             seen.append(split)
             return split, .25, took
-    grower = Probe(X, model.tree_, starter("svd", 0), imbalance=1., trials=3, min_score=0., variant="published",
+    grower = Probe(X, model.tree_, starter("svd", 0), imbalance=1., trials=3, min_score=0., leaf_choice="mndcg",
                    options=dict(tol=1e-4, min_iter=1, max_iter=99, extrapolate=True))
     rows = np.arange(len(X))
     for bar, score in ((.25, .25), (.26, -2)):                  # as good as the least leaf: accepted; below it, three times: given up
@@ -398,3 +398,14 @@ def test_bad_parameters_are_named(options, message):
     (np.ones((5, 3))*1e-80, "X.max")])
 def test_bad_matrices_are_named(X, message):
     with pytest.raises(ValueError, match=message): HierNMF2(3).fit(X)
+
+
+def test_leaves_chosen_by_what_a_split_explains():
+    X = sp.csr_matrix(blocks(0, (30, 20, 12, 8), 6))
+    tree = HierNMF2(5, leaf_choice="error", trials=0).fit(X).tree_
+    def first(docs): return np.linalg.svd(X[docs].toarray(), compute_uv=False)[0]**2
+    for n, id in enumerate(tree.splits[1:], 2):
+        node = tree.nodes[id]
+        gain = sum(first(node.docs[node.split.side == side]) for side in (0, 1)) - first(node.docs)
+        assert_allclose(node.score, gain, rtol=1e-3)
+        assert node.score == max(leaf.score for leaf in tree.leaves(n))

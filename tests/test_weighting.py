@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from nmf2.weighting import (EmptyDocumentsWarning, NormalizedCut, TermCounter, TfIdf, TrimVocabulary, count_pipeline, degrees,
-                            doc_freq, row_sum, scale_rows, text_pipeline, trim_mask)
+                            divide_rows, doc_freq, row_sum, text_pipeline, trim_mask)
 
 ROOT = Path(__file__).parent.parent
 
@@ -214,7 +214,8 @@ def test_degrees_are_row_sums_of_similarities(seed):
     for form in np.asarray, sp.csr_array, sp.csr_matrix, long_indices:
         Y = form(X)
         assert_allclose(degrees(Y, row_sum(Y)), (X @ X.T).sum(1), atol=1e-13)
-        assert_array_equal(dense(scale_rows(Y, np.arange(30.))), X*np.arange(30.)[:, None])
+        assert_allclose(dense(divide_rows(Y, np.arange(30.))), X/np.r_[np.inf, 1:30][:, None], rtol=1e-15)
+        assert not dense(divide_rows(Y, np.arange(30.), least=4))[:5].any()
         assert_array_equal(doc_freq(Y), (X > 0).sum(0))
 
 
@@ -386,7 +387,7 @@ def test_blocks_change_nothing(monkeypatch):
     X[7:12] *= 0
     def results():
         s = row_sum(X)
-        return [doc_freq(X), s, degrees(X, s), scale_rows(X, np.arange(60.)).toarray()]
+        return [doc_freq(X), s, degrees(X, s), divide_rows(X, np.arange(60.)).toarray()]
     whole = results()
     assert_array_equal(whole[1], np.bincount(X.indices, X.data, 40))
     for size in (1, 7, 50):
