@@ -144,5 +144,40 @@ def test_methods(quick):
 def test_choices(quick):
     rows = quick("choices")
     flat = {row["method"]: row["mean"] for row in rows if row["kind"] == "flat" and row["weights"] == "normalized cut"}
-    assert flat["default"] > .9 and len(flat) == 26 and all(0 <= value <= 1 for value in flat.values())
+    assert flat['leaf_choice="error"'] > .9 and len(flat) == 26 and all(0 <= value <= 1 for value in flat.values())
     assert {row["method"] for row in rows if row["kind"] == "leaves"} >= {"default", "balanced cuts"}
+
+
+def test_papers(quick):
+    from papers import METHODS
+    rows = {(row["part"], row["method"]): row for row in quick("papers")}
+    assert set(rows) == {(part, name) for part in ("quality", "time") for name in METHODS}
+    assert not [row["errors"] for row in rows.values() if row["errors"]]
+    hier, flat = (rows["quality", name]["figures"] for name in ("HierNMF2", "FlatNMF2"))
+    assert [hier[f"nmi1_{k}"][2] for k in range(2, 7)] == [2]*5 and {f for f in flat if f[:4] == "nmi1"} == {"nmi1_3", "nmi1_6"}
+    assert hier["nmi1_6"][0] > .9 and flat["nmi0_3"][0] > .9                                    # planted topics are found
+    assert rows["quality", "nmf-hier"]["figures"]["same"][0] > .95
+    assert all(rows["time", name]["figures"]["seconds_6"][0] > 0 for name in METHODS)
+
+
+def test_papers_flat_topics_are_cut_from_one_tree():
+    from papers import PLAIN, Measured, ready
+
+    from nmf2 import FlatNMF2
+    from nmf2.bisection import RepeatedBisection
+    from nmf2.data import planted_tree
+    from nmf2.evaluate import nmi
+    data = ready(planted_tree((3, 2), n_docs=200, overlap=.6, random_state=1), [3, 6])
+    X, (_, classes) = data.matrices["papers"], data.levels
+    found = Measured("FlatNMF2", data.levels, [3, 6])(X, 6, 0)
+    for k in (3, 6): assert found[f"nmi1_{k}"] == nmi(FlatNMF2(k, **PLAIN, moves=0, random_state=0).fit(X).labels_, classes)
+    found = Measured("CLUTO", data.levels, [3, 6])(X, 6, 0)
+    for k in (3, 6): assert found[f"nmi1_{k}"] == nmi(RepeatedBisection(k, method="rb", random_state=0).fit(X).labels_, classes)
+
+
+def test_papers_own_words():
+    from papers import own_words
+    message = "From: a@b\nSubject: x\n\nIn article <1@c> d@e (D) writes:\n> cited\nDE> cited\n|> cited\nmine: 1 > 0\n\n : cited\n| cited\nmore :)\n-- \nA. B."
+    assert own_words(message) == "From: a@b\nSubject: x\n\nmine: 1 > 0\n\nmore :)"
+    long = "\n".join(["head", "", "---", *map(str, range(20))])
+    assert own_words(long).split() == ["head", "---", *map(str, range(20))]                     # dashes far from the end are none

@@ -8,7 +8,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from nmf2.bisection import refine, unit_rows
 from nmf2.data import planted_tree
-from nmf2.flat import FlatNMF2, move_documents, refine_topics
+from nmf2.flat import FlatNMF2, flatten, move_documents, refine_topics
 from nmf2.nnls import heaviest, memberships
 from nmf2.hier import HierNMF2
 from nmf2.weighting import count_pipeline
@@ -143,3 +143,14 @@ def test_bad_parameters_are_named(pile, options, message):
 def test_as_many_topics_as_there_are(pile):
     with pytest.warns(UserWarning, match="n_clusters=50 can't be had"): model = FlatNMF2(50).fit(pile[0][:12])
     assert len(model.components_) == model.hier_.n_leaves_ < 50
+
+
+def test_flat_models_of_a_cut_tree(pile):
+    X, _ = pile
+    tree = HierNMF2(9).fit(X).tree_
+    for n in (2, 5, 9):
+        for moves in (0, 10):
+            model = FlatNMF2(n, moves=moves)
+            Ht, W = flatten(tree, X, n, moves=moves)
+            assert_allclose(W, model.fit_transform(X), atol=1e-6)
+            assert_allclose(Ht.T, model.components_, atol=1e-6)
