@@ -105,7 +105,7 @@ def main():
     rows = []
     for name, X, _ in matrices(args.quick, .1):
         for k in (5,) if args.quick else (20, 40, 60):
-            row = dict(matrix=name, shape=X.shape, nonzeros=int(X.nnz), k=k, **measure(X, k, 1 if args.quick else 3, 50 if args.quick else 200))
+            row = dict(matrix=name, shape=X.shape, nonzeros=int(X.nnz), k=k, **measure(X, k, 1 if args.quick else 2, 50 if args.quick else 200))
             rows.append(row)
             say(f"{name}, k = {k}: " + ", ".join(f"{s} {r:.1f} times as fast" for s, r in row["ratios"].items()))
     write(args.output, shown(rows), what="NMF beside scikit-learn's: whole fits, and the time to the same error from the same start", rows=rows)
