@@ -352,7 +352,7 @@ class HierNMF2(TreeEstimator):
         min_iter:int=1,             # iterations before the first look at it
         max_iter:int=1000,          # at most this many
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
-        settled:float|None=.002,    # when accelerated stop, too, if no more than this share of documents changes sides and the gradient is below .5 %; None for no
+        settled:float|None=.002,    # when accelerated stop, too, if no more than this share of documents changes sides and the gradient is below 2 %; None for no
         random_state=None,          # seed for init="random"
         progress:bool=False,        # show a progress bar?
     ):

@@ -582,7 +582,7 @@ def documents(
 
 # %% ../nbs/10_kernels.ipynb #ebc988e3
 STOPPED, CONVERGED, DIED = 0, 1, 2
-NEAR = .005                     # how small the projected gradient must be before it counts that documents stay
+NEAR = .02                      # how small the projected gradient must be before it counts that documents stay
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _undo(topics, lengths):

@@ -131,7 +131,7 @@ def rank2_nmf(
     min_iter:int=1,             # iterations before the first look at it
     max_iter:int=1000,          # at most this many iterations
     extrapolate:bool=True,      # go a little further after each step?
-    settled:float=-1.,          # with extrapolation stop, too, when at most this share of the documents changes sides (and the gradient is below .5 %); below 0 for never
+    settled:float=-1.,          # with extrapolation stop, too, when at most this share of the documents changes sides (and the gradient is below 2 %); below 0 for never
 )->Rank2:
     """Two topics and each document's weights in them, from the start given, else from the singular vectors.
 
