@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nmf2 import cli
 from nmf2.cli import FILES, check_target, main, whole_folder
 from nmf2.formats import as_cell
 
@@ -268,6 +269,19 @@ def test_ctrl_c(tmp_path, when):
     finally: p.kill()
     assert p.returncode == 130 and out == "" and list(tmp_path.iterdir()) == []
     assert err.rstrip().endswith("nmf2: stopped; nothing was written") and "Traceback" not in err
+
+def test_ctrl_c_that_somebody_swallows(letters, monkeypatch, capsys):
+    def split(*args, **options):
+        try: signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt: pass                     # as libraries may, deep inside
+        return whole(*args, **options)
+    whole, handler = cli.split, signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(cli, "split", split)
+    assert main(["cluster", "letters", *SMALL]) == 130
+    assert "stopped; nothing was written" in capsys.readouterr().err and not Path("nmf2-results").exists()
+    assert signal.getsignal(signal.SIGINT) is handler
+    monkeypatch.setattr(cli, "split", whole)
+    assert main(["cluster", "letters", *SMALL]) == 0       # the next command begins anew
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a Unix pipe")
 def test_reader_that_stops_early(letters):
