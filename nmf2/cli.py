@@ -57,9 +57,11 @@ def interruptible():
     "Remember Ctrl-C inside a `with` block."
     PRESSED.clear()
     if threading.current_thread() is not threading.main_thread(): yield; return     # only the main thread is told
-    before = signal.signal(signal.SIGINT, interrupted)
+    before, hook = signal.signal(signal.SIGINT, interrupted), sys.unraisablehook
+    def quiet(lost): return None if lost.exc_type is KeyboardInterrupt else hook(lost)
+    sys.unraisablehook = quiet                             # no traceback where it comes in the middle of tidying up
     try: yield
-    finally: signal.signal(signal.SIGINT, before)
+    finally: signal.signal(signal.SIGINT, before); sys.unraisablehook = hook
 
 # %% ../nbs/70_cli.ipynb #f749065e
 @contextmanager
