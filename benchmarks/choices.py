@@ -177,12 +177,14 @@ def main():
         corpus = planted_tree((4,), n_docs=150, random_state=0)
         found = [("planted", corpus, corpus.classes()[0])]
     else: found = collections(COLLECTIONS)
-    have = {f"{name}, {weights}": (Draws(weighted(corpus, cut), classes), None) for name, corpus, classes in found for weights, cut in WEIGHTS.items()}
+    have = {f"{name}, {weights}": (Draws(weighted(corpus, cut), classes), None)
+            for name, corpus, classes in found for weights, cut in WEIGHTS.items()}
     study = Study({name: Scored(name) for name in METHODS}, have, clusters=1, seeds=range(1 if args.quick else DRAWS), path=args.runs or None)
     study.run(n_jobs=1 if args.quick else os.cpu_count(), progress=not args.quick)
     for run in study.failures: say(f"{run['method']} on {run['collection']}, draw {run['seed']}: {run['error']}")
     rows = [row for kind in ("flat", "leaves") for weights in WEIGHTS for row in summary(study.runs, weights, kind)]
-    write(args.output, shown(rows), what="NMI with one choice changed at a time, means over collections, and other methods on the same matrices", rows=rows)
+    what = "NMI with one choice changed at a time, means over collections, and other methods on the same matrices"
+    write(args.output, shown(rows), what=what, rows=rows)
 
 
 if __name__ == "__main__": main()

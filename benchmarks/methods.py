@@ -18,8 +18,6 @@ from nmf2.study import Study
 from nmf2.weighting import count_pipeline
 
 COLLECTIONS = ["cacmcisi", "cranmed", "fbis", "hitech", "k1a", "k1b", "la1", "re0", "tr11", "tr23", "tr41", "wap"]
-
-
 QUICK = "hiernmf2", "nmf-hals", "nc", "PDDP-kmeans", "repeated-bisection", "lda"
 DETERMINED = "hiernmf2", "flatnmf2", "pddp", "pddp-kmeans", "xray"         # the same for every seed: one run is enough
 
@@ -46,7 +44,10 @@ def shown(rows, value, digits=3):
     """A figure of each method on each collection, and its mean."""
     names = list(dict.fromkeys(row["collection"] for row in rows))
     by = {(row["method"], row["collection"]): row for row in rows}
-    means = {m: [by[m, name][value][0] if (m, name) in by and by[m, name][value] else np.nan for name in names] for m in dict.fromkeys(row["method"] for row in rows)}
+    def mean(method, name):
+        row = by.get((method, name))
+        return row[value][0] if row and row[value] else np.nan
+    means = {method: [mean(method, name) for name in names] for method in dict.fromkeys(row["method"] for row in rows)}
     order = sorted(means, key=lambda m: -np.nanmean(means[m]) if value == "nmi" else np.nanmean(means[m]))
     cells = [[m, *("" if np.isnan(x) else f"{x:.{digits}f}" for x in means[m]), f"{np.nanmean(means[m]):.{digits}f}"] for m in order]
     return table(["", *names, "**mean**"], cells)
@@ -70,7 +71,14 @@ def main():
             runs += done.runs
     rows = gathered(runs)
     text = "NMI:\n\n" + shown(rows, "nmi") + "\n\nEntropy:\n\n" + shown(rows, "entropy") + "\n\nSeconds:\n\n" + shown(rows, "seconds", 2)
-    write(args.output, text, what=f"All methods of the registry, mean of up to {len(seeds)} seeds; a method that is the same for every seed ran once", rows=rows)
+    what = f"All methods of the registry, mean of up to {len(seeds)} seeds; a method that is the same for every seed ran once"
+    write(args.output, text, what=what, rows=rows)
+
+
+def mean_and_deviation(values):
+    """Mean and standard deviation, rounded; None if there are no values."""
+    if not values: return None
+    return [round(float(np.mean(values)), 4), round(float(np.std(values, ddof=1)), 4) if len(values) > 1 else 0.]
 
 
 def gathered(runs):
@@ -79,10 +87,10 @@ def gathered(runs):
     for method, collection in dict.fromkeys((run["method"], run["collection"]) for run in runs):
         here = [run for run in runs if (run["method"], run["collection"]) == (method, collection)]
         good = [run for run in here if not run["error"]]
-        figures = {value: [round(float(np.mean(x)), 4), round(float(np.std(x, ddof=1)) if len(x) > 1 else 0., 4)] if (x := [run[value] for run in good]) else None
-                   for value in ("nmi", "accuracy", "entropy", "seconds")}
+        figures = {value: mean_and_deviation([run[value] for run in good]) for value in ("nmi", "accuracy", "entropy", "seconds")}
         said = sorted({text[:200] for run in here for text in run["warnings"]})
-        rows.append(dict(method=method, collection=collection, runs=len(good), **figures, warnings=said[:3], errors=sorted({run["error"] for run in here if run["error"]})))
+        errors = sorted({run["error"] for run in here if run["error"]})
+        rows.append(dict(method=method, collection=collection, runs=len(good), **figures, warnings=said[:3], errors=errors))
     return rows
 
 

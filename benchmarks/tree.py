@@ -1,7 +1,7 @@
 """How long do whole fits take, how much memory, and how good are they, beside scikit-learn's methods on the same matrix?
 
-HierNMF2 and FlatNMF2 against NMF, BisectingKMeans, KMeans (one start) and LatentDirichletAllocation, all at their defaults, with as
-many topics as classes. Each seed shuffles the documents, the same for all methods, and is the methods' `random_state`; methods take
+HierNMF2, FlatNMF2 and RepeatedBisection against NMF, BisectingKMeans, KMeans (one start) and LatentDirichletAllocation, all at their
+defaults, with as many topics as classes. Each seed shuffles the documents, the same for all methods, and is the methods' `random_state`; methods take
 turns. Time: median over seeds. NMI (arithmetic, outliers one more cluster): mean over seeds. Memory: by how much the resident memory
 of a fresh process rises at most during one fit, beyond the loaded matrix and after a fit to a small one (the kernel's VmHWM, set back
 before the fit; Linux only), in units of the matrix. Then FlatNMF2 against HierNMF2 alone, at several numbers of topics.
@@ -18,11 +18,14 @@ from quality import bisecting, kmeans, sklearn_nmf
 from sklearn.decomposition import LatentDirichletAllocation
 
 from nmf2 import FlatNMF2, HierNMF2
+from nmf2.bisection import RepeatedBisection
 from nmf2.evaluate import nmi
 
 
 def hier(X, k, seed): return {"HierNMF2": HierNMF2(k, random_state=seed).fit(X).labels_}
 def flat(X, k, seed): return {"FlatNMF2": FlatNMF2(k, random_state=seed).fit(X).labels_}
+
+def repeated(X, k, seed): return {"RepeatedBisection": RepeatedBisection(k, random_state=seed).fit(X).labels_}
 
 
 def lda(X, k, seed):
@@ -30,9 +33,9 @@ def lda(X, k, seed):
     return {"LatentDirichletAllocation": LatentDirichletAllocation(k, random_state=seed).fit_transform(X).argmax(axis=1)}
 
 
-METHODS = [hier, flat, bisecting, kmeans, sklearn_nmf, lda]
+METHODS = [hier, flat, repeated, bisecting, kmeans, sklearn_nmf, lda]
 FEW = {lda: 3}                                                 # most seeds of a slow method; one on a large matrix
-RATIOS = [("BisectingKMeans", "HierNMF2"), ("NMF", "FlatNMF2"), ("FlatNMF2", "HierNMF2")]
+RATIOS = [("BisectingKMeans", "HierNMF2"), ("NMF", "FlatNMF2"), ("FlatNMF2", "HierNMF2"), ("RepeatedBisection", "BisectingKMeans")]
 
 
 def quietly(method, X, k, seed):

@@ -394,7 +394,7 @@ def _strip(size):
         return types.void(data, indices, p, end, table, out, place), code
     return product
 
-_strip16, _strip32, _strip64 = _strip(16), _strip(32), _strip(64)
+_strip16, _strip32, _strip64, _strip128 = map(_strip, (16, 32, 64, 128))
 
 # %% ../nbs/10_kernels.ipynb #486fcaed
 ROWS = 512                                      # documents to a part
@@ -411,18 +411,24 @@ def _times(part, data, indices, indptr, strip, out, column):
     places, n, size = out.reshape(-1), out.shape[1], strip.shape[1]*strip.itemsize
     for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
         p, end, place = np.int64(indptr[i]), np.int64(indptr[i+1]), np.int64(i*n + column)
-        if size == 64: _strip64(data, indices, p, end, strip, places, place)
+        if size == 128: _strip128(data, indices, p, end, strip, places, place)
+        elif size == 64: _strip64(data, indices, p, end, strip, places, place)
         elif size == 32: _strip32(data, indices, p, end, strip, places, place)
         else: _strip16(data, indices, p, end, strip, places, place)
 
-def _strips(B):
+def _widths(k, size):
+    "How many columns each strip has, for `k` columns of numbers of `size` bytes"
+    most, rest = 128//size, k % (128//size)
+    return [most]*(k//most) + [next(w for w in (16//size, 32//size, 64//size, most) if w >= rest)]*(rest > 0)
+
+def _strips(B, widths):
     "The strips of a matrix, filled up with zeros, each with its first column"
-    k, size, column = B.shape[1], B.itemsize, 0
-    while column < k:
-        width = next(w for w in (64//size, 32//size, 16//size) if w <= k - column or w*size == 16)
+    column, size = 0, B.itemsize
+    for width in widths:
         room = np.zeros(len(B)*width*size + 64, np.uint8)
-        strip = room[-room.ctypes.data % 64:][:len(B)*width*size].view(B.dtype).reshape(len(B), width)     # a row, a line
-        strip[:,:min(width, k - column)] = B[:,column:column+width]
+        strip = room[-room.ctypes.data % 64:][:len(B)*width*size].view(B.dtype).reshape(len(B), width)     # begins with a line
+        part = B[:,column:column+width]
+        strip[:,:part.shape[1]] = part
         yield column, strip
         column += width
 
@@ -454,8 +460,9 @@ class Rows:
         self.reads += (hi - lo)/self.shape[0]
         B = np.asarray(B, dtype=self.data.dtype)
         if not self.sparse: return self.data[lo:hi] @ B
-        out = np.empty((hi - lo, -(-B.shape[1]*B.itemsize//16)*16//B.itemsize), B.dtype)
-        for column, strip in _strips(B):
+        widths = _widths(B.shape[1], B.itemsize)
+        out = np.empty((hi - lo, sum(widths)), B.dtype)
+        for column, strip in _strips(B, widths):
             _times(n_parts(hi - lo), self.data, self.indices, self.indptr[lo:hi+1], strip, out, column)
         return out[:,:B.shape[1]]
 

@@ -41,9 +41,10 @@ def test_sweep(quick):
 @on_linux
 def test_tree(quick):
     (row,) = quick("tree")
-    assert set(row["methods"]) == {"HierNMF2", "FlatNMF2", "BisectingKMeans", "KMeans", "NMF", "LatentDirichletAllocation"}
+    assert set(row["methods"]) == {"HierNMF2", "FlatNMF2", "RepeatedBisection", "BisectingKMeans", "KMeans", "NMF", "LatentDirichletAllocation"}
     assert row["methods"]["HierNMF2"]["memory"] > 0 and row["methods"]["HierNMF2"]["nmi"][0] > .2
-    assert set(row["ratios"]) == {"BisectingKMeans / HierNMF2", "NMF / FlatNMF2", "FlatNMF2 / HierNMF2"}
+    assert set(row["ratios"]) == {"BisectingKMeans / HierNMF2", "NMF / FlatNMF2", "FlatNMF2 / HierNMF2",
+                                  "RepeatedBisection / BisectingKMeans"}
 
 
 def test_scaling(quick):
