@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['PRESSED', 'WEIGHTS', 'NODE_COLUMNS', 'FILES', 'EXAMPLES', 'check_target', 'heed', 'interruptible', 'whole_folder',
-           'count', 'weigh', 'split', 'node_rows', 'document_rows', 'document_columns', 'write_results', 'say', 'stage',
-           'agreement', 'summary', 'in_seconds', 'print_results', 'first_run', 'run_job', 'demo', 'named', 'cluster',
-           'count_or_share', 'name_value', 'parser', 'add_options', 'main']
+           'count', 'weigh', 'Topics', 'split', 'node_rows', 'document_rows', 'document_columns', 'write_results',
+           'say', 'stage', 'agreement', 'summary', 'in_seconds', 'print_results', 'first_run', 'run_job', 'demo',
+           'named', 'cluster', 'count_or_share', 'name_value', 'parser', 'add_options', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -20,6 +20,7 @@ import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,7 +62,9 @@ def interruptible():
     def quiet(lost): return None if lost.exc_type is KeyboardInterrupt else hook(lost)
     sys.unraisablehook = quiet                             # no traceback where it comes in the middle of tidying up
     try: yield
-    finally: signal.signal(signal.SIGINT, before); sys.unraisablehook = hook
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        sys.unraisablehook = hook
 
 # %% ../nbs/70_cli.ipynb #f749065e
 @contextmanager
@@ -109,6 +112,19 @@ def weigh(
     return pipe.fit_transform(X), pipe.get_feature_names_out(), pipe["trim"].report()
 
 # %% ../nbs/70_cli.ipynb #47414e02
+class Topics(NamedTuple):
+    "A tree, and the flat topics made from its leaves"
+    tree:object             # a `Tree` with its vocabulary
+    flat:np.ndarray         # flat topic of each document, (n_docs,)
+    components:np.ndarray   # the flat topics, (n_leaves, n_terms)
+
+    def words(self,
+        n:int=10,   # at most this many of each
+    )->list:        # a text for each flat topic
+        "The heaviest terms of the flat topics."
+        from nmf2.tree import largest
+        return [", ".join(str(self.tree.vocab[j]) for j in largest(topic, n)) for topic in self.components]
+
 def split(
     X,                    # weighted document-term matrix, (n_docs, n_terms)
     vocab,                # the terms, (n_terms,)
@@ -116,50 +132,48 @@ def split(
     seed:int=0,           # of random starts
     progress:bool=False,  # show a progress bar?
     **options,            # further parameters of `FlatNMF2`
-)->tuple:                 # (tree, flat topic of each document (n_docs,))
-    "The tree of topics, and flat topics on its leaves."
+)->Topics:
+    "The tree of topics, and flat topics made from its leaves."
     from nmf2.flat import FlatNMF2
     model = FlatNMF2(n_leaves, random_state=seed, progress=progress, **options).fit(X)
-    tree = model.hier_.tree_
-    tree.vocab = vocab
-    return tree, model.labels_
+    model.hier_.tree_.vocab = vocab
+    return Topics(model.hier_.tree_, model.labels_, model.components_)
 
 # %% ../nbs/70_cli.ipynb #dfb4dcc0
 def node_rows(
-    tree,                # the tree, with its vocabulary
-    topics:np.ndarray,   # flat topic of each document, (n_docs,)
-    n_terms:int=10,      # how many words of each node
-):                       # rows of `NODE_COLUMNS`
-    "One row for each node of the tree."
+    topics:Topics,    # tree and flat topics
+    n_terms:int=10,   # how many words of each node and each flat topic
+):                    # rows of `NODE_COLUMNS`
+    "One row for each node of the tree, with the flat topic if it is a leaf."
+    tree, words = topics.tree, topics.words(n_terms)
     number = {leaf.id: i for i, leaf in enumerate(tree.leaves())}
     for id in sorted(tree.nodes):
         node, i = tree.nodes[id], number.get(id)
-        yield (id, id[:-1] if id else None, i, len(id), node.size, len(node.outliers),
-               None if i is None else int((topics == i).sum()), round(float(node.score), 6),
-               ", ".join(tree.top_terms(node, n=n_terms)))
+        flat = (None, None) if i is None else (int((topics.flat == i).sum()), words[i])
+        yield (id, id[:-1] if id else None, i, len(id), node.size, len(node.outliers), round(float(node.score), 6),
+               ", ".join(tree.top_terms(node, n=n_terms)), *flat)
 
-NODE_COLUMNS = ["node", "parent", "leaf_number", "depth", "size", "outliers", "in_flat_topic", "score", "terms"]
+NODE_COLUMNS = ["node", "parent", "leaf_number", "depth", "size", "outliers", "score", "terms", "in_flat_topic", "flat_terms"]
 
 # %% ../nbs/70_cli.ipynb #a53cf3b5
 def document_rows(
-    corpus,              # the documents
-    tree,                # their tree
-    topics:np.ndarray,   # flat topic of each document, (n_docs,)
-    n_terms:int=10,      # how many words of its leaf
-):                       # rows of `document_columns`
+    corpus,           # the documents
+    topics:Topics,    # their tree and flat topics
+    n_terms:int=10,   # how many words of its leaf, and of its flat topic
+):                    # rows of `document_columns`
     "One row for each document."
+    tree, words = topics.tree, topics.words(n_terms)
     leaves, number = tree.leaves(), tree.labels()
     terms = [", ".join(tree.top_terms(leaf, n=n_terms)) for leaf in leaves]
-    for i, id in enumerate(corpus.ids):
-        j = int(number[i])
+    for i, (id, j, flat) in enumerate(zip(corpus.ids, number.tolist(), topics.flat.tolist())):
         labels = () if corpus.labels is None else corpus.labels[i]
-        yield (str(id), "" if j < 0 else leaves[j].id, j, int(topics[i]), "" if j < 0 else terms[j], *labels)
+        yield (str(id), "" if j < 0 else leaves[j].id, j, "" if j < 0 else terms[j], flat, "" if flat < 0 else words[flat], *labels)
 
 def document_columns(
     corpus,   # the documents
 )->list:      # names
     "The columns of `assignments.csv`: one more for each level of labels."
-    return ["id", "leaf", "leaf_number", "flat_topic", "terms"] + [f"label_{i + 1}" for i in range(corpus.n_levels or 0)]
+    return ["id", "leaf", "leaf_number", "terms", "flat_topic", "flat_terms"] + [f"label_{i + 1}" for i in range(corpus.n_levels or 0)]
 
 # %% ../nbs/70_cli.ipynb #ffc7f0e8
 FILES = {"tree.html": "the tree, to unfold in a browser", "assignments.csv": "one row for each document",
@@ -169,16 +183,15 @@ FILES = {"tree.html": "the tree, to unfold in a browser", "assignments.csv": "on
 def write_results(
     out:Path,            # folder for the results, from `check_target`
     corpus,              # the documents
-    tree,                # their tree
-    topics:np.ndarray,   # flat topic of each document, (n_docs,)
+    topics:Topics,       # their tree and flat topics
     report=str,          # function that returns the text of the report, called when everything else is written
 ):
     "Write the five files, all or none."
     with whole_folder(out) as part:
-        write_table(part/"assignments.csv", document_columns(corpus), document_rows(corpus, tree, topics))
-        write_table(part/"topics.csv", NODE_COLUMNS, node_rows(tree, topics))
-        page = tree.to_html(corpus)
-        for name, text in [("tree.html", page), ("tree.json", tree.to_json(ids=corpus.ids)), ("report.txt", report())]:
+        write_table(part/"assignments.csv", document_columns(corpus), document_rows(corpus, topics))
+        write_table(part/"topics.csv", NODE_COLUMNS, node_rows(topics))
+        page, data = topics.tree.to_html(corpus), topics.tree.to_json(ids=corpus.ids)
+        for name, text in [("tree.html", page), ("tree.json", data), ("report.txt", report())]:
             (part/name).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 # %% ../nbs/70_cli.ipynb #be2f2aea
@@ -220,20 +233,19 @@ def agreement(
 
 # %% ../nbs/70_cli.ipynb #abc6161d
 def summary(
-    corpus,              # the documents
-    tree,                # their tree
-    topics:np.ndarray,   # flat topic of each document, (n_docs,)
-    n_empty:int=0,       # how many documents have no term of the vocabulary
-)->str:                  # a few lines
+    corpus,          # the documents
+    topics:Topics,   # their tree and flat topics
+    n_empty:int=0,   # how many documents have no term of the vocabulary
+)->str:              # a few lines
     "The result in figures."
-    n_out = int((tree.labels() < 0).sum())
+    tree, n_out = topics.tree, int((topics.tree.labels() < 0).sum())
     lines = [f"{plural(len(corpus), 'document')}, {plural(tree.n_terms, 'term')}, {plural(tree.n_leaves, 'topic')}; "
              f"{plural(n_out, 'document')} fit{'s'*(n_out == 1)} no leaf"
              + (f", {n_empty:,} of them for want of any of the terms" if n_empty else "")]
     for level in range(corpus.n_levels or 0):
         which = f" of level {level + 1}" if corpus.n_levels > 1 else ""
         lines.append(f"NMI to the labels{which}: leaves {agreement(corpus, tree.labels(), level):.2f}, "
-                     f"flat topics {agreement(corpus, topics, level):.2f}")
+                     f"flat topics {agreement(corpus, topics.flat, level):.2f}")
     return "\n".join(lines)
 
 # %% ../nbs/70_cli.ipynb #91075052
@@ -245,16 +257,15 @@ def in_seconds(
 
 # %% ../nbs/70_cli.ipynb #06627783
 def print_results(
-    corpus,              # the documents
-    tree,                # their tree
-    topics:np.ndarray,   # flat topic of each document, (n_docs,)
-    out:Path,            # where the files are
-    n_empty:int=0,       # how many documents have no term of the vocabulary
+    corpus,          # the documents
+    topics:Topics,   # their tree and flat topics
+    out:Path,        # where the files are
+    n_empty:int=0,   # how many documents have no term of the vocabulary
 ):
     "Print the tree, the figures, and where the files are."
     if hasattr(sys.stdout, "reconfigure"): sys.stdout.reconfigure(errors="replace")   # a terminal that lacks some letters
     near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
-    print(tree, "", summary(corpus, tree, topics, n_empty), f"\nResults in {near}", sep="\n")
+    print(topics.tree, "", summary(corpus, topics, n_empty), f"\nResults in {near}", sep="\n")
     for name, what in FILES.items(): print(f"  {name:16} {what}")
     sys.stdout.flush()
 
@@ -284,13 +295,13 @@ def run_job(
     say(f"  {report}", shown)
     n_empty = int((X.sum(axis=1) == 0).sum())
     with stage("Growing the tree" + " (the first run compiles first)"*first_run(), times, shown):
-        tree, topics = split(X, vocab, args.leaves, args.seed, shown, init=args.init)
+        topics = split(X, vocab, args.leaves, args.seed, shown, init=args.init)
     with stage("Writing", times, shown) as clock:
-        figures = [f"{args.path}: {summary(corpus, tree, topics, n_empty)}", report]
-        write_results(out, corpus, tree, topics, lambda: "\n".join([*figures, in_seconds({**times, "Writing": clock()}), ""]))
+        figures = [f"{args.path}: {summary(corpus, topics, n_empty)}", report]
+        write_results(out, corpus, topics, lambda: "\n".join([*figures, in_seconds({**times, "Writing": clock()}), ""]))
     args.written = out
     say(f"  {in_seconds(times)}", shown)
-    print_results(corpus, tree, topics, out, n_empty)
+    print_results(corpus, topics, out, n_empty)
     return 0
 
 # %% ../nbs/70_cli.ipynb #03a7adb1

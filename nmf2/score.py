@@ -44,7 +44,7 @@ def error_gain(
     X,                # the documents of a node, CSR or dense, (n_docs, n_terms)
     side:np.ndarray,  # 0 or 1 for each, (n_docs,)
 )->float:             # at least 0
-    "Nearly how much more is explained with a topic for each side than with one for all. Source: Gillis, Kuang and Park (2015), Section III-A."
+    "Nearly how much more is explained with a topic for each side than with one for all. Source: Gillis, Kuang and Park (2015)."
     def explained(part):
         _, images, mix = leading_pair(documents(part), steps=6)
         return float(((images @ mix[:,0])**2).sum())
