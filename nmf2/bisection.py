@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['CRITERIA', 'I1', 'I2', 'E1', 'H1', 'H2', 'G1', 'G1P', 'LANES', 'COPIES', 'N_A', 'N_B', 'SQUARE_A', 'SQUARE_B',
-           'WHOLE_A', 'WHOLE_B', 'GAIN', 'rows_of', 'unit_rows', 'shares', 'worth', 'arrays', 'labels_of', 'kind_of',
-           'composites', 'criterion_of', 'Halves', 'bisect', 'Cluster', 'Clustering', 'repeated_bisection', 'coarser',
-           'refine', 'direct', 'RepeatedBisection', 'ClusterRow', 'ClusterReport', 'cluster_report']
+           'WHOLE_A', 'WHOLE_B', 'GAIN', 'PART', 'rows_of', 'unit_rows', 'shares', 'worth', 'arrays', 'labels_of',
+           'kind_of', 'composites', 'criterion_of', 'Halves', 'bisect', 'Cluster', 'Clustering', 'repeated_bisection',
+           'coarser', 'refine', 'direct', 'RepeatedBisection', 'ClusterRow', 'ClusterReport', 'cluster_report']
 
 # %% ../nbs/22_bisection.ipynb #a7a6b821
 import html
@@ -18,13 +18,13 @@ import numpy as np
 import scipy.sparse as sp
 from llvmlite import ir
 from numba import njit, types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .core import NUMBA_CACHE, check_matrix, check_number, matrix_tags, say_if_compiling, seed_of, stream
-from .kernels import FAST, ROWS, Rows, _strip32, _strip64, in_parts, in_threads, n_parts, take
+from .kernels import FAST, ROWS, Rows, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts, take
 from .nnls import heaviest
 from .tree import largest
 from .weighting import EmptyDocumentsWarning, divide_rows
@@ -161,8 +161,10 @@ LANES = 8
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _products(data, indices, p, end, D, out, place):
     "Write the inner products of one document with the columns of `D` into `out`, from `place` on"
-    if D.itemsize == 4: _strip32(data, indices, np.int64(p), np.int64(end), D, out, place)
-    else: _strip64(data, indices, np.int64(p), np.int64(end), D, out, place)
+    size = D.shape[1]*D.itemsize
+    if size == 128: _strip128(data, indices, np.int64(p), np.int64(end), D, out, place)
+    elif size == 64: _strip64(data, indices, np.int64(p), np.int64(end), D, out, place)
+    else: _strip32(data, indices, np.int64(p), np.int64(end), D, out, place)
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _put(data, indices, p, end, D, lane, sign):
@@ -425,6 +427,18 @@ def coarser(
 
 # %% ../nbs/22_bisection.ipynb #9fb384e1
 @njit(cache=NUMBA_CACHE, nogil=True)
+def _tables(k, n_terms, data):
+    "Room for the sums of `k` clusters, side by side in as many tables as it takes"
+    width = LANES
+    while width < k and width*data.itemsize < 128: width *= 2
+    return np.zeros((-(-k//width), n_terms, width), data.dtype)
+
+@njit(cache=NUMBA_CACHE, nogil=True)
+def _with_all(data, indices, p, end, D, x):
+    "Write the inner products of one document with all sums into `x`"
+    for b in range(len(D)): _products(data, indices, p, end, D[b], x, b*D.shape[2])
+
+@njit(cache=NUMBA_CACHE, nogil=True)
 def _move_best(i, x, pull, kind, labels, known, add, now, inner, outer):
     "The best cluster for a document, given its products with all; and the criterion there"
     a, best, to = labels[i], now + GAIN*abs(now), labels[i]
@@ -445,60 +459,85 @@ def _count(pull, kind, labels, D, known, add):
         known[labels[i],0] += 1
         known[labels[i],2] += pull[i]
     for c in range(len(known)):
-        for j in range(D.shape[1]): known[c,1] += np.float64(D[c//LANES,j,c%LANES])**2
+        for j in range(D.shape[1]): known[c,1] += np.float64(D[c//D.shape[2],j,c%D.shape[2]])**2
         add[c] = shares(kind, known[c,0], known[c,1], known[c,2])
     return add[:,0].sum(), add[:,1].sum()
 
-# %% ../nbs/22_bisection.ipynb #8f8f7b22
+# %% ../nbs/22_bisection.ipynb #b9f4e448
+PART = 256                           # documents that are asked by a thread
+
+@in_parts
+def _ask(part, data, indices, indptr, docs, pull, kind, labels, D, known, add, now, inner, outer, wants):
+    "Which of some documents would be better elsewhere?"
+    x = np.zeros(len(D)*D.shape[2], D.dtype)
+    for s in range(PART*part, min(len(docs), PART*(part + 1))):
+        i, soon = docs[s], docs[min(s + 1, len(docs) - 1)]
+        _fetch(data, indices, indptr[soon], indptr[soon+1])
+        wants[s] = False
+        if known[labels[i],0] == 1: continue
+        _with_all(data, indices, indptr[i], indptr[i+1], D, x)
+        wants[s] = _move_best(i, x, pull[i], kind, labels, known, add, now, inner, outer) != labels[i]
+
 @njit(cache=NUMBA_CACHE, nogil=True)
+def _move(data, indices, indptr, docs, pull, kind, labels, D, known, add, inner, outer):
+    "Move documents that are better elsewhere, one after another; how many did, and the two sums behind the criterion"
+    x, moves = np.zeros(len(D)*D.shape[2], D.dtype), 0
+    for i in docs:
+        a, p, end, now = labels[i], indptr[i], indptr[i+1], worth(kind, inner, outer)
+        if known[a,0] == 1: continue
+        _with_all(data, indices, p, end, D, x)
+        to = _move_best(i, x, pull[i], kind, labels, known, add, now, inner, outer)
+        if to == a: continue
+        for c, sign in ((a, -1), (to, 1)):
+            _put(data, indices, p, end, D[c//D.shape[2]], c%D.shape[2], sign)
+            known[c,0] += sign
+            known[c,1] += sign*2*np.float64(x[c]) + 1
+            known[c,2] += sign*pull[i]
+            inner, outer = inner - add[c,0], outer - add[c,1]
+            add[c] = shares(kind, known[c,0], known[c,1], known[c,2])
+            inner, outer = inner + add[c,0], outer + add[c,1]
+        labels[i], moves = to, moves + 1
+    return moves, inner, outer
+
+# %% ../nbs/22_bisection.ipynb #8f8f7b22
+@register_jitable
 def _refine(data, indices, indptr, pull, kind, k, n_iter, state, labels, D, record):
-    "Move documents between k clusters until nobody moves; `D` holds the sums, eight clusters to a table"
-    known, add, order, x = np.zeros((k, 3)), np.zeros((k, 2)), np.arange(len(labels)), np.zeros(len(D)*LANES, D.dtype)
-    moves = 1
+    "Move documents between k clusters until nobody moves; `D` holds the sums"
+    known, add, order, wants = np.zeros((k, 3)), np.zeros((k, 2)), np.arange(len(labels)), np.zeros(len(labels), np.bool_)
+    moves, asked = 1, max(PART, len(labels)//8)
     for t in range(n_iter + 1):
         inner, outer = _count(pull, kind, labels, D, known, add)
-        now = record[t] = worth(kind, inner, outer)
+        record[t] = worth(kind, inner, outer)
         if t == n_iter or moves == 0: break
         _shuffle(order, state)
         moves = 0
-        for s in range(len(order)):
-            i, soon = order[s], order[min(s + 1, len(order) - 1)]
-            a, p, end = labels[i], indptr[i], indptr[i+1]
-            _fetch(data, indices, indptr[soon], indptr[soon+1])
-            if known[a,0] == 1: continue
-            for b in range(len(D)): _products(data, indices, p, end, D[b], x, b*LANES)
-            to = _move_best(i, x, pull[i], kind, labels, known, add, now, inner, outer)
-            if to == a: continue
-            for c, sign in ((a, -1), (to, 1)):
-                _put(data, indices, p, end, D[c//LANES], c%LANES, sign)
-                known[c,0] += sign
-                known[c,1] += sign*2*np.float64(x[c]) + 1
-                known[c,2] += sign*pull[i]
-                inner, outer = inner - add[c,0], outer - add[c,1]
-                add[c] = shares(kind, known[c,0], known[c,1], known[c,2])
-                inner, outer = inner + add[c,0], outer + add[c,1]
-            labels[i], now, moves = to, worth(kind, inner, outer), moves + 1
+        for s in range(0, len(order), asked):
+            docs, now = order[s:s+asked], worth(kind, inner, outer)
+            _ask(-(-len(docs)//PART), data, indices, indptr, docs, pull, kind, labels, D, known, add, now, inner, outer, wants)
+            eager = docs[wants[:len(docs)]]
+            made, inner, outer = _move(data, indices, indptr, eager, pull, kind, labels, D, known, add, inner, outer)
+            moves += made
 
 # %% ../nbs/22_bisection.ipynb #f1a0f083
 @in_parts
 def _direct(part, data, indices, indptr, pull, kind, k, n_terms, n_iter, states, labels, record):
     "One trial: k seeds, each document to the most similar one, and passes"
     n, state, labels, order = len(pull), states[part:part+1], labels[part], np.arange(len(pull))
-    D = np.zeros((-(-k//LANES), n_terms, LANES), data.dtype)
-    x, m = np.zeros(len(D)*LANES, D.dtype), 0
+    D = _tables(k, n_terms, data)
+    width, x, m = D.shape[2], np.zeros(len(D)*D.shape[2], D.dtype), 0
     _shuffle(order, state)
     for i in order:
-        for b in range(-(-m//LANES)): _products(data, indices, indptr[i], indptr[i+1], D[b], x, b*LANES)
+        _with_all(data, indices, indptr[i], indptr[i+1], D[:-(-m//width)], x)
         if m > 0 and x[:m].max() >= COPIES: continue
-        _put(data, indices, indptr[i], indptr[i+1], D[m//LANES], m%LANES, 1)
+        _put(data, indices, indptr[i], indptr[i+1], D[m//width], m%width, 1)
         m += 1
         if m == k: break
     for i in range(n):
-        for b in range(len(D)): _products(data, indices, indptr[i], indptr[i+1], D[b], x, b*LANES)
+        _with_all(data, indices, indptr[i], indptr[i+1], D, x)
         labels[i] = x[:m].argmax()
         if x[labels[i]] == 0: labels[i] = _draw(state, m)
     D[:] = 0
-    for i in range(n): _put(data, indices, indptr[i], indptr[i+1], D[labels[i]//LANES], labels[i]%LANES, 1)
+    for i in range(n): _put(data, indices, indptr[i], indptr[i+1], D[labels[i]//width], labels[i]%width, 1)
     _refine(data, indices, indptr, pull, kind, m, n_iter, state, labels, D, record[part])
 
 # %% ../nbs/22_bisection.ipynb #74363e68
@@ -516,8 +555,8 @@ def refine(
     X, kind = _ready(X, criterion, n_iter=n_iter)
     labels, state = labels_of(labels, X.shape[0], X.shape[0], none=False), np.random.default_rng(rng).integers(1, 2147483647, 1)
     k = labels.max() + 1
-    D = np.zeros((-(-k//LANES), X.shape[1], LANES), X.dtype)
-    for c, d in enumerate(composites(X, labels, k)): D[c//LANES,:,c%LANES] = d
+    D = _tables(k, X.shape[1], X.data)
+    for c, d in enumerate(composites(X, labels, k)): D[c//D.shape[2],:,c%D.shape[2]] = d
     record = np.full(n_iter + 1, np.nan)
     _refine(*arrays(X), _pull_of(X), kind, k, n_iter, state, labels, D, record)
     return labels, record[~np.isnan(record)]
