@@ -125,6 +125,7 @@ class Topics(NamedTuple):
         from nmf2.tree import largest
         return [", ".join(str(self.tree.vocab[j]) for j in largest(topic, n)) for topic in self.components]
 
+# %% ../nbs/70_cli.ipynb #c34ff3d2
 def split(
     X,                    # weighted document-term matrix, (n_docs, n_terms)
     vocab,                # the terms, (n_terms,)
