@@ -1,8 +1,8 @@
 """How long do whole fits take, how much memory, and how good are they, beside scikit-learn's methods on the same matrix?
 
 HierNMF2, FlatNMF2 and RepeatedBisection against NMF, BisectingKMeans, KMeans (one start) and LatentDirichletAllocation, all at their
-defaults, with as many topics as classes. Each seed shuffles the documents, the same for all methods, and is the methods' `random_state`; methods take
-turns. Time: median over seeds. NMI (arithmetic, outliers one more cluster): mean over seeds. Memory: by how much the resident memory
+defaults, with as many topics as classes. Each seed shuffles the documents, the same for all methods, and is the methods' `random_state`;
+methods take turns. Time: median over seeds. NMI (arithmetic, outliers one more cluster): mean over seeds. Memory: by how much the resident memory
 of a fresh process rises at most during one fit, beyond the loaded matrix and after a fit to a small one (the kernel's VmHWM, set back
 before the fit; Linux only), in units of the matrix. Then FlatNMF2 against HierNMF2 alone, at several numbers of topics.
 
@@ -24,7 +24,6 @@ from nmf2.evaluate import nmi
 
 def hier(X, k, seed): return {"HierNMF2": HierNMF2(k, random_state=seed).fit(X).labels_}
 def flat(X, k, seed): return {"FlatNMF2": FlatNMF2(k, random_state=seed).fit(X).labels_}
-
 def repeated(X, k, seed): return {"RepeatedBisection": RepeatedBisection(k, random_state=seed).fit(X).labels_}
 
 

@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['CRITERIA', 'I1', 'I2', 'E1', 'H1', 'H2', 'G1', 'G1P', 'LANES', 'COPIES', 'N_A', 'N_B', 'SQUARE_A', 'SQUARE_B',
-           'WHOLE_A', 'WHOLE_B', 'GAIN', 'PART', 'rows_of', 'unit_rows', 'shares', 'worth', 'arrays', 'labels_of',
-           'kind_of', 'composites', 'criterion_of', 'Halves', 'bisect', 'Cluster', 'Clustering', 'repeated_bisection',
-           'coarser', 'refine', 'direct', 'RepeatedBisection', 'ClusterRow', 'ClusterReport', 'cluster_report']
+           'WHOLE_A', 'WHOLE_B', 'GAIN', 'CALM', 'REST', 'PART', 'rows_of', 'unit_rows', 'shares', 'worth', 'arrays',
+           'labels_of', 'kind_of', 'composites', 'criterion_of', 'Task', 'Halves', 'bisect', 'Cluster', 'Clustering',
+           'repeated_bisection', 'coarser', 'refine', 'direct', 'RepeatedBisection', 'ClusterRow', 'ClusterReport',
+           'cluster_report']
 
 # %% ../nbs/22_bisection.ipynb #a7a6b821
 import html
@@ -24,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .core import NUMBA_CACHE, check_matrix, check_number, matrix_tags, say_if_compiling, seed_of, stream
-from .kernels import FAST, ROWS, Rows, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts, take
+from .kernels import FAST, ROWS, Rows, _add32, _add64, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts, take
 from .nnls import heaviest
 from .tree import largest
 from .weighting import EmptyDocumentsWarning, divide_rows
@@ -130,9 +131,12 @@ def composites(
     return D
 
 def _sum_of(X):
-    "The sum of all documents"
-    return composites(X, np.zeros(X.shape[0], int), 1)[0]
+    "The sum of all documents, CSR"
+    D = np.zeros((1, X.shape[1]))
+    _add_up(*arrays(X), np.zeros(X.shape[0], np.int64), D)
+    return D[0]
 
+# %% ../nbs/22_bisection.ipynb #cff4ea1e
 def criterion_of(
     X,                    # document-term matrix, (n_docs, n_terms); rows are scaled to unit length here
     labels:np.ndarray,    # cluster of each document, −1 for none, (n_docs,)
@@ -171,6 +175,12 @@ def _put(data, indices, p, end, D, lane, sign):
     "Add one document to a column of `D`, or take it off"
     for k in range(np.uintp(p), np.uintp(end)): D[np.uintp(indices[k]),lane] += sign*data[k]
 
+@njit(cache=NUMBA_CACHE, nogil=True)
+def _put_all(data, indices, p, end, A, signs):
+    "Add one document to each lane, times its sign; 0 leaves it as it is"
+    if A.itemsize == 4: _add32(data, indices, np.int64(p), np.int64(end), A, signs)
+    else: _add64(data, indices, np.int64(p), np.int64(end), A, signs)
+
 # %% ../nbs/22_bisection.ipynb #3d400dd7
 @intrinsic
 def _send(typing, array, p):
@@ -208,29 +218,33 @@ def _shuffle(order, state):
 # %% ../nbs/22_bisection.ipynb #d90e1361
 COPIES = 1 - 1e-6
 
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
-def _seed(data, indices, indptr, width, state, A, side):
-    "Put each document on the side of the more similar seed, in the first lanes; False if all documents are copies of one"
-    n, near, far = len(side), np.empty((len(side), LANES), A.dtype), np.zeros(LANES, A.dtype)
+@njit(cache=NUMBA_CACHE, nogil=True)
+def _seeds(data, indices, indptr, width, state, A, n):
+    "Draw two seeds for each lane, and put their difference into it; False if all documents are copies of one"
+    x = np.zeros(LANES, A.dtype)
     for c in range(width):
-        a = _draw(state, n)
+        a, b = _draw(state, n), _draw(state, n)
         _put(data, indices, indptr[a], indptr[a+1], A, c, 1)
-    for i in range(n): _products(data, indices, indptr[i], indptr[i+1], A, near.reshape(-1), i*LANES)
-    A[:] = 0
-    for c in range(width):
-        b = left = _draw(state, n)
-        while near[b,c] >= COPIES:
+        left = b
+        while True:
+            _products(data, indices, indptr[b], indptr[b+1], A, x, 0)
+            if x[c] < COPIES: break
             b = b + 1 if b + 1 < n else 0
             if b == left: return False
-        _put(data, indices, indptr[b], indptr[b+1], A, c, 1)
+        _put(data, indices, indptr[b], indptr[b+1], A, c, -1)
+    return True
+
+@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+def _join_seeds(data, indices, indptr, width, state, A, side):
+    "Put each document on the side of the more similar seed, given their difference in each lane; `A` becomes the sums"
+    n, x, signs = len(side), np.zeros(LANES, A.dtype), np.zeros(LANES, A.dtype)
     for i in range(n):
-        _products(data, indices, indptr[i], indptr[i+1], A, far, 0)
-        for c in range(width): side[i,c] = far[c] > near[i,c] if far[c] != near[i,c] else _draw(state, 2)
+        _products(data, indices, indptr[i], indptr[i+1], A, x, 0)
+        for c in range(width): side[i,c] = x[c] < 0 if abs(x[c]) > 1 - COPIES else _draw(state, 2)
     A[:] = 0
     for i in range(n):
-        for c in range(width):
-            if side[i,c] == 0: _put(data, indices, indptr[i], indptr[i+1], A, c, 1)
-    return True
+        for c in range(width): signs[c] = 1 - side[i,c]
+        _put_all(data, indices, indptr[i], indptr[i+1], A, signs)
 
 # %% ../nbs/22_bisection.ipynb #68a95c1f
 N_A, N_B, SQUARE_A, SQUARE_B, WHOLE_A, WHOLE_B = range(6)
@@ -251,6 +265,7 @@ def _measure(A, total, pull, side, width, known):
 
 # %% ../nbs/22_bisection.ipynb #82bfde52
 GAIN = 1e-9            # a move must raise the criterion by more than this part of it
+CALM, REST = .05, 4    # how far apart the cosines to both sides must be, as part of their sum, for a rest of so many passes
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _value(kind, known, c):
@@ -260,28 +275,50 @@ def _value(kind, known, c):
     return worth(kind, a[0] + b[0], a[1] + b[1])
 
 @njit(cache=NUMBA_CACHE, nogil=True)
-def _pass(data, indices, indptr, order, inside, pull, kind, width, A, side, known, value):
-    "Visit all documents once; how many moves there were"
-    moves, x, then, steep = 0, np.zeros(LANES, A.dtype), np.zeros((6, LANES)), np.zeros((2, LANES))
-    for c in range(width): steep[0,c], steep[1,c] = .5/np.sqrt(known[SQUARE_A,c]), .5/np.sqrt(known[SQUARE_B,c])
+def _awake(order, rest):
+    "The documents that don't rest, in order; the others have one pass less to rest"
+    awake, n = np.empty_like(order), 0
+    for i in order:
+        awake[n] = i
+        n += rest[i] == 0
+        rest[i] = max(rest[i] - 1, 0)
+    return awake[:n]
+
+# %% ../nbs/22_bisection.ipynb #ba88eda1
+@njit(cache=NUMBA_CACHE, nogil=True)
+def _slopes(known, c, steep):
+    "One over twice the length of either sum in a lane"
+    steep[0,c], steep[1,c] = .5/np.sqrt(known[SQUARE_A,c]), .5/np.sqrt(known[SQUARE_B,c])
+
+@njit(cache=NUMBA_CACHE, nogil=True)
+def _pass(data, indices, indptr, order, inside, pull, kind, width, A, side, known, value, rest):
+    "Visit some documents once, and say which may rest; how many moves there were"
+    moves, x, signs, then, steep = 0, np.zeros(LANES, A.dtype), np.zeros(LANES, A.dtype), np.zeros((6, LANES)), np.zeros((2, LANES))
+    for c in range(width): _slopes(known, c, steep)
     for t in range(len(order)):
         i, soon = order[t], order[min(t + 1, len(order) - 1)]
         p, end = indptr[i], indptr[i+1]
         _fetch(data, indices, indptr[soon], indptr[soon+1])
         _products(data, indices, p, end, A, x, 0)
+        signs[:], before, calm = 0, moves, kind == I2
         for c in range(width):
             sign = 2.*side[i,c] - 1                                         # 1 to side a, −1 away from it
-            more_a, more_b = 1 + sign*2*x[c], 1 - sign*2*(inside[i] - x[c])
-            if kind == I2 and more_a*steep[0,c] + more_b*steep[1,c] <= 0: continue
+            in_a, in_b = 2*x[c], 2*(inside[i] - x[c])
+            more_a, more_b = 1 + sign*in_a, 1 - sign*in_b
+            if kind == I2:
+                gain = more_a*steep[0,c] + more_b*steep[1,c]
+                calm = calm and gain < -CALM*(in_a*steep[0,c] + in_b*steep[1,c])
+                if gain <= 0: continue
             then[N_A,c], then[N_B,c] = known[N_A,c] + sign, known[N_B,c] - sign
             then[SQUARE_A,c], then[SQUARE_B,c] = known[SQUARE_A,c] + more_a, known[SQUARE_B,c] + more_b
             then[WHOLE_A,c], then[WHOLE_B,c] = known[WHOLE_A,c] + sign*pull[i], known[WHOLE_B,c] - sign*pull[i]
             new = _value(kind, then, c)
             if new <= value[c] + GAIN*abs(value[c]) or min(then[N_A,c], then[N_B,c]) == 0: continue
-            _put(data, indices, p, end, A, c, sign)
-            side[i,c], value[c], moves = 1 - side[i,c], new, moves + 1
+            signs[c], side[i,c], value[c], moves = sign, 1 - side[i,c], new, moves + 1
             known[:,c] = then[:,c]
-            steep[0,c], steep[1,c] = .5/np.sqrt(known[SQUARE_A,c]), .5/np.sqrt(known[SQUARE_B,c])
+            _slopes(known, c, steep)
+        if moves > before: _put_all(data, indices, p, end, A, signs)
+        elif calm: rest[i] = REST
     return moves
 
 # %% ../nbs/22_bisection.ipynb #f489a93d
@@ -289,17 +326,21 @@ def _pass(data, indices, indptr, order, inside, pull, kind, width, A, side, know
 def _trials(part, data, indices, indptr, total, inside, pull, kind, trials, n_iter, states, side, known, record):
     "Cut the documents in two, each lane for itself; what came out is known of both sides, or nothing if all are copies"
     n, state, A = len(inside), states[part:part+1], np.zeros((len(total), LANES), data.dtype)
-    side, known, value, order = side[part], known[part], np.zeros(LANES), np.arange(n)
+    side, known, value, order, rest = side[part], known[part], np.zeros(LANES), np.arange(n), np.zeros(n, np.int8)
     width = trials*(part + 1)//len(states) - trials*part//len(states)
-    if not _seed(data, indices, indptr, width, state, A, side): return
+    if not _seeds(data, indices, indptr, width, state, A, n): return
+    _join_seeds(data, indices, indptr, width, state, A, side)
     moves = 1
     for t in range(n_iter + 1):
         _measure(A, total, pull, side, width, known)
         for c in range(width): value[c] = record[part,t,c] = _value(kind, known, c)
         if t == n_iter or moves == 0: break
         _shuffle(order, state)
-        moves = _pass(data, indices, indptr, order, inside, pull, kind, width, A, side, known, value)
+        awake = _awake(order, rest)
+        moves = _pass(data, indices, indptr, awake, inside, pull, kind, width, A, side, known, value, rest)
+        if moves == 0 and len(awake) < n: rest[:], moves = 0, 1
 
+# %% ../nbs/22_bisection.ipynb #7f0e112a
 @in_parts
 def _pulls(part, data, indices, indptr, total, out):
     "The inner products of some documents with a vector"
@@ -308,10 +349,10 @@ def _pulls(part, data, indices, indptr, total, out):
         for p in range(np.uintp(indptr[i]), np.uintp(indptr[i+1])): s += data[p]*total[np.uintp(indices[p])]
         out[i] = s
 
-def _pull_of(X):
-    "The inner product of each document with the sum of all"
+def _pull_of(X, kind):
+    "The inner product of each document with the sum of all, zeros for criteria that don't need it"
     pull = np.zeros(X.shape[0])
-    _pulls(n_parts(len(pull)), *arrays(X), _sum_of(X), pull)
+    if kind not in (I1, I2): _pulls(n_parts(len(pull)), *arrays(X), _sum_of(X), pull)
     return pull
 
 # %% ../nbs/22_bisection.ipynb #58c776c9
@@ -320,12 +361,47 @@ def _ready(X, criterion, **numbers):
     for name, value in numbers.items(): check_number(name, value, 0 if name == "n_iter" else 1)
     return rows_of(X, unit=True, signed=criterion == "i2"), kind_of(criterion)
 
+# %% ../nbs/22_bisection.ipynb #71427f98
+class Task(NamedTuple):
+    "A cut to be made: what `_trials` takes, and where it leaves what it found"
+    data:np.ndarray      # CSR
+    indices:np.ndarray
+    indptr:np.ndarray
+    total:np.ndarray     # sum of the documents, (n_terms,)
+    inside:np.ndarray    # inner product of each document with it, (n_docs,)
+    pull:np.ndarray      # and with the sum of the whole collection, (n_docs,)
+    kind:int             # place of the criterion in `CRITERIA`
+    trials:int
+    n_iter:int           # passes
+    states:np.ndarray    # of chance, for each group of lanes, (groups,)
+    side:np.ndarray      # what comes out, (groups, n_docs, LANES)
+    known:np.ndarray     # (groups, 6, LANES)
+    record:np.ndarray    # (groups, n_iter + 1, LANES)
+
+def _task(X, pull, kind, trials, n_iter, rng):
+    "A cut of some documents, to be made"
+    n, groups, total = X.shape[0], -(-trials//LANES), _sum_of(X)
+    inside, states = np.zeros(n), np.random.default_rng(rng).integers(1, 2147483647, groups)
+    _pulls(n_parts(n), *arrays(X), total, inside)
+    return Task(*arrays(X), total, inside, inside if pull is None else np.asarray(pull, float), kind, trials, n_iter, states,
+                np.zeros((groups, n, LANES), np.int8), np.zeros((groups, 6, LANES)), np.full((groups, n_iter + 1, LANES), np.nan))
+
 # %% ../nbs/22_bisection.ipynb #da3b1ff5
 class Halves(NamedTuple):
     "Two sides of a collection: what `bisect` returns"
     side:np.ndarray     # 0 or 1 for each document, (n_docs,)
     shares:np.ndarray   # what each side adds to the criterion, in what should be large and in what should be small, (2, 2)
     record:np.ndarray   # the criterion of both sides at the start and after each pass of each trial, nan after the last, (n_iter + 1, trials)
+
+def _best(task):
+    "The best of the trials, the first of equal ones"
+    known, record = task.known, task.record
+    run = [(g, c) for g, c in np.ndindex(len(known), LANES) if known[g,N_A,c]]
+    if not run: return None
+    values = np.array([_value(task.kind, known[g], c) for g, c in run])
+    group, lane = run[np.argmax(values >= values.max() - GAIN*abs(values.max()))]           # rounding must not decide
+    sides = np.array([shares(task.kind, *known[group,s::2,lane]) for s in (0, 1)])
+    return Halves(task.side[group,:,lane].copy(), sides, np.stack([record[g,:,c] for g, c in run], 1))
 
 def bisect(
     X,                          # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
@@ -338,20 +414,10 @@ def bisect(
 )->Halves|None:                 # None if all documents are copies of one
     "Cut a collection in two. Source: Zhao and Karypis (2004), Section 3."
     X, kind = _ready(X, criterion, trials=trials, n_iter=n_iter)
-    n, groups = X.shape[0], -(-trials//LANES)
-    if pull is not None and np.shape(pull) != (n,): raise ValueError(f"pull must have {n} entries, got shape {np.shape(pull)}")
-    states = np.random.default_rng(rng).integers(1, 2147483647, groups)
-    total, inside = _sum_of(X), np.zeros(n)
-    _pulls(n_parts(n), *arrays(X), total, inside)
-    side, known = np.zeros((groups, n, LANES), np.int8), np.zeros((groups, 6, LANES))
-    record = np.full((groups, n_iter + 1, LANES), np.nan)
-    _trials(groups, *arrays(X), total, inside, inside if pull is None else np.asarray(pull, float), kind, trials, n_iter, states,
-            side, known, record)
-    if not known[0,N_A,0]: return None
-    run = [(g, c) for g, c in np.ndindex(groups, LANES) if known[g,N_A,c]]
-    group, lane = max(run, key=lambda place: _value(kind, known[place[0]], place[1]))
-    sides = np.array([shares(kind, *known[group,s::2,lane]) for s in (0, 1)])
-    return Halves(side[group,:,lane].copy(), sides, np.stack([record[g,:,c] for g, c in run], 1))
+    if pull is not None and np.shape(pull) != X.shape[:1]: raise ValueError(f"pull must have {X.shape[0]} entries, got shape {np.shape(pull)}")
+    task = _task(X, pull, kind, trials, n_iter, rng)
+    _trials(len(task.states), *task)
+    return _best(task)
 
 # %% ../nbs/22_bisection.ipynb #e68929a7
 @dataclass(eq=False)
@@ -369,6 +435,19 @@ class Clustering(NamedTuple):
     record:np.ndarray           # number of clusters and criterion, of one cluster, after each cut and each pass, (n_steps, 2)
     splits:np.ndarray           # the cluster that was cut to make each cluster from the second on, (n_clusters - 1,)
 
+# %% ../nbs/22_bisection.ipynb #0577bd16
+def _cut(clusters, task):
+    "Try to cut some clusters, all groups of lanes in threads, the large ones first; is any in halves?"
+    clusters = sorted(clusters, key=lambda c: -len(c.docs))
+    many, tasks = [c for c in clusters if len(c.docs) > 1], {}
+    def begin(part): tasks[part] = task(many[part])
+    in_threads(begin, len(many))
+    parts = [(t, group) for t in range(len(many)) for group in range(len(tasks[t].states))]
+    in_threads(lambda part: _trials.part(parts[part][1], *tasks[parts[part][0]]), len(parts))
+    for t, c in enumerate(many): c.halves = _best(tasks[t])
+    for c in clusters: c.tried = True
+    return any(c.halves for c in clusters)
+
 # %% ../nbs/22_bisection.ipynb #79389619
 def repeated_bisection(
     X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
@@ -383,23 +462,19 @@ def repeated_bisection(
     "Cut in two until there are k clusters. Source: Zhao and Karypis (2004), Section 3."
     if cstype not in ("best", "large"): raise ValueError(f"cstype must be 'best' or 'large', got {cstype!r}")
     X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
-    D, pull = _sum_of(X), _pull_of(X)
+    D, pull = _sum_of(X), _pull_of(X, kind)
     clusters = [Cluster(np.arange(X.shape[0]), np.array(shares(kind, len(pull), D @ D, D @ D)))]
     whole, splits = clusters[0].share, []
     record = [(1, worth(kind, *whole))]
-    def halves(c):
-        if not c.tried and len(c.docs) > 1:
-            c.halves = bisect(take(X, c.docs)[0], pull[c.docs], criterion=criterion, trials=trials, n_iter=n_iter,
-                              rng=stream(seed, c.path))
-        c.tried = True
-        return c.halves
+    def task(c): return _task(take(X, c.docs)[0], pull[c.docs], kind, trials, n_iter, stream(seed, c.path))
     def gain(c): return worth(kind, *(whole - c.share + c.halves.shares.sum(0)))
     while len(clusters) < k:
         if cstype == "best":
-            fresh = [c for c in clusters if not c.tried]
-            in_threads(lambda part: halves(fresh[part]), len(fresh))
+            _cut([c for c in clusters if not c.tried], task)
             chosen = max((c for c in clusters if c.halves), key=gain, default=None)
-        else: chosen = next((c for c in sorted(clusters, key=lambda c: -len(c.docs)) if halves(c)), None)
+        else:
+            by_size = sorted(clusters, key=lambda c: -len(c.docs))
+            chosen = next((c for c in by_size if c.halves or not c.tried and _cut([c], task)), None)
         if chosen is None: break
         side, parts = chosen.halves.side, chosen.halves.shares
         new = [Cluster(chosen.docs[side == s], parts[s], chosen.path + "01"[s]) for s in (0, 1)]
@@ -438,9 +513,10 @@ def _with_all(data, indices, p, end, D, x):
     "Write the inner products of one document with all sums into `x`"
     for b in range(len(D)): _products(data, indices, p, end, D[b], x, b*D.shape[2])
 
+# %% ../nbs/22_bisection.ipynb #301d8bf3
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _move_best(i, x, pull, kind, labels, known, add, now, inner, outer):
-    "The best cluster for a document, given its products with all; and the criterion there"
+    "The best cluster for a document, given its products with all"
     a, best, to = labels[i], now + GAIN*abs(now), labels[i]
     gone = shares(kind, known[a,0] - 1, known[a,1] - 2*x[a] + 1, known[a,2] - pull)
     inner, outer = inner - add[a,0] + gone[0], outer - add[a,1] + gone[1]
@@ -478,6 +554,7 @@ def _ask(part, data, indices, indptr, docs, pull, kind, labels, D, known, add, n
         _with_all(data, indices, indptr[i], indptr[i+1], D, x)
         wants[s] = _move_best(i, x, pull[i], kind, labels, known, add, now, inner, outer) != labels[i]
 
+# %% ../nbs/22_bisection.ipynb #5e4862ce
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _move(data, indices, indptr, docs, pull, kind, labels, D, known, add, inner, outer):
     "Move documents that are better elsewhere, one after another; how many did, and the two sums behind the criterion"
@@ -555,10 +632,11 @@ def refine(
     X, kind = _ready(X, criterion, n_iter=n_iter)
     labels, state = labels_of(labels, X.shape[0], X.shape[0], none=False), np.random.default_rng(rng).integers(1, 2147483647, 1)
     k = labels.max() + 1
-    D = _tables(k, X.shape[1], X.data)
-    for c, d in enumerate(composites(X, labels, k)): D[c//D.shape[2],:,c%D.shape[2]] = d
+    D, sums = _tables(k, X.shape[1], X.data), np.zeros((k, X.shape[1]))
+    _add_up(*arrays(X), labels, sums)
+    for b, part in enumerate(np.split(sums, range(D.shape[2], k, D.shape[2]))): D[b,:,:len(part)] = part.T
     record = np.full(n_iter + 1, np.nan)
-    _refine(*arrays(X), _pull_of(X), kind, k, n_iter, state, labels, D, record)
+    _refine(*arrays(X), _pull_of(X, kind), kind, k, n_iter, state, labels, D, record)
     return labels, record[~np.isnan(record)]
 
 def direct(
@@ -573,7 +651,7 @@ def direct(
     "Clusters from k seeds. Source: Zhao and Karypis (2004), Section 3."
     X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
     labels, record, k = np.zeros((trials, X.shape[0]), np.int64), np.full((trials, n_iter + 1), np.nan), min(k, X.shape[0])
-    _direct(trials, *arrays(X), _pull_of(X), kind, k, X.shape[1], n_iter,
+    _direct(trials, *arrays(X), _pull_of(X, kind), kind, k, X.shape[1], n_iter,
             stream(seed).integers(1, 2147483647, trials), labels, record)
     ends = [(max(l) + 1, r[~np.isnan(r)][-1]) for l, r in zip(labels, record)]
     best = ends.index(max(ends))

@@ -12,6 +12,7 @@ __all__ = ['FAST', 'POOLS', 'SUM', 'ONE', 'TWO', 'THREE', 'FOUR', 'SOLVE', 'GRAM
 # %% ../nbs/10_kernels.ipynb #9d8e7c7f
 import os
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -105,6 +106,7 @@ def in_parts(
     "Compile a kernel that runs in threads when called from Python, and part after part when called from compiled code."
     compiled = njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)(kernel)
     def run(n_parts, *args): in_threads(compiled, n_parts, *args)
+    run.part = compiled                                          # one part alone, for who shares out parts of several works
     @overload(run)
     def _(n_parts, *args):
         def part_after_part(n_parts, *args):
@@ -371,30 +373,57 @@ def aim(
     work.gram[0], work.gram[1], work.gram[2] = g11*_over(l1)**2, g12*_over(l1)*_over(l2), g22*_over(l2)**2
 
 # %% ../nbs/10_kernels.ipynb #faf60a84
+@contextmanager
+def _rows_of_strip(builder, strip, data, indices, p, end, table):
+    "A loop over the nonzeros of a document: its weight, in all places of a strip, and where the row of its term is"
+    number, none = ir.IntType(64), ir.Constant(ir.VectorType(ir.IntType(32), strip.count), None)
+    with cgutils.for_range_slice(builder, p, end, ir.Constant(number, 1), intp=number) as (p, _):
+        x, j = builder.load(builder.gep(data, [p])), builder.load(builder.gep(indices, [p]))
+        if j.type.width < 64: j = builder.zext(j, number)
+        x = builder.insert_element(ir.Constant(strip, ir.Undefined), x, ir.Constant(ir.IntType(32), 0))
+        row = builder.gep(table, [builder.mul(j, ir.Constant(number, strip.count))])
+        yield builder.shuffle_vector(x, ir.Constant(strip, ir.Undefined), none), builder.bitcast(row, strip.as_pointer())
+
+def _strip_of(size, context, builder, signature, args):
+    "What `size` bytes of the weights' type are to the compiler; and of the arguments, where each array begins"
+    places = [context.make_array(kind)(context, builder, arg).data if isinstance(kind, types.Array) else arg
+              for kind, arg in zip(signature.args, args)]
+    kind = places[0].type.pointee
+    return ir.VectorType(kind, size//(4 if isinstance(kind, ir.FloatType) else 8)), places
+
+# %% ../nbs/10_kernels.ipynb #2dea198e
 def _strip(size):
     @intrinsic
     def product(typing, data, indices, p, end, table, out, place):
         "Write the product of one document with a strip of `size` bytes a row to `out`, from `place` on"
         def code(context, builder, signature, args):
-            data, indices, table, out = (context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 1, 4, 5))
-            number, kind = ir.IntType(64), data.type.pointee
-            width = size//(4 if isinstance(kind, ir.FloatType) else 8)
-            strip, none = ir.VectorType(kind, width), ir.Constant(ir.VectorType(ir.IntType(32), width), None)
+            strip, (*document, out, place) = _strip_of(size, context, builder, signature, args)
             total = cgutils.alloca_once_value(builder, ir.Constant(strip, None))
-            with cgutils.for_range_slice(builder, args[2], args[3], ir.Constant(number, 1), intp=number) as (p, _):
-                x, j = builder.load(builder.gep(data, [p])), builder.load(builder.gep(indices, [p]))
-                if j.type.width < 64: j = builder.zext(j, number)
-                place = builder.gep(table, [builder.mul(j, ir.Constant(number, width))])
-                row = builder.load(builder.bitcast(place, strip.as_pointer()), align=8)
-                x = builder.insert_element(ir.Constant(strip, ir.Undefined), x, ir.Constant(ir.IntType(32), 0))
-                x = builder.shuffle_vector(x, ir.Constant(strip, ir.Undefined), none)                # the same in all places
-                builder.store(builder.fadd(builder.load(total), builder.fmul(x, row, **SUM), **SUM), total)
-            builder.store(builder.load(total), builder.bitcast(builder.gep(out, [args[6]]), strip.as_pointer()), align=4)
+            with _rows_of_strip(builder, strip, *document) as (x, row):
+                part = builder.fmul(x, builder.load(row, align=8), **SUM)
+                builder.store(builder.fadd(builder.load(total), part, **SUM), total)
+            builder.store(builder.load(total), builder.bitcast(builder.gep(out, [place]), strip.as_pointer()), align=4)
             return context.get_dummy_value()
         return types.void(data, indices, p, end, table, out, place), code
     return product
 
 _strip16, _strip32, _strip64, _strip128 = map(_strip, (16, 32, 64, 128))
+
+# %% ../nbs/10_kernels.ipynb #31173062
+def _adder(size):
+    @intrinsic
+    def add(typing, data, indices, p, end, table, factors):
+        "Add one document, times a factor for each column, to a strip of `size` bytes a row"
+        def code(context, builder, signature, args):
+            strip, (*document, factors) = _strip_of(size, context, builder, signature, args)
+            by = builder.load(builder.bitcast(factors, strip.as_pointer()), align=4)
+            with _rows_of_strip(builder, strip, *document) as (x, row):
+                builder.store(builder.fadd(builder.load(row, align=8), builder.fmul(x, by, **SUM), **SUM), row, align=8)
+            return context.get_dummy_value()
+        return types.void(data, indices, p, end, table, factors), code
+    return add
+
+_add32, _add64 = map(_adder, (32, 64))
 
 # %% ../nbs/10_kernels.ipynb #486fcaed
 ROWS = 512                                      # documents to a part
@@ -416,6 +445,15 @@ def _times(part, data, indices, indptr, strip, out, column):
         elif size == 32: _strip32(data, indices, p, end, strip, places, place)
         else: _strip16(data, indices, p, end, strip, places, place)
 
+@in_parts
+def _squares(part, data, indptr, out):
+    "Squared lengths of some rows"
+    for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
+        total = 0.
+        for p in range(indptr[i], indptr[i+1]): total += np.float64(data[p])*data[p]
+        out[i] = total
+
+# %% ../nbs/10_kernels.ipynb #e7bcf679
 def _widths(k, size):
     "How many columns each strip has, for `k` columns of numbers of `size` bytes"
     most, rest = 128//size, k % (128//size)
@@ -431,14 +469,6 @@ def _strips(B, widths):
         strip[:,:part.shape[1]] = part
         yield column, strip
         column += width
-
-@in_parts
-def _squares(part, data, indptr, out):
-    "Squared lengths of some rows"
-    for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
-        total = 0.
-        for p in range(indptr[i], indptr[i+1]): total += np.float64(data[p])*data[p]
-        out[i] = total
 
 # %% ../nbs/10_kernels.ipynb #044eefea
 NONE = np.empty(0, np.int32)
@@ -464,7 +494,7 @@ class Rows:
         out = np.empty((hi - lo, sum(widths)), B.dtype)
         for column, strip in _strips(B, widths):
             _times(n_parts(hi - lo), self.data, self.indices, self.indptr[lo:hi+1], strip, out, column)
-        return out[:,:B.shape[1]]
+        return np.ascontiguousarray(out[:,:B.shape[1]])
 
     def squares(self):
         "Squared length of each document, (n_docs,)"

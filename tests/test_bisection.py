@@ -138,7 +138,7 @@ def test_fewer_clusters_are_those_of_a_smaller_fit(planted):
     for n in (1, 2, 5, 8): assert_array_equal(big.labels(n), RepeatedBisection(n, method="rb", random_state=1).fit(X).labels_)
     refined = RepeatedBisection(8, method="rbr", random_state=1).fit(X)
     assert_array_equal(refined.labels(5), big.labels(5)), assert_array_equal(refined.labels(), refined.labels_)
-    assert refined.criterion_ >= big.criterion_
+    assert refined.criterion_ >= big.criterion_*(1 - 1e-12)                     # added up in another order
     with pytest.raises(ValueError, match="n must be at most 8"): big.labels(9)
     with pytest.raises(ValueError, match="direct"): RepeatedBisection(4, method="direct").fit(X).labels(3)
 
