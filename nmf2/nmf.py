@@ -47,6 +47,7 @@ def _room(F):
     k, size = F.shape[1], BLOCK//F.itemsize
     return np.zeros((k, size), F.dtype), np.zeros((k, size), F.dtype), np.zeros(size, F.dtype), np.arange(k)
 
+# %% ../nbs/12_nmf.ipynb #39d27360
 @in_parts
 def _hals(part, G, R, F, passes, inverse):
     "Improve some rows of `F`, one topic after another; `inverse` is one over the diagonal of G, or zero"
@@ -104,6 +105,7 @@ def _slope(F, G, R):
     _slopes(len(out), np.ascontiguousarray(F), np.ascontiguousarray(G, F.dtype), np.ascontiguousarray(R, F.dtype), out)
     return np.sqrt(out.sum())
 
+# %% ../nbs/12_nmf.ipynb #c2fcf3d7
 def _line_search(F, G, gradient, length):
     "A step downhill that decreases the error enough, the longest of lengths ten times apart; and its length"
     def tried(length):

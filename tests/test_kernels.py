@@ -5,7 +5,7 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numba import get_num_threads, set_num_threads
+from numba import get_num_threads, njit, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2 import kernels
@@ -73,6 +73,36 @@ def test_sweep_and_products(name, dtype, index, parts):
     assert_allclose(docs.squares(), (exact**2).sum(1))
     assert_array_equal(docs.filled(), exact.any(1))
     for i in (0, X.shape[0] - 1): assert_array_equal(docs.row(i), exact[i])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_products_with_any_number_of_columns(dtype, index):
+    rng = np.random.default_rng(0)
+    X = sp.random(1100, 90, .1, "csr", dtype=dtype, rng=rng)
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    B = rng.standard_normal((90, 70)).astype(dtype)
+    truth, near = X.toarray().astype(float) @ B, dict(rtol=1e-5, atol=1e-5) if dtype == np.float32 else dict(rtol=1e-12, atol=1e-12)
+    for k in range(1, 71):
+        out = kernels.Rows(X).times(B[:,:k])
+        assert out.shape == (1100, k) and out.flags.c_contiguous and out.dtype == dtype
+        assert_allclose(out, truth[:,:k], **near)
+    assert_array_equal(kernels.Rows(X).times(B, 500, 600), kernels.Rows(X).times(B)[500:600])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_one_document_added_to_eight_columns(dtype, index):
+    @njit
+    def add(data, indices, p, end, table, factors):
+        if table.itemsize == 4: kernels._add32(data, indices, p, end, table, factors)
+        else: kernels._add64(data, indices, p, end, table, factors)
+    rng = np.random.default_rng(1)
+    X, table = sp.random(20, 30, .3, "csr", dtype=dtype, rng=rng), rng.random((30, 8)).astype(dtype)
+    for i in range(20):
+        factors, before = rng.integers(-1, 2, 8).astype(dtype), table.copy()
+        add(X.data, X.indices.astype(index), np.int64(X.indptr[i]), np.int64(X.indptr[i+1]), table, factors)
+        assert_allclose(table, before + np.outer(X[[i]].toarray()[0], factors), rtol=1e-6)
 
 
 def test_the_cases_have_one_chunk_and_several():

@@ -14,7 +14,7 @@ from sklearn.decomposition import NMF as Sklearn
 from sklearn.exceptions import ConvergenceWarning
 
 from nmf2.data import load, planted_tree
-from nmf2.nmf import (NMF, SOLVERS, SOUND, STARTS, exact, first_factors, hals, multiplicative, nmf,
+from nmf2.nmf import (NMF, SOLVERS, SOUND, STARTS, _slope, exact, first_factors, hals, multiplicative, nmf,
                       projected_gradient_descent, revive_topics, take_turns, truncated)
 from nmf2.kernels import Rows
 from nmf2.nnls import heaviest, memberships
@@ -45,6 +45,21 @@ def test_hals_half_is_the_columns_turn_by_turn():
         assert_allclose(hals(1)(W, T.T @ T, X @ T), naive.hals_half(W, T.T @ T, X @ T), atol=1e-12)
         twice = naive.hals_half(naive.hals_half(W, T.T @ T, X @ T), T.T @ T, X @ T)
         assert_allclose(hals(2)(W, T.T @ T, X @ T), twice, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [1, 5, 33])
+@pytest.mark.parametrize("n", [1, 31, 33, 600, 1100])
+def test_blocks_of_rows(n, k, dtype):
+    "Rows are worked on in blocks of 32 or 16, and blocks in parts of 512: no size loses or repeats a row"
+    X, W, T = (a.astype(dtype) for a in small(n, n, 40, k))
+    W[::3] *= 0
+    G, R = T.T @ T, X @ T
+    exact_G, exact_R, rtol = G.astype(float), R.astype(float), 1e-3 if dtype == np.float32 else 1e-10
+    once = naive.hals_half(W.astype(float), exact_G, exact_R)
+    assert_allclose(hals(1)(W, G, R), once, rtol=rtol, atol=rtol)
+    assert_allclose(hals(2)(W, G, R), naive.hals_half(once, exact_G, exact_R), rtol=rtol, atol=rtol)
+    assert_allclose(_slope(W, G, R), naive.projected_gradient(W.astype(float), exact_G, exact_R), rtol=rtol)
 
 
 @pytest.mark.parametrize("method", ["bpp", "active-set"])
