@@ -6,11 +6,12 @@ numbers; flat methods are fitted for a quarter, half, three quarters of that num
 time and all methods in turn: Figures 3, 6 and 7. After a run of more than a minute a method isn't tried with more clusters.
 
 The papers' methods start at random, with 20 seeds, slow ones with 5, and have the papers' settings and tf·idf with normalized-cut weights. Beside
-them are this package's defaults, without chance, and k-means with rows of unit length. Time and quality are two parts and may be measured
-apart, with the runs kept in files. Both together take about an hour on two cores.
+them are this package's defaults, without chance, and k-means with rows of unit length. Time and quality are two parts. With `--part` one is
+measured, and the rows of the other stay as they are in the result that is there. Both together take about an hour on two cores.
 
     NMF2_DATA=folder python benchmarks/papers.py [--quick] [--part quality|time] [--runs PREFIX] [--out FOLDER]
 """
+import json
 import os
 import re
 import sys
@@ -201,7 +202,7 @@ def wanted(part, collection, **where):
     return [m for m, way in METHODS.items() if not out_of(part, collection, m) and all(getattr(way, a) == value for a, value in where.items())]
 
 
-def quality(name, data, prefix, run, seeds, n_jobs):
+def quality(name, data, prefix, seeds, n_jobs):
     "All runs of the first part on a collection"
     runs, flat = {}, data.ks if name in TEXTS else data.ks[-1:]
     for wants, X in data.matrices.items():
@@ -212,12 +213,12 @@ def quality(name, data, prefix, run, seeds, n_jobs):
                 if not names: continue
                 ways = {m: Measured(m, data.levels, data.ks) for m in names}
                 study = Study(ways, {name: (X, data.levels[-1])}, clusters=data.ks[-1:] if grown else flat, seeds=some[:seeds], path=path)
-                if run: study.run(n_jobs=n_jobs)
+                study.run(n_jobs=n_jobs)
                 runs |= {(r["method"], r["k"], r["seed"]): r for r in study.runs}
     return list(runs.values())
 
 
-def times(name, data, prefix, run, turns):
+def times(name, data, prefix, turns):
     "All runs of the second part on a collection: one after another, every method in turn"
     runs, path, slow = {}, f"{prefix}-time-{name}.jsonl" if prefix else None, set()
     here = {name: (data.matrices["counts"], data.levels[-1])}                            # each method has the matrix that it wants
@@ -227,7 +228,7 @@ def times(name, data, prefix, run, turns):
             if not names: continue
             ways = {m: Timed(m, data.matrices[METHODS[m].wants]) for m in names}
             study = Study(ways, here, clusters=k, seeds=range(turns if fast else 1), path=path)
-            if run: study.run()
+            study.run()
             runs |= {(r["method"], r["k"], r["seed"]): r for r in study.runs}
         slow = {m for (m, _, _), r in runs.items() if r["seconds"] > LIMIT}
     return list(runs.values())
@@ -236,7 +237,7 @@ def times(name, data, prefix, run, turns):
 def warm_up():
     "Compile everything that will be timed"
     data = ready(planted_tree((3, 3), n_docs=3000, random_state=0), [9])
-    times("warm-up", data, "", True, 1)
+    times("warm-up", data, "", 1)
 
 
 # ---- figures
@@ -274,25 +275,36 @@ def shown(rows, part, figure, digits=3):
     return table(["", *names], [[m, *(cell(m, name) for name in names)] for m in methods])
 
 
+def earlier(path, part):
+    "What a result that is there says of the other part: rows, and what is known of their collections"
+    if part == "all" or path is None or not path.exists(): return [], {}
+    have = json.loads(path.read_text(encoding="utf-8"))
+    rows = [row for row in have["rows"] if row["part"] != part]
+    return rows, {name: about for name, about in have["collections"].items() if name in {row["collection"] for row in rows}}
+
+
 def main():
     args = arguments(__doc__, "papers.json", part=("all", "quality, time or all"), runs=("", "keep the runs in files that begin so, and go on with them"))
     if args.part not in ("all", "quality", "time"): sys.exit("--part must be quality, time or all")
-    rows, about = [], {}
+    rows, about = earlier(args.output, args.part)
     def measured(part, name, data, measure, *how):
         c = data.matrices["counts"]
         about[name] = dict(documents=c.shape[0], terms=c.shape[1], nonzeros=int(c.nnz), classes=[len(set(level)) for level in data.levels], clusters=data.ks)
-        runs = measure(name, data, args.runs, args.part in ("all", part), *how)
+        runs = measure(name, data, args.runs, *how)
         rows.extend(gathered(part, name, runs))
         say(f"{part}, {name}: {len(runs)} runs")
+    parts = [part for part in ("quality", "time") if args.part in ("all", part)]
     if args.quick:
         data = ready(planted_tree((3, 2), n_docs=240, n_words=15, random_state=0), [3, 6])
-        measured("quality", "planted", data, quality, 2, 1)
-        measured("time", "planted", data._replace(ks=[6]), times, 1)
-    else:
+        if "quality" in parts: measured("quality", "planted", data, quality, 2, 1)
+        if "time" in parts: measured("time", "planted", data._replace(ks=[6]), times, 1)
+    elif "quality" in parts:
         for name, corpus in found(COLLECTIONS): measured("quality", name, ready(corpus), quality, None, os.cpu_count())
+    if "time" in parts and not args.quick:
         warm_up()
         for name, corpus in found(TIMED): measured("time", name, ready(corpus), times, TURNS)
         measured("time", LARGE, ready(like_rcv1(.05)), times, TURNS)
+    rows.sort(key=lambda row: row["part"])                                      # as if measured together
     last = {name: f"{{}}_{a['clusters'][-1]}" for name, a in about.items()}
     level = {name: len(a["classes"]) - 1 for name, a in about.items()}
     text = "\n\n".join([f"{title}\n\n" + shown(rows, part, figure, digits) for title, part, figure, digits in (
