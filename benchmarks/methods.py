@@ -1,16 +1,15 @@
 """All methods of the package, by name, on the CLUTO collections: how good, and how long?
 
-NMI (arithmetic), accuracy and entropy to the classes, as many clusters as classes, means over five seeds; seconds of a fit, the median, with
-a process on each core. Matrices are weighted as by default, or counts for the methods that want them. Outliers count as a cluster of their
-own. Runs are kept in a file, so that a study that was stopped goes on.
+NMI (arithmetic), accuracy and entropy to the classes, as many clusters as classes, means over five seeds; seconds of a fit by one thread, the
+median. Matrices are weighted as by default, or counts for the methods that want them. Outliers count as a cluster of their own. Runs are kept
+in a file, so that a study that was stopped goes on.
 
     NMF2_DATA=folder python benchmarks/methods.py [--quick] [--runs FILE] [--out FOLDER]
 """
-import os
 import warnings
 
 import numpy as np
-from common import arguments, collections, say, table, write
+from common import arguments, collections, one_thread, say, table, write
 
 from nmf2.data import planted_tree
 from nmf2.evaluate import accuracy, entropy, nmi
@@ -71,6 +70,7 @@ def main():
         corpus = planted_tree((4,), n_docs=120, random_state=0)
         found, seeds = [("planted", corpus, corpus.classes()[0])], range(1)
     else: found, seeds = list(collections(COLLECTIONS)), range(5)
+    one_thread()
     warm_up(args.quick)
     runs = []
     for wants in ("weighted", "counts"):
@@ -79,7 +79,7 @@ def main():
             if not which: continue
             path = f"{args.runs}-{wants}-{part}.jsonl" if args.runs else None
             done = study(found, wants, which, range(1) if part == "one" else seeds, path)
-            done.run(n_jobs=1 if args.quick else os.cpu_count(), progress=not args.quick)
+            done.run(progress=not args.quick)
             for run in done.failures: say(f"{run['method']} on {run['collection']}, seed {run['seed']}: {run['error']}")
             runs += done.runs
     rows = gathered(runs)
