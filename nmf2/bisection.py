@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['CRITERIA', 'I1', 'I2', 'E1', 'H1', 'H2', 'G1', 'G1P', 'LANES', 'COPIES', 'N_A', 'N_B', 'SQUARE_A', 'SQUARE_B',
-           'WHOLE_A', 'WHOLE_B', 'GAIN', 'CALM', 'REST', 'PART', 'rows_of', 'unit_rows', 'shares', 'worth', 'arrays',
-           'labels_of', 'kind_of', 'composites', 'criterion_of', 'Task', 'Halves', 'bisect', 'Cluster', 'Clustering',
-           'repeated_bisection', 'coarser', 'refine', 'direct', 'RepeatedBisection', 'ClusterRow', 'ClusterReport',
-           'cluster_report']
+           'WHOLE_A', 'WHOLE_B', 'GAIN', 'CALM', 'REST', 'SAME', 'PART', 'rows_of', 'unit_rows', 'shares', 'worth',
+           'arrays', 'labels_of', 'kind_of', 'composites', 'criterion_of', 'Task', 'Halves', 'first_best', 'bisect',
+           'Cluster', 'Clustering', 'repeated_bisection', 'coarser', 'refine', 'direct', 'RepeatedBisection',
+           'ClusterRow', 'ClusterReport', 'cluster_report']
 
 # %% ../nbs/22_bisection.ipynb #a7a6b821
 import html
@@ -219,28 +219,39 @@ def _shuffle(order, state):
 COPIES = 1 - 1e-6
 
 @njit(cache=NUMBA_CACHE, nogil=True)
+def _length(data, p, end):
+    "The length of a document"
+    total = 0.
+    for k in range(p, end): total += np.float64(data[k])**2
+    return np.sqrt(total)
+
+@njit(cache=NUMBA_CACHE, nogil=True)
 def _seeds(data, indices, indptr, width, state, A, n):
-    "Draw two seeds for each lane, and put their difference into it; False if all documents are copies of one"
-    x = np.zeros(LANES, A.dtype)
+    "Two seeds for each lane, (width, 2), whose difference is put into `A`; none if all documents are copies of one"
+    x, seeds = np.zeros(LANES, A.dtype), np.empty((width, 2), np.int64)
     for c in range(width):
         a, b = _draw(state, n), _draw(state, n)
-        _put(data, indices, indptr[a], indptr[a+1], A, c, 1)
-        left = b
+        p, end, left = indptr[a], indptr[a+1], b
+        _put(data, indices, p, end, A, c, 1)
+        _products(data, indices, p, end, A, x, 0)
+        own, length = x[c], _length(data, p, end)
         while True:
             _products(data, indices, indptr[b], indptr[b+1], A, x, 0)
-            if x[c] < COPIES: break
+            if x[c]*length < COPIES*own*_length(data, indptr[b], indptr[b+1]): break
             b = b + 1 if b + 1 < n else 0
-            if b == left: return False
+            if b == left: return seeds[:0]
         _put(data, indices, indptr[b], indptr[b+1], A, c, -1)
-    return True
+        seeds[c,0], seeds[c,1] = a, b
+    return seeds
 
 @njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
-def _join_seeds(data, indices, indptr, width, state, A, side):
+def _join_seeds(data, indices, indptr, seeds, state, A, side):
     "Put each document on the side of the more similar seed, given their difference in each lane; `A` becomes the sums"
-    n, x, signs = len(side), np.zeros(LANES, A.dtype), np.zeros(LANES, A.dtype)
+    n, width, x, signs = len(side), len(seeds), np.zeros(LANES, A.dtype), np.zeros(LANES, A.dtype)
     for i in range(n):
         _products(data, indices, indptr[i], indptr[i+1], A, x, 0)
         for c in range(width): side[i,c] = x[c] < 0 if abs(x[c]) > 1 - COPIES else _draw(state, 2)
+    for c in range(width): side[seeds[c,0],c], side[seeds[c,1],c] = 0, 1
     A[:] = 0
     for i in range(n):
         for c in range(width): signs[c] = 1 - side[i,c]
@@ -287,8 +298,8 @@ def _awake(order, rest):
 # %% ../nbs/22_bisection.ipynb #ba88eda1
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _slopes(known, c, steep):
-    "One over twice the length of either sum in a lane"
-    steep[0,c], steep[1,c] = .5/np.sqrt(known[SQUARE_A,c]), .5/np.sqrt(known[SQUARE_B,c])
+    "One over twice the length of either sum in a lane, 0 if it has none"
+    for s in (0, 1): steep[s,c] = .5/np.sqrt(known[SQUARE_A+s,c]) if known[SQUARE_A+s,c] > 0 else 0.
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _pass(data, indices, indptr, order, inside, pull, kind, width, A, side, known, value, rest):
@@ -328,8 +339,9 @@ def _trials(part, data, indices, indptr, total, inside, pull, kind, trials, n_it
     n, state, A = len(inside), states[part:part+1], np.zeros((len(total), LANES), data.dtype)
     side, known, value, order, rest = side[part], known[part], np.zeros(LANES), np.arange(n), np.zeros(n, np.int8)
     width = trials*(part + 1)//len(states) - trials*part//len(states)
-    if not _seeds(data, indices, indptr, width, state, A, n): return
-    _join_seeds(data, indices, indptr, width, state, A, side)
+    seeds = _seeds(data, indices, indptr, width, state, A, n)
+    if len(seeds) == 0: return
+    _join_seeds(data, indices, indptr, seeds, state, A, side)
     moves = 1
     for t in range(n_iter + 1):
         _measure(A, total, pull, side, width, known)
@@ -393,13 +405,22 @@ class Halves(NamedTuple):
     shares:np.ndarray   # what each side adds to the criterion, in what should be large and in what should be small, (2, 2)
     record:np.ndarray   # the criterion of both sides at the start and after each pass of each trial, nan after the last, (n_iter + 1, trials)
 
+SAME = {np.dtype("f4"): 1e-6, np.dtype("f8"): 1e-9}      # values that differ by less than this part of them are equal but for rounding
+
+def first_best(
+    values,    # criteria of several ways, not empty
+    dtype,     # of the weights they come from
+)->int:
+    "Which is the best; of equal ones the first, so that rounding doesn't decide."
+    top = max(values)
+    return next(i for i, value in enumerate(values) if value >= top - SAME[np.dtype(dtype)]*abs(top))
+
 def _best(task):
-    "The best of the trials, the first of equal ones"
+    "The best of the trials"
     known, record = task.known, task.record
-    run = [(g, c) for g, c in np.ndindex(len(known), LANES) if known[g,N_A,c]]
+    run = [(g, c) for g, c in np.ndindex(len(known), LANES) if known[g,N_A,c] and known[g,N_B,c]]
     if not run: return None
-    values = np.array([_value(task.kind, known[g], c) for g, c in run])
-    group, lane = run[np.argmax(values >= values.max() - GAIN*abs(values.max()))]           # rounding must not decide
+    group, lane = run[first_best([_value(task.kind, known[g], c) for g, c in run], task.data.dtype)]
     sides = np.array([shares(task.kind, *known[group,s::2,lane]) for s in (0, 1)])
     return Halves(task.side[group,:,lane].copy(), sides, np.stack([record[g,:,c] for g, c in run], 1))
 
@@ -436,8 +457,8 @@ class Clustering(NamedTuple):
     splits:np.ndarray           # the cluster that was cut to make each cluster from the second on, (n_clusters - 1,)
 
 # %% ../nbs/22_bisection.ipynb #0577bd16
-def _cut(clusters, task):
-    "Try to cut some clusters, all groups of lanes in threads, the large ones first; is any in halves?"
+def _try_to_cut(clusters, task):
+    "Cut some clusters on trial, all groups of lanes in threads, the large ones first; is there a cut for any?"
     clusters = sorted(clusters, key=lambda c: -len(c.docs))
     many, tasks = [c for c in clusters if len(c.docs) > 1], {}
     def begin(part): tasks[part] = task(many[part])
@@ -470,11 +491,12 @@ def repeated_bisection(
     def gain(c): return worth(kind, *(whole - c.share + c.halves.shares.sum(0)))
     while len(clusters) < k:
         if cstype == "best":
-            _cut([c for c in clusters if not c.tried], task)
-            chosen = max((c for c in clusters if c.halves), key=gain, default=None)
+            _try_to_cut([c for c in clusters if not c.tried], task)
+            may = [c for c in clusters if c.halves]
+            chosen = may[first_best([*map(gain, may)], X.dtype)] if may else None
         else:
             by_size = sorted(clusters, key=lambda c: -len(c.docs))
-            chosen = next((c for c in by_size if c.halves or not c.tried and _cut([c], task)), None)
+            chosen = next((c for c in by_size if c.halves or not c.tried and _try_to_cut([c], task)), None)
         if chosen is None: break
         side, parts = chosen.halves.side, chosen.halves.shares
         new = [Cluster(chosen.docs[side == s], parts[s], chosen.path + "01"[s]) for s in (0, 1)]
@@ -602,11 +624,16 @@ def _direct(part, data, indices, indptr, pull, kind, k, n_terms, n_iter, states,
     n, state, labels, order = len(pull), states[part:part+1], labels[part], np.arange(len(pull))
     D = _tables(k, n_terms, data)
     width, x, m = D.shape[2], np.zeros(len(D)*D.shape[2], D.dtype), 0
+    length, own = np.zeros(k), np.zeros(k)                       # of each seed: its length, and its product with itself
     _shuffle(order, state)
     for i in order:
-        _with_all(data, indices, indptr[i], indptr[i+1], D[:-(-m//width)], x)
-        if m > 0 and x[:m].max() >= COPIES: continue
-        _put(data, indices, indptr[i], indptr[i+1], D[m//width], m%width, 1)
+        p, end = indptr[i], indptr[i+1]
+        _with_all(data, indices, p, end, D[:-(-m//width)], x)
+        long = _length(data, p, end)
+        if (x[:m]*length[:m] >= COPIES*own[:m]*long).any(): continue
+        _put(data, indices, p, end, D[m//width], m%width, 1)
+        _with_all(data, indices, p, end, D[:m//width+1], x)
+        length[m], own[m] = long, x[m]
         m += 1
         if m == k: break
     for i in range(n):
@@ -654,7 +681,9 @@ def direct(
     _direct(trials, *arrays(X), _pull_of(X, kind), kind, k, X.shape[1], n_iter,
             stream(seed).integers(1, 2147483647, trials), labels, record)
     ends = [(max(l) + 1, r[~np.isnan(r)][-1]) for l, r in zip(labels, record)]
-    best = ends.index(max(ends))
+    most = max(k for k, _ in ends)
+    full = [t for t, (k, _) in enumerate(ends) if k == most]
+    best = full[first_best([ends[t][1] for t in full], X.dtype)]
     return Clustering(labels[best], _steps(ends[best][0], record[best][~np.isnan(record[best])]), np.empty(0, np.int64))
 
 # %% ../nbs/22_bisection.ipynb #73098554

@@ -31,7 +31,7 @@ def exact(
     return step
 
 # %% ../nbs/12_nmf.ipynb #5fdfa388
-BLOCK = 128                                  # bytes for each topic of a block
+BLOCK = 128                                  # bytes for each topic of a block; a part of the work, `ROWS` rows, is some blocks
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _turn(F, i, f):
@@ -68,7 +68,7 @@ def hals(
     "One topic after another. Source: Cichocki, Zdunek and Amari (2007); Cichocki and Phan (2009)."
     def step(F, G, R):
         F, size = np.array(F, order="C"), np.diag(G)
-        inverse = np.divide(1, size, out=np.zeros(len(G)), where=size > 0)
+        inverse = np.divide(1, size, out=np.zeros(len(G)), where=size > 4*np.finfo(F.dtype).tiny)      # else it may not be a number
         _hals(n_parts(len(F)), np.ascontiguousarray(G, F.dtype), np.ascontiguousarray(R, F.dtype), F, passes, inverse.astype(F.dtype))
         return F
     return step
@@ -86,7 +86,7 @@ def multiplicative():
 def _slopes(part, F, G, R, out):
     "The squared size of the projected gradient, for some rows: entries count where they are negative or the factor is positive"
     (n, k), (f, r, s, topics), total = F.shape, _room(F), 0.
-    squares, none = np.empty(len(s), F.dtype), F.dtype.type(0)
+    squares, zero = np.empty(len(s), F.dtype), F.dtype.type(0)
     for i in range(ROWS*part, min(n, ROWS*(part + 1)), len(s)):
         _turn(F, i, f)
         _turn(R, i, r)
@@ -94,7 +94,7 @@ def _slopes(part, F, G, R, out):
         for c in range(k):
             _strip128(G[c], topics, 0, k, f, s, 0)
             for q in range(len(s)):
-                slope = s[q] - r[c,q] if f[c,q] > 0 else min(s[q] - r[c,q], none)
+                slope = s[q] - r[c,q] if f[c,q] > 0 else min(s[q] - r[c,q], zero)
                 squares[q] += slope*slope
         total += squares.sum()
     out[part] = total
@@ -296,8 +296,8 @@ def take_turns(
             W, T, last, beta, most = W1*length, T1, error, min(most, 1.05*beta), min(1., 1.01*most)
             ahead, S, GW = (W2*(length*more), T2), S*(length*more), GW*np.outer(length*more, length*more)
         dead = np.flatnonzero(np.minimum(W.max(0), T.max(0)) <= 0) if np.diag(GW).min() <= 0 or length.min() <= 0 else ()
-        if len(dead) and revive_topics(docs, W, T, dead): ahead, S, last = (W, T), None, np.inf
         record.append((perf_counter() - began, max(last, 0.)**.5))
+        if len(dead) and revive_topics(docs, W, T, dead): ahead, S, last = (W, T), None, np.inf
     return Turns(*finish(docs, T, W), len(record), converged, np.array(record).reshape(-1, 2))
 
 # %% ../nbs/12_nmf.ipynb #da7d61e7
@@ -309,7 +309,7 @@ def finish(
     "Topics of length one, the best weights for them, and the error."
     T = unit(T.astype(np.float64))[0].astype(T.dtype)
     R, G = docs.times(T), _gram(T)
-    W = nnls(G, R, first=W)
+    W = nnls(G, R, first=W if np.linalg.cond(G) < 1e8 else None)     # if several weights are the best, then those that `transform` finds
     error = docs.squares().sum() - 2*_inner(W, R) + _inner(W.T @ W, G)
     return W.astype(T.dtype), T, max(error, 0.)**.5
 

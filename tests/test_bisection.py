@@ -99,10 +99,37 @@ def test_many_documents(n, k):
         assert_allclose(values[-1], criterion_of(U, labels))
 
 
-def test_equal_trials_do_not_depend_on_rounding(planted):
-    for seed in range(5):
-        labels = [RepeatedBisection(4, random_state=seed).fit(planted[0]*scale).labels_ for scale in (1, 1/3, 7.)]
-        assert_array_equal(labels[0], labels[1]), assert_array_equal(labels[0], labels[2])
+@each_method
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_equal_trials_do_not_depend_on_rounding(planted, method, dtype):
+    blocks = np.kron(np.eye(4), np.random.default_rng(0).random((6, 4)) + .1)
+    small = count_pipeline().fit_transform(planted_tree((3, 2), n_docs=120, random_state=0).X)
+    for X in (planted[0], blocks, small):
+        for seed in range(4):
+            model = RepeatedBisection(4, method=method, random_state=seed)
+            labels = [model.fit((X*scale).astype(dtype)).labels_ for scale in (1, 1/3, 7.)]
+            assert_array_equal(labels[0], labels[1]), assert_array_equal(labels[0], labels[2])
+
+
+def test_copies_of_long_documents():
+    "Sums of thousands of products in single precision are far from exact, and copies are copies all the same"
+    for seed in range(10):
+        x = np.random.default_rng(seed).random(20_000).astype(np.float32)
+        X = np.stack([x]*3)
+        for method in ("rb", "direct"):
+            with pytest.warns(ConvergenceWarning, match="copies"):
+                assert_array_equal(RepeatedBisection(3, method=method, random_state=seed).fit(X).labels_, 0)
+    u = np.array([.6, .8, 0])
+    assert bisect(np.stack([u*.9997, u*1.0003])) is None and bisect(np.stack([u*.9997]*3)) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_near_copies_are_cut_or_not_but_no_side_is_empty(dtype):
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        X = np.maximum(rng.random(50)*(1 + 1.42e-3*rng.standard_normal((2 + seed % 4, 50))), 0).astype(dtype)
+        cut = bisect(unit_rows(X), rng=seed, trials=3)
+        assert cut is None or 0 < cut.side.sum() < len(X)
 
 
 @each_criterion

@@ -223,6 +223,32 @@ def test_no_topic_stays_dead(solver):
     if solver not in ("acls", "ahcls"): assert run.error < .7*np.linalg.norm(X)
 
 
+@pytest.mark.parametrize("k", [5, 8, 12])
+def test_dependent_topics_are_the_same_for_transform(k):
+    "With more topics than the matrix has, the best weights are many: `fit_transform` must give those of `transform`"
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.random((60, 3)) @ rng.random((3, 20))
+        model = NMF(k, solver="bpp", random_state=0, max_iter=60)
+        W = model.fit_transform(X)
+        assert_allclose(W, model.transform(X), atol=1e-6)
+        assert_array_equal(model.labels_, model.predict(X))
+
+
+def test_record_is_finite_when_topics_are_revived():
+    X = sp.random(600, 50, .2, "csr", rng=np.random.default_rng(0)) + sp.csr_array(([1.], ([0], [0])), shape=(600, 50))
+    assert np.isfinite(nmf(sp.csr_array(X), 50, "hals", max_iter=15, random_state=0).record).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_topics_too_small_to_divide_by(dtype):
+    rng = np.random.default_rng(0)
+    X, W, H = (rng.random(shape).astype(dtype) for shape in ((30, 20), (30, 4), (4, 20)))
+    H[2] *= dtype(1e-30)
+    run = nmf(X, 4, "hals", init="custom", W0=W, Ht0=np.ascontiguousarray(H.T), max_iter=20)
+    assert np.isfinite(run.W).all() and np.isfinite(run.record).all()
+
+
 def test_degenerate_matrices():
     rng = np.random.default_rng(0)
     for X in (np.ones((6, 4)), np.eye(5), np.outer(rng.random(6), rng.random(4)), np.vstack([np.zeros((3, 4)), rng.random((4, 4))])):
