@@ -47,6 +47,12 @@ def test_tree(quick):
                                   "RepeatedBisection / BisectingKMeans"}
 
 
+def test_ensembles(quick):
+    (row,) = quick("ensembles")
+    assert set(row["seconds"]) == {"one run", "ensemble", "aggregation"} and row["rounds"] >= 1
+    assert row["runs"] == pytest.approx(row["seconds"]["ensemble"]/row["seconds"]["one run"])
+
+
 def test_scaling(quick):
     rows = quick("scaling")
     assert [row["series"] for row in rows] == ["nonzeros", "leaves", "threads"]
