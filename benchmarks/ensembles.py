@@ -24,9 +24,9 @@ def ensemble(X, k): return HypergraphEnsemble(k, n_runs=RUNS, random_state=0).fi
 
 
 def aggregation(X, k):
-    """Ten clusterings, in each of which a third of the documents are in some other cluster."""
+    """Ten clusterings, in each of which a tenth of the documents are in some other cluster."""
     rng, n = np.random.default_rng(0), X.shape[0]
-    labelings = [np.where(rng.random(n) < 1/3, rng.integers(k, size=n), np.arange(n) % k) for _ in range(10)]
+    labelings = [np.where(rng.random(n) < .1, rng.integers(k, size=n), np.arange(n) % k) for _ in range(10)]
     return ClusterAggregation(k, clusterers=labelings, random_state=0).fit(X)
 
 

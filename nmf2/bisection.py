@@ -244,6 +244,7 @@ def _seeds(data, indices, indptr, width, state, A, n):
         seeds[c,0], seeds[c,1] = a, b
     return seeds
 
+# %% ../nbs/22_bisection.ipynb #8a28dfc1
 @njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
 def _join_seeds(data, indices, indptr, seeds, state, A, side):
     "Put each document on the side of the more similar seed, given their difference in each lane; `A` becomes the sums"
@@ -405,6 +406,7 @@ class Halves(NamedTuple):
     shares:np.ndarray   # what each side adds to the criterion, in what should be large and in what should be small, (2, 2)
     record:np.ndarray   # the criterion of both sides at the start and after each pass of each trial, nan after the last, (n_iter + 1, trials)
 
+# %% ../nbs/22_bisection.ipynb #32ad4fae
 SAME = {np.dtype("f4"): 1e-6, np.dtype("f8"): 1e-9}      # values that differ by less than this part of them are equal but for rounding
 
 def first_best(
@@ -424,6 +426,7 @@ def _best(task):
     sides = np.array([shares(task.kind, *known[group,s::2,lane]) for s in (0, 1)])
     return Halves(task.side[group,:,lane].copy(), sides, np.stack([record[g,:,c] for g, c in run], 1))
 
+# %% ../nbs/22_bisection.ipynb #19e9bfa5
 def bisect(
     X,                          # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
     pull:np.ndarray|None=None,  # inner product of each with the sum of the whole collection, (n_docs,); if these are all, None
@@ -435,7 +438,8 @@ def bisect(
 )->Halves|None:                 # None if all documents are copies of one
     "Cut a collection in two. Source: Zhao and Karypis (2004), Section 3."
     X, kind = _ready(X, criterion, trials=trials, n_iter=n_iter)
-    if pull is not None and np.shape(pull) != X.shape[:1]: raise ValueError(f"pull must have {X.shape[0]} entries, got shape {np.shape(pull)}")
+    if pull is not None and np.shape(pull) != (n := X.shape[0],):
+        raise ValueError(f"pull must have {n} entries, got shape {np.shape(pull)}")
     task = _task(X, pull, kind, trials, n_iter, rng)
     _trials(len(task.states), *task)
     return _best(task)
@@ -666,6 +670,7 @@ def refine(
     _refine(*arrays(X), _pull_of(X, kind), kind, k, n_iter, state, labels, D, record)
     return labels, record[~np.isnan(record)]
 
+# %% ../nbs/22_bisection.ipynb #52703d72
 def direct(
     X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
     k:int,                 # clusters wanted
