@@ -126,15 +126,18 @@ def composites(
     k:int,              # clusters
 )->np.ndarray:          # (k, n_terms), float64
     "The sum of the documents of each cluster."
-    X, D = rows_of(X, signed=True), np.zeros((check_number("k", k, 1), np.shape(X)[1]))
-    _add_up(*arrays(X), labels_of(labels, X.shape[0], k), D)
+    X, k = rows_of(X, signed=True), check_number("k", k, 1)
+    return _sums(X, labels_of(labels, X.shape[0], k), k)
+
+def _sums(X, labels, k):
+    "The same, of a matrix in CSR and labels that are known to be sound"
+    D = np.zeros((k, X.shape[1]))
+    _add_up(*arrays(X), labels, D)
     return D
 
 def _sum_of(X):
     "The sum of all documents, CSR"
-    D = np.zeros((1, X.shape[1]))
-    _add_up(*arrays(X), np.zeros(X.shape[0], np.int64), D)
-    return D[0]
+    return _sums(X, np.zeros(X.shape[0], np.int64), 1)[0]
 
 # %% ../nbs/22_bisection.ipynb #cff4ea1e
 def criterion_of(
@@ -343,10 +346,12 @@ def _trials(part, data, indices, indptr, total, inside, pull, kind, trials, n_it
     seeds = _seeds(data, indices, indptr, width, state, A, n)
     if len(seeds) == 0: return
     _join_seeds(data, indices, indptr, seeds, state, A, side)
+    _measure(A, total, pull, side, width, known)
+    for c in range(width): value[c] = _value(kind, known, c)
     moves = 1
     for t in range(n_iter + 1):
-        _measure(A, total, pull, side, width, known)
-        for c in range(width): value[c] = record[part,t,c] = _value(kind, known, c)
+        if t == n_iter or moves == 0: _measure(A, total, pull, side, width, known)
+        for c in range(width): record[part,t,c] = _value(kind, known, c)
         if t == n_iter or moves == 0: break
         _shuffle(order, state)
         awake = _awake(order, rest)
@@ -487,6 +492,11 @@ def repeated_bisection(
     "Cut in two until there are k clusters. Source: Zhao and Karypis (2004), Section 3."
     if cstype not in ("best", "large"): raise ValueError(f"cstype must be 'best' or 'large', got {cstype!r}")
     X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
+    return _cut_until(X, k, cstype, kind, trials, n_iter, seed)
+
+# %% ../nbs/22_bisection.ipynb #2f18296b
+def _cut_until(X, k, cstype, kind, trials, n_iter, seed):
+    "Cut documents, known to be sound, until there are k clusters"
     D, pull = _sum_of(X), _pull_of(X, kind)
     clusters = [Cluster(np.arange(X.shape[0]), np.array(shares(kind, len(pull), D @ D, D @ D)))]
     whole, splits = clusters[0].share, []
@@ -548,6 +558,7 @@ def _move_best(i, x, pull, kind, labels, known, add, now, inner, outer):
     inner, outer = inner - add[a,0] + gone[0], outer - add[a,1] + gone[1]
     for c in range(len(known)):
         if c == a: continue
+        if kind == I2 and add[c,0] > 0 and inner + (x[c] + .5)/add[c,0] <= best: continue        # a root lies below its tangent
         come = shares(kind, known[c,0] + 1, known[c,1] + 2*x[c] + 1, known[c,2] + pull)
         value = worth(kind, inner - add[c,0] + come[0], outer - add[c,1] + come[1])
         if value > best: best, to = value, c
@@ -560,9 +571,13 @@ def _count(pull, kind, labels, D, known, add):
     for i in range(len(labels)):
         known[labels[i],0] += 1
         known[labels[i],2] += pull[i]
-    for c in range(len(known)):
-        for j in range(D.shape[1]): known[c,1] += np.float64(D[c//D.shape[2],j,c%D.shape[2]])**2
-        add[c] = shares(kind, known[c,0], known[c,1], known[c,2])
+    n_tables, n_terms, width = D.shape
+    for b in range(n_tables):
+        squares = np.zeros(width)
+        for j in range(n_terms):
+            for c in range(width): squares[c] += np.float64(D[b,j,c])**2
+        for c in range(min(width, len(known) - b*width)): known[b*width+c,1] = squares[c]
+    for c in range(len(known)): add[c] = shares(kind, known[c,0], known[c,1], known[c,2])
     return add[:,0].sum(), add[:,1].sum()
 
 # %% ../nbs/22_bisection.ipynb #b9f4e448
@@ -661,10 +676,12 @@ def refine(
 )->tuple:                  # better labels, and the criterion at the start and after each pass
     "Move documents, one at a time, to where the criterion is best. Source: Zhao and Karypis (2004), Section 3."
     X, kind = _ready(X, criterion, n_iter=n_iter)
-    labels, state = labels_of(labels, X.shape[0], X.shape[0], none=False), np.random.default_rng(rng).integers(1, 2147483647, 1)
-    k = labels.max() + 1
-    D, sums = _tables(k, X.shape[1], X.data), np.zeros((k, X.shape[1]))
-    _add_up(*arrays(X), labels, sums)
+    return _refined(X, labels_of(labels, X.shape[0], X.shape[0], none=False), kind, n_iter, rng)
+
+def _refined(X, labels, kind, n_iter, rng):
+    "The same for documents and labels that are known to be sound; labels are changed in place"
+    k, state = labels.max() + 1, np.random.default_rng(rng).integers(1, 2147483647, 1)
+    D, sums = _tables(k, X.shape[1], X.data), _sums(X, labels, k)
     for b, part in enumerate(np.split(sums, range(D.shape[2], k, D.shape[2]))): D[b,:,:len(part)] = part.T
     record = np.full(n_iter + 1, np.nan)
     _refine(*arrays(X), _pull_of(X, kind), kind, k, n_iter, state, labels, D, record)
@@ -682,6 +699,10 @@ def direct(
 )->Clustering:             # fewer than k clusters if there are fewer different documents
     "Clusters from k seeds. Source: Zhao and Karypis (2004), Section 3."
     X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
+    return _best_direct(X, k, kind, trials, n_iter, seed)
+
+def _best_direct(X, k, kind, trials, n_iter, seed):
+    "The same for documents that are known to be sound"
     labels, record, k = np.zeros((trials, X.shape[0]), np.int64), np.full((trials, n_iter + 1), np.nan), min(k, X.shape[0])
     _direct(trials, *arrays(X), _pull_of(X, kind), kind, k, X.shape[1], n_iter,
             stream(seed).integers(1, 2147483647, trials), labels, record)
@@ -730,23 +751,23 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
     def fit(self, X, y=None):
         self._check()
         X, seed, k = check_matrix(self, X), seed_of(self.random_state), self.n_clusters
-        filled = Rows(X).squares() > 0
+        lengths = np.sqrt(Rows(X).squares())
+        filled = lengths > 0
         if not filled.all():
             warnings.warn(f"{(~filled).sum()} of {len(filled)} documents are empty: they get the label -1", EmptyDocumentsWarning)
         if k > filled.sum(): raise ValueError(f"n_clusters must be at most {filled.sum()}, the documents that have terms: got {k}")
-        docs = unit_rows(X if filled.all() else X[filled])
-        options = dict(criterion=self.criterion, trials=self.trials, n_iter=self.n_iter, seed=seed)
+        docs, kind = divide_rows(sp.csr_array(X if filled.all() else X[filled]), lengths[filled]), kind_of(self.criterion)
         with say_if_compiling():
-            if self.method == "direct": run = direct(docs, k, **options)
-            else: run = repeated_bisection(docs, k, cstype=self.cstype, **options)
+            if self.method == "direct": run = _best_direct(docs, k, kind, self.trials, self.n_iter, seed)
+            else: run = _cut_until(docs, k, self.cstype, kind, self.trials, self.n_iter, seed)
             self._cut = np.full(len(filled), -1)
             self._cut[filled] = run.labels
             if self.method == "rbr":
-                labels, values = refine(docs, run.labels, criterion=self.criterion, n_iter=self.n_iter, rng=seed)
+                labels, values = _refined(docs, run.labels, kind, self.n_iter, seed)
                 run = run._replace(labels=labels, record=np.vstack([run.record, _steps(max(labels) + 1, values[1:])]))
         self.labels_, self.record_, self.splits_ = np.full(len(filled), -1), run.record, run.splits
         self.labels_[filled], self.criterion_ = run.labels, float(run.record[-1,1])
-        D = composites(docs, run.labels, run.labels.max() + 1)
+        D = _sums(docs, run.labels, run.labels.max() + 1)
         self.components_ = (D/np.linalg.norm(D, axis=1)[:,None]).astype(X.dtype)
         if len(D) < k:
             warnings.warn(f"only {len(D)} clusters, not n_clusters={k}: the documents in each are copies of one another",
