@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .core import NUMBA_CACHE, check_matrix, check_number, matrix_tags, say_if_compiling, seed_of, stream
-from .kernels import FAST, ROWS, Rows, _add32, _add64, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts, take
+from .kernels import FAST, ROWS, Rows, _add32, _add64, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts
 from .nnls import heaviest
 from .tree import largest
 from .weighting import EmptyDocumentsWarning, divide_rows
@@ -84,16 +84,22 @@ def worth(
 def arrays(
     X,   # CSR
 )->tuple:
-    "Weights, their terms, and where documents begin, as the kernels here take them."
-    return X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
+    "Weights, their terms, and where each document begins and ends, as the kernels here take them."
+    bounds = X.indptr.astype(np.int64, copy=False)
+    return X.data, X.indices.astype(np.int32, copy=False), bounds[:-1], bounds[1:]
+
+def _some(parts, docs):
+    "The same for some of the documents, without a copy of them"
+    data, indices, starts, ends = parts
+    return data, indices, starts[docs], ends[docs]
 
 @njit(cache=NUMBA_CACHE, nogil=True)
-def _add_up(data, indices, indptr, labels, D):
+def _add_up(data, indices, starts, ends, labels, D):
     "Add each document to the row of `D` that its label says, if it is not below zero"
     for i in range(len(labels)):
         if labels[i] < 0: continue
         row = D[labels[i]]
-        for p in range(np.uintp(indptr[i]), np.uintp(indptr[i+1])): row[np.uintp(indices[p])] += data[p]
+        for p in range(np.uintp(starts[i]), np.uintp(ends[i])): row[np.uintp(indices[p])] += data[p]
 
 # %% ../nbs/22_bisection.ipynb #a4d06db5
 def labels_of(
@@ -127,17 +133,17 @@ def composites(
 )->np.ndarray:          # (k, n_terms), float64
     "The sum of the documents of each cluster."
     X, k = rows_of(X, signed=True), check_number("k", k, 1)
-    return _sums(X, labels_of(labels, X.shape[0], k), k)
+    return _sums(arrays(X), X.shape[1], labels_of(labels, X.shape[0], k), k)
 
-def _sums(X, labels, k):
-    "The same, of a matrix in CSR and labels that are known to be sound"
-    D = np.zeros((k, X.shape[1]))
-    _add_up(*arrays(X), labels, D)
+def _sums(parts, n_terms, labels, k):
+    "The same from the arrays of a matrix, and labels that are known to be sound"
+    D = np.zeros((k, n_terms))
+    _add_up(*parts, labels, D)
     return D
 
-def _sum_of(X):
-    "The sum of all documents, CSR"
-    return _sums(X, np.zeros(X.shape[0], np.int64), 1)[0]
+def _sum_of(parts, n_terms):
+    "The sum of all documents, from the arrays of a matrix"
+    return _sums(parts, n_terms, np.zeros(len(parts[2]), np.int64), 1)[0]
 
 # %% ../nbs/22_bisection.ipynb #cff4ea1e
 def criterion_of(
@@ -229,37 +235,37 @@ def _length(data, p, end):
     return np.sqrt(total)
 
 @njit(cache=NUMBA_CACHE, nogil=True)
-def _seeds(data, indices, indptr, width, state, A, n):
+def _seeds(data, indices, starts, ends, width, state, A, n):
     "Two seeds for each lane, (width, 2), whose difference is put into `A`; none if all documents are copies of one"
     x, seeds = np.zeros(LANES, A.dtype), np.empty((width, 2), np.int64)
     for c in range(width):
         a, b = _draw(state, n), _draw(state, n)
-        p, end, left = indptr[a], indptr[a+1], b
+        p, end, left = starts[a], ends[a], b
         _put(data, indices, p, end, A, c, 1)
         _products(data, indices, p, end, A, x, 0)
         own, length = x[c], _length(data, p, end)
         while True:
-            _products(data, indices, indptr[b], indptr[b+1], A, x, 0)
-            if x[c]*length < COPIES*own*_length(data, indptr[b], indptr[b+1]): break
+            _products(data, indices, starts[b], ends[b], A, x, 0)
+            if x[c]*length < COPIES*own*_length(data, starts[b], ends[b]): break
             b = b + 1 if b + 1 < n else 0
             if b == left: return seeds[:0]
-        _put(data, indices, indptr[b], indptr[b+1], A, c, -1)
+        _put(data, indices, starts[b], ends[b], A, c, -1)
         seeds[c,0], seeds[c,1] = a, b
     return seeds
 
 # %% ../nbs/22_bisection.ipynb #8a28dfc1
 @njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
-def _join_seeds(data, indices, indptr, seeds, state, A, side):
+def _join_seeds(data, indices, starts, ends, seeds, state, A, side):
     "Put each document on the side of the more similar seed, given their difference in each lane; `A` becomes the sums"
     n, width, x, signs = len(side), len(seeds), np.zeros(LANES, A.dtype), np.zeros(LANES, A.dtype)
     for i in range(n):
-        _products(data, indices, indptr[i], indptr[i+1], A, x, 0)
+        _products(data, indices, starts[i], ends[i], A, x, 0)
         for c in range(width): side[i,c] = x[c] < 0 if abs(x[c]) > 1 - COPIES else _draw(state, 2)
     for c in range(width): side[seeds[c,0],c], side[seeds[c,1],c] = 0, 1
     A[:] = 0
     for i in range(n):
         for c in range(width): signs[c] = 1 - side[i,c]
-        _put_all(data, indices, indptr[i], indptr[i+1], A, signs)
+        _put_all(data, indices, starts[i], ends[i], A, signs)
 
 # %% ../nbs/22_bisection.ipynb #68a95c1f
 N_A, N_B, SQUARE_A, SQUARE_B, WHOLE_A, WHOLE_B = range(6)
@@ -306,14 +312,14 @@ def _slopes(known, c, steep):
     for s in (0, 1): steep[s,c] = .5/np.sqrt(known[SQUARE_A+s,c]) if known[SQUARE_A+s,c] > 0 else 0.
 
 @njit(cache=NUMBA_CACHE, nogil=True)
-def _pass(data, indices, indptr, order, inside, pull, kind, width, A, side, known, value, rest):
+def _pass(data, indices, starts, ends, order, inside, pull, kind, width, A, side, known, value, rest):
     "Visit some documents once, and say which may rest; how many moves there were"
     moves, x, signs, then, steep = 0, np.zeros(LANES, A.dtype), np.zeros(LANES, A.dtype), np.zeros((6, LANES)), np.zeros((2, LANES))
     for c in range(width): _slopes(known, c, steep)
     for t in range(len(order)):
         i, soon = order[t], order[min(t + 1, len(order) - 1)]
-        p, end = indptr[i], indptr[i+1]
-        _fetch(data, indices, indptr[soon], indptr[soon+1])
+        p, end = starts[i], ends[i]
+        _fetch(data, indices, starts[soon], ends[soon])
         _products(data, indices, p, end, A, x, 0)
         signs[:], before, calm = 0, moves, kind == I2
         for c in range(width):
@@ -338,14 +344,14 @@ def _pass(data, indices, indptr, order, inside, pull, kind, width, A, side, know
 
 # %% ../nbs/22_bisection.ipynb #f489a93d
 @in_parts
-def _trials(part, data, indices, indptr, total, inside, pull, kind, trials, n_iter, states, side, known, record):
+def _trials(part, data, indices, starts, ends, total, inside, pull, kind, trials, n_iter, states, side, known, record):
     "Cut the documents in two, each lane for itself; what came out is known of both sides, or nothing if all are copies"
     n, state, A = len(inside), states[part:part+1], np.zeros((len(total), LANES), data.dtype)
     side, known, value, order, rest = side[part], known[part], np.zeros(LANES), np.arange(n), np.zeros(n, np.int8)
     width = trials*(part + 1)//len(states) - trials*part//len(states)
-    seeds = _seeds(data, indices, indptr, width, state, A, n)
+    seeds = _seeds(data, indices, starts, ends, width, state, A, n)
     if len(seeds) == 0: return
-    _join_seeds(data, indices, indptr, seeds, state, A, side)
+    _join_seeds(data, indices, starts, ends, seeds, state, A, side)
     _measure(A, total, pull, side, width, known)
     for c in range(width): value[c] = _value(kind, known, c)
     moves = 1
@@ -355,22 +361,22 @@ def _trials(part, data, indices, indptr, total, inside, pull, kind, trials, n_it
         if t == n_iter or moves == 0: break
         _shuffle(order, state)
         awake = _awake(order, rest)
-        moves = _pass(data, indices, indptr, awake, inside, pull, kind, width, A, side, known, value, rest)
+        moves = _pass(data, indices, starts, ends, awake, inside, pull, kind, width, A, side, known, value, rest)
         if moves == 0 and len(awake) < n: rest[:], moves = 0, 1
 
 # %% ../nbs/22_bisection.ipynb #7f0e112a
 @in_parts
-def _pulls(part, data, indices, indptr, total, out):
+def _pulls(part, data, indices, starts, ends, total, out):
     "The inner products of some documents with a vector"
     for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
         s = 0.
-        for p in range(np.uintp(indptr[i]), np.uintp(indptr[i+1])): s += data[p]*total[np.uintp(indices[p])]
+        for p in range(np.uintp(starts[i]), np.uintp(ends[i])): s += data[p]*total[np.uintp(indices[p])]
         out[i] = s
 
 def _pull_of(X, kind):
     "The inner product of each document with the sum of all, zeros for criteria that don't need it"
     pull = np.zeros(X.shape[0])
-    if kind not in (I1, I2): _pulls(n_parts(len(pull)), *arrays(X), _sum_of(X), pull)
+    if kind not in (I1, I2): _pulls(n_parts(len(pull)), *arrays(X), _sum_of(arrays(X), X.shape[1]), pull)
     return pull
 
 # %% ../nbs/22_bisection.ipynb #58c776c9
@@ -384,7 +390,8 @@ class Task(NamedTuple):
     "A cut to be made: what `_trials` takes, and where it leaves what it found"
     data:np.ndarray      # CSR
     indices:np.ndarray
-    indptr:np.ndarray
+    starts:np.ndarray    # where each document begins, (n_docs,)
+    ends:np.ndarray
     total:np.ndarray     # sum of the documents, (n_terms,)
     inside:np.ndarray    # inner product of each document with it, (n_docs,)
     pull:np.ndarray      # and with the sum of the whole collection, (n_docs,)
@@ -396,12 +403,12 @@ class Task(NamedTuple):
     known:np.ndarray     # (groups, 6, LANES)
     record:np.ndarray    # (groups, n_iter + 1, LANES)
 
-def _task(X, pull, kind, trials, n_iter, rng):
-    "A cut of some documents, to be made"
-    n, groups, total = X.shape[0], -(-trials//LANES), _sum_of(X)
+def _task(parts, n_terms, pull, kind, trials, n_iter, rng):
+    "A cut to be made of the documents in these arrays"
+    n, groups, total = len(parts[2]), -(-trials//LANES), _sum_of(parts, n_terms)
     inside, states = np.zeros(n), np.random.default_rng(rng).integers(1, 2147483647, groups)
-    _pulls(n_parts(n), *arrays(X), total, inside)
-    return Task(*arrays(X), total, inside, inside if pull is None else np.asarray(pull, float), kind, trials, n_iter, states,
+    _pulls(n_parts(n), *parts, total, inside)
+    return Task(*parts, total, inside, inside if pull is None else np.asarray(pull, float), kind, trials, n_iter, states,
                 np.zeros((groups, n, LANES), np.int8), np.zeros((groups, 6, LANES)), np.full((groups, n_iter + 1, LANES), np.nan))
 
 # %% ../nbs/22_bisection.ipynb #da3b1ff5
@@ -445,7 +452,7 @@ def bisect(
     X, kind = _ready(X, criterion, trials=trials, n_iter=n_iter)
     if pull is not None and np.shape(pull) != (n := X.shape[0],):
         raise ValueError(f"pull must have {n} entries, got shape {np.shape(pull)}")
-    task = _task(X, pull, kind, trials, n_iter, rng)
+    task = _task(arrays(X), X.shape[1], pull, kind, trials, n_iter, rng)
     _trials(len(task.states), *task)
     return _best(task)
 
@@ -494,14 +501,15 @@ def repeated_bisection(
     X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
     return _cut_until(X, k, cstype, kind, trials, n_iter, seed)
 
-# %% ../nbs/22_bisection.ipynb #2f18296b
+# %% ../nbs/22_bisection.ipynb #7122f310
 def _cut_until(X, k, cstype, kind, trials, n_iter, seed):
     "Cut documents, known to be sound, until there are k clusters"
-    D, pull = _sum_of(X), _pull_of(X, kind)
+    pile, pull = arrays(X), _pull_of(X, kind)
+    D = _sum_of(pile, X.shape[1])
     clusters = [Cluster(np.arange(X.shape[0]), np.array(shares(kind, len(pull), D @ D, D @ D)))]
     whole, splits = clusters[0].share, []
     record = [(1, worth(kind, *whole))]
-    def task(c): return _task(take(X, c.docs)[0], pull[c.docs], kind, trials, n_iter, stream(seed, c.path))
+    def task(c): return _task(_some(pile, c.docs), len(D), pull[c.docs], kind, trials, n_iter, stream(seed, c.path))
     def gain(c): return worth(kind, *(whole - c.share + c.halves.shares.sum(0)))
     while len(clusters) < k:
         if cstype == "best":
@@ -584,24 +592,24 @@ def _count(pull, kind, labels, D, known, add):
 PART = 256                           # documents that are asked by a thread
 
 @in_parts
-def _ask(part, data, indices, indptr, docs, pull, kind, labels, D, known, add, now, inner, outer, wants):
+def _ask(part, data, indices, starts, ends, docs, pull, kind, labels, D, known, add, now, inner, outer, wants):
     "Which of some documents would be better elsewhere?"
     x = np.zeros(len(D)*D.shape[2], D.dtype)
     for s in range(PART*part, min(len(docs), PART*(part + 1))):
         i, soon = docs[s], docs[min(s + 1, len(docs) - 1)]
-        _fetch(data, indices, indptr[soon], indptr[soon+1])
+        _fetch(data, indices, starts[soon], ends[soon])
         wants[s] = False
         if known[labels[i],0] == 1: continue
-        _with_all(data, indices, indptr[i], indptr[i+1], D, x)
+        _with_all(data, indices, starts[i], ends[i], D, x)
         wants[s] = _move_best(i, x, pull[i], kind, labels, known, add, now, inner, outer) != labels[i]
 
 # %% ../nbs/22_bisection.ipynb #5e4862ce
 @njit(cache=NUMBA_CACHE, nogil=True)
-def _move(data, indices, indptr, docs, pull, kind, labels, D, known, add, inner, outer):
+def _move(data, indices, starts, ends, docs, pull, kind, labels, D, known, add, inner, outer):
     "Move documents that are better elsewhere, one after another; how many did, and the two sums behind the criterion"
     x, moves = np.zeros(len(D)*D.shape[2], D.dtype), 0
     for i in docs:
-        a, p, end, now = labels[i], indptr[i], indptr[i+1], worth(kind, inner, outer)
+        a, p, end, now = labels[i], starts[i], ends[i], worth(kind, inner, outer)
         if known[a,0] == 1: continue
         _with_all(data, indices, p, end, D, x)
         to = _move_best(i, x, pull[i], kind, labels, known, add, now, inner, outer)
@@ -619,7 +627,7 @@ def _move(data, indices, indptr, docs, pull, kind, labels, D, known, add, inner,
 
 # %% ../nbs/22_bisection.ipynb #8f8f7b22
 @register_jitable
-def _refine(data, indices, indptr, pull, kind, k, n_iter, state, labels, D, record):
+def _refine(data, indices, starts, ends, pull, kind, k, n_iter, state, labels, D, record):
     "Move documents between k clusters until nobody moves; `D` holds the sums"
     known, add, order, wants = np.zeros((k, 3)), np.zeros((k, 2)), np.arange(len(labels)), np.zeros(len(labels), np.bool_)
     moves, asked = 1, max(PART, len(labels)//8)
@@ -631,14 +639,14 @@ def _refine(data, indices, indptr, pull, kind, k, n_iter, state, labels, D, reco
         moves = 0
         for s in range(0, len(order), asked):
             docs, now = order[s:s+asked], worth(kind, inner, outer)
-            _ask(-(-len(docs)//PART), data, indices, indptr, docs, pull, kind, labels, D, known, add, now, inner, outer, wants)
+            _ask(-(-len(docs)//PART), data, indices, starts, ends, docs, pull, kind, labels, D, known, add, now, inner, outer, wants)
             eager = docs[wants[:len(docs)]]
-            made, inner, outer = _move(data, indices, indptr, eager, pull, kind, labels, D, known, add, inner, outer)
+            made, inner, outer = _move(data, indices, starts, ends, eager, pull, kind, labels, D, known, add, inner, outer)
             moves += made
 
 # %% ../nbs/22_bisection.ipynb #f1a0f083
 @in_parts
-def _direct(part, data, indices, indptr, pull, kind, k, n_terms, n_iter, states, labels, record):
+def _direct(part, data, indices, starts, ends, pull, kind, k, n_terms, n_iter, states, labels, record):
     "One trial: k seeds, each document to the most similar one, and passes"
     n, state, labels, order = len(pull), states[part:part+1], labels[part], np.arange(len(pull))
     D = _tables(k, n_terms, data)
@@ -646,7 +654,7 @@ def _direct(part, data, indices, indptr, pull, kind, k, n_terms, n_iter, states,
     length, own = np.zeros(k), np.zeros(k)                       # of each seed: its length, and its product with itself
     _shuffle(order, state)
     for i in order:
-        p, end = indptr[i], indptr[i+1]
+        p, end = starts[i], ends[i]
         _with_all(data, indices, p, end, D[:-(-m//width)], x)
         long = _length(data, p, end)
         if (x[:m]*length[:m] >= COPIES*own[:m]*long).any(): continue
@@ -656,12 +664,12 @@ def _direct(part, data, indices, indptr, pull, kind, k, n_terms, n_iter, states,
         m += 1
         if m == k: break
     for i in range(n):
-        _with_all(data, indices, indptr[i], indptr[i+1], D, x)
+        _with_all(data, indices, starts[i], ends[i], D, x)
         labels[i] = x[:m].argmax()
         if x[labels[i]] == 0: labels[i] = _draw(state, m)
     D[:] = 0
-    for i in range(n): _put(data, indices, indptr[i], indptr[i+1], D[labels[i]//width], labels[i]%width, 1)
-    _refine(data, indices, indptr, pull, kind, m, n_iter, state, labels, D, record[part])
+    for i in range(n): _put(data, indices, starts[i], ends[i], D[labels[i]//width], labels[i]%width, 1)
+    _refine(data, indices, starts, ends, pull, kind, m, n_iter, state, labels, D, record[part])
 
 # %% ../nbs/22_bisection.ipynb #74363e68
 def _steps(k, values): return np.stack([np.full(len(values), k, float), values], 1)
@@ -681,7 +689,7 @@ def refine(
 def _refined(X, labels, kind, n_iter, rng):
     "The same for documents and labels that are known to be sound; labels are changed in place"
     k, state = labels.max() + 1, np.random.default_rng(rng).integers(1, 2147483647, 1)
-    D, sums = _tables(k, X.shape[1], X.data), _sums(X, labels, k)
+    D, sums = _tables(k, X.shape[1], X.data), _sums(arrays(X), X.shape[1], labels, k)
     for b, part in enumerate(np.split(sums, range(D.shape[2], k, D.shape[2]))): D[b,:,:len(part)] = part.T
     record = np.full(n_iter + 1, np.nan)
     _refine(*arrays(X), _pull_of(X, kind), kind, k, n_iter, state, labels, D, record)
@@ -767,7 +775,7 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
                 run = run._replace(labels=labels, record=np.vstack([run.record, _steps(max(labels) + 1, values[1:])]))
         self.labels_, self.record_, self.splits_ = np.full(len(filled), -1), run.record, run.splits
         self.labels_[filled], self.criterion_ = run.labels, float(run.record[-1,1])
-        D = _sums(docs, run.labels, run.labels.max() + 1)
+        D = _sums(arrays(docs), X.shape[1], run.labels, run.labels.max() + 1)
         self.components_ = (D/np.linalg.norm(D, axis=1)[:,None]).astype(X.dtype)
         if len(D) < k:
             warnings.warn(f"only {len(D)} clusters, not n_clusters={k}: the documents in each are copies of one another",
