@@ -172,6 +172,14 @@ def _worth_of(kind, sizes, D):
 LANES = 8
 
 @njit(cache=NUMBA_CACHE, nogil=True)
+def _zeros(n, width, data):
+    "A table of zeros that begins with a line of memory"
+    size = data.itemsize
+    room = np.zeros(n*width + 64//size, data.dtype)
+    start = -np.int64(room.ctypes.data) % 64//size
+    return room[start:start+n*width].reshape(n, width)
+
+@njit(cache=NUMBA_CACHE, nogil=True)
 def _products(data, indices, p, end, D, out, place):
     "Write the inner products of one document with the columns of `D` into `out`, from `place` on"
     size = D.shape[1]*D.itemsize
@@ -346,7 +354,7 @@ def _pass(data, indices, starts, ends, order, inside, pull, kind, width, A, side
 @in_parts
 def _trials(part, data, indices, starts, ends, total, inside, pull, kind, trials, n_iter, states, side, known, record):
     "Cut the documents in two, each lane for itself; what came out is known of both sides, or nothing if all are copies"
-    n, state, A = len(inside), states[part:part+1], np.zeros((len(total), LANES), data.dtype)
+    n, state, A = len(inside), states[part:part+1], _zeros(len(total), LANES, data)
     side, known, value, order, rest = side[part], known[part], np.zeros(LANES), np.arange(n), np.zeros(n, np.int8)
     width = trials*(part + 1)//len(states) - trials*part//len(states)
     seeds = _seeds(data, indices, starts, ends, width, state, A, n)
@@ -501,7 +509,7 @@ def repeated_bisection(
     X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
     return _cut_until(X, k, cstype, kind, trials, n_iter, seed)
 
-# %% ../nbs/22_bisection.ipynb #7122f310
+# %% ../nbs/22_bisection.ipynb #a300123b
 def _cut_until(X, k, cstype, kind, trials, n_iter, seed):
     "Cut documents, known to be sound, until there are k clusters"
     pile, pull = arrays(X), _pull_of(X, kind)
@@ -550,7 +558,7 @@ def _tables(k, n_terms, data):
     "Room for the sums of `k` clusters, side by side in as many tables as it takes"
     width = LANES
     while width < k and width*data.itemsize < 128: width *= 2
-    return np.zeros((-(-k//width), n_terms, width), data.dtype)
+    return _zeros(-(-k//width)*n_terms, width, data).reshape(-(-k//width), n_terms, width)
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _with_all(data, indices, p, end, D, x):
