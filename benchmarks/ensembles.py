@@ -3,7 +3,7 @@
 HypergraphEnsemble with twenty runs beside one such run (NMF, ten turns of HALS from a random start): seconds, in turn, the median of three
 rounds, and how many runs the ensemble lasts. ClusterAggregation of ten labelings that agree in part, on as many documents: seconds and rounds.
 Memory: by how much the resident memory of a fresh process rises at most during one fit, beyond the loaded matrix and after a fit to a small
-one (the kernel's VmHWM, set back before the fit; Linux only). On 20 Newsgroups and on a planted collection.
+one (the kernel's VmHWM, set back before the fit; Linux only). On 20 Newsgroups or, where that isn't at hand, on a planted collection.
 
     NMF2_DATA=folder python benchmarks/ensembles.py [--quick] [--out FOLDER]
 """
@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from common import SEES_MEMORY, arguments, interleaved, matrices, peak_beyond, say, table, with_file, write
+from common import SEES_MEMORY, arguments, interleaved, matrices, peak_beyond, table, with_file, write
 
 from nmf2.consensus import ClusterAggregation, HypergraphEnsemble
 from nmf2.nmf import NMF
@@ -49,20 +49,17 @@ def memory(file, name, k):
 
 def main():
     args = arguments(__doc__, "ensembles.json")
-    rows = []
-    for title, X, classes in matrices(args.quick, .026):
-        k = 5 if args.quick else len(set(classes))
-        seconds = interleaved({name: lambda name=name: quietly(name, X, k) for name in WAYS}, 1 if args.quick else 3)
-        row = dict(matrix=title, shape=X.shape, nonzeros=X.nnz, clusters=k, seconds=seconds, runs=seconds["ensemble"]/seconds["one run"],
-                   rounds=quietly("aggregation", X, k).n_iter_)
-        if SEES_MEMORY: row["gib"] = {name: with_file(X, memory, name, k)/2**30 for name in WAYS}
-        rows.append(row)
-        say(f"{title}: {row['runs']:.1f} runs")
+    title, X, classes = next(matrices(args.quick, .026))
+    k = 5 if args.quick else len(set(classes))
+    seconds = interleaved({name: lambda name=name: quietly(name, X, k) for name in WAYS}, 1 if args.quick else 3)
+    row = dict(matrix=title, shape=X.shape, nonzeros=X.nnz, clusters=k, seconds=seconds, runs=seconds["ensemble"]/seconds["one run"],
+               rounds=quietly("aggregation", X, k).n_iter_)
+    if SEES_MEMORY: row["gib"] = {name: with_file(X, memory, name, k)/2**30 for name in WAYS}
     shown = table(["matrix", "clusters", *(f"{name}, s" for name in WAYS), "ensemble / one run", *(f"{name}, GiB" for name in WAYS)],
                   [[r["matrix"], r["clusters"], *(f"{r['seconds'][name]:.2f}" for name in WAYS), f"{r['runs']:.1f}",
-                    *(f"{r['gib'][name]:.2f}" if "gib" in r else "" for name in WAYS)] for r in rows])
+                    *(f"{r['gib'][name]:.2f}" if "gib" in r else "" for name in WAYS)] for r in [row]])
     write(args.output, shown, what=f"An ensemble of {RUNS} runs and an aggregation of ten labelings beside one run: median seconds, and peak "
-          "memory beyond the matrix", rows=rows)
+          "memory beyond the matrix", rows=[row])
 
 
 if __name__ == "__main__": main()
