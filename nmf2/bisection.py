@@ -38,7 +38,7 @@ def rows_of(
 ):                       # CSR, float32 or float64
     "The matrix, checked, as the kernels here take it."
     X = sp.csr_array(check_matrix(rows_of, X, reset=False, min_docs=1, n_terms=(np.shape(X) or (0,))[-1], signed=signed))
-    if unit and (odd := abs(Rows(X).squares() - 1) > 1e-3).any():
+    if unit and (odd := abs(Rows(X).squares() - 1) > 1e-5).any():
         raise ValueError(f"X must have documents of length one, and {odd.sum()} of {len(odd)} have another: leave out empty ones, "
                          "and make the others so with unit_rows(X)")
     return X
@@ -49,7 +49,15 @@ def unit_rows(
 ):                       # CSR, float32 or float64; empty documents stay empty
     "Documents of length one."
     X = rows_of(X, signed=signed)
-    return divide_rows(X, np.sqrt(Rows(X).squares()))
+    return _scaled(X, np.sqrt(Rows(X).squares()))
+
+def _scaled(X, lengths):
+    "Documents divided by their lengths, if these aren't too small to divide by"
+    least = 1e-30 if X.dtype == np.float32 else 1e-150
+    if (odd := (lengths > 0) & (lengths < least)).any():
+        raise ValueError(f"X must have documents of length {least:g} at least, or empty ones, and {odd.sum()} of {len(odd)} are shorter: "
+                         "leave them out")
+    return divide_rows(X, lengths)
 
 # %% ../nbs/22_bisection.ipynb #52711711
 CRITERIA = "i1", "i2", "e1", "h1", "h2", "g1", "g1p"
@@ -88,9 +96,9 @@ def arrays(
     bounds = X.indptr.astype(np.int64, copy=False)
     return X.data, X.indices.astype(np.int32, copy=False), bounds[:-1], bounds[1:]
 
-def _some(parts, docs):
+def _some(pile, docs):
     "The same for some of the documents, without a copy of them"
-    data, indices, starts, ends = parts
+    data, indices, starts, ends = pile
     return data, indices, starts[docs], ends[docs]
 
 @njit(cache=NUMBA_CACHE, nogil=True)
@@ -135,15 +143,15 @@ def composites(
     X, k = rows_of(X, signed=True), check_number("k", k, 1)
     return _sums(arrays(X), X.shape[1], labels_of(labels, X.shape[0], k), k)
 
-def _sums(parts, n_terms, labels, k):
+def _sums(pile, n_terms, labels, k):
     "The same from the arrays of a matrix, and labels that are known to be sound"
     D = np.zeros((k, n_terms))
-    _add_up(*parts, labels, D)
+    _add_up(*pile, labels, D)
     return D
 
-def _sum_of(parts, n_terms):
+def _sum_of(pile, n_terms):
     "The sum of all documents, from the arrays of a matrix"
-    return _sums(parts, n_terms, np.zeros(len(parts[2]), np.int64), 1)[0]
+    return _sums(pile, n_terms, np.zeros(len(pile[2]), np.int64), 1)[0]
 
 # %% ../nbs/22_bisection.ipynb #cff4ea1e
 def criterion_of(
@@ -381,10 +389,10 @@ def _pulls(part, data, indices, starts, ends, total, out):
         for p in range(np.uintp(starts[i]), np.uintp(ends[i])): s += data[p]*total[np.uintp(indices[p])]
         out[i] = s
 
-def _pull_of(X, kind):
+def _pull_of(pile, n_terms, kind):
     "The inner product of each document with the sum of all, zeros for criteria that don't need it"
-    pull = np.zeros(X.shape[0])
-    if kind not in (I1, I2): _pulls(n_parts(len(pull)), *arrays(X), _sum_of(arrays(X), X.shape[1]), pull)
+    pull = np.zeros(len(pile[2]))
+    if kind not in (I1, I2): _pulls(n_parts(len(pull)), *pile, _sum_of(pile, n_terms), pull)
     return pull
 
 # %% ../nbs/22_bisection.ipynb #58c776c9
@@ -411,12 +419,12 @@ class Task(NamedTuple):
     known:np.ndarray     # (groups, 6, LANES)
     record:np.ndarray    # (groups, n_iter + 1, LANES)
 
-def _task(parts, n_terms, pull, kind, trials, n_iter, rng):
+def _task(pile, n_terms, pull, kind, trials, n_iter, rng):
     "A cut to be made of the documents in these arrays"
-    n, groups, total = len(parts[2]), -(-trials//LANES), _sum_of(parts, n_terms)
+    n, groups, total = len(pile[2]), -(-trials//LANES), _sum_of(pile, n_terms)
     inside, states = np.zeros(n), np.random.default_rng(rng).integers(1, 2147483647, groups)
-    _pulls(n_parts(n), *parts, total, inside)
-    return Task(*parts, total, inside, inside if pull is None else np.asarray(pull, float), kind, trials, n_iter, states,
+    _pulls(n_parts(n), *pile, total, inside)
+    return Task(*pile, total, inside, inside if pull is None else np.asarray(pull, float), kind, trials, n_iter, states,
                 np.zeros((groups, n, LANES), np.int8), np.zeros((groups, 6, LANES)), np.full((groups, n_iter + 1, LANES), np.nan))
 
 # %% ../nbs/22_bisection.ipynb #da3b1ff5
@@ -424,7 +432,7 @@ class Halves(NamedTuple):
     "Two sides of a collection: what `bisect` returns"
     side:np.ndarray     # 0 or 1 for each document, (n_docs,)
     shares:np.ndarray   # what each side adds to the criterion, in what should be large and in what should be small, (2, 2)
-    record:np.ndarray   # the criterion of both sides at the start and after each pass of each trial, nan after the last, (n_iter + 1, trials)
+    record:np.ndarray   # the criterion of both sides at the start, after each pass (from what moves gained), and at the end, nan afterwards, (n_iter + 1, trials)
 
 # %% ../nbs/22_bisection.ipynb #32ad4fae
 SAME = {np.dtype("f4"): 1e-6, np.dtype("f8"): 1e-9}      # values that differ by less than this part of them are equal but for rounding
@@ -509,15 +517,15 @@ def repeated_bisection(
     X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
     return _cut_until(X, k, cstype, kind, trials, n_iter, seed)
 
-# %% ../nbs/22_bisection.ipynb #a300123b
+# %% ../nbs/22_bisection.ipynb #2e619d2b
 def _cut_until(X, k, cstype, kind, trials, n_iter, seed):
     "Cut documents, known to be sound, until there are k clusters"
-    pile, pull = arrays(X), _pull_of(X, kind)
-    D = _sum_of(pile, X.shape[1])
+    pile, n_terms = arrays(X), X.shape[1]
+    D, pull = _sum_of(pile, n_terms), _pull_of(pile, n_terms, kind)
     clusters = [Cluster(np.arange(X.shape[0]), np.array(shares(kind, len(pull), D @ D, D @ D)))]
     whole, splits = clusters[0].share, []
     record = [(1, worth(kind, *whole))]
-    def task(c): return _task(_some(pile, c.docs), len(D), pull[c.docs], kind, trials, n_iter, stream(seed, c.path))
+    def task(c): return _task(_some(pile, c.docs), n_terms, pull[c.docs], kind, trials, n_iter, stream(seed, c.path))
     def gain(c): return worth(kind, *(whole - c.share + c.halves.shares.sum(0)))
     while len(clusters) < k:
         if cstype == "best":
@@ -696,11 +704,11 @@ def refine(
 
 def _refined(X, labels, kind, n_iter, rng):
     "The same for documents and labels that are known to be sound; labels are changed in place"
-    k, state = labels.max() + 1, np.random.default_rng(rng).integers(1, 2147483647, 1)
-    D, sums = _tables(k, X.shape[1], X.data), _sums(arrays(X), X.shape[1], labels, k)
+    pile, n_terms, k, state = arrays(X), X.shape[1], labels.max() + 1, np.random.default_rng(rng).integers(1, 2147483647, 1)
+    D, sums = _tables(k, n_terms, X.data), _sums(pile, n_terms, labels, k)
     for b, part in enumerate(np.split(sums, range(D.shape[2], k, D.shape[2]))): D[b,:,:len(part)] = part.T
     record = np.full(n_iter + 1, np.nan)
-    _refine(*arrays(X), _pull_of(X, kind), kind, k, n_iter, state, labels, D, record)
+    _refine(*pile, _pull_of(pile, n_terms, kind), kind, k, n_iter, state, labels, D, record)
     return labels, record[~np.isnan(record)]
 
 # %% ../nbs/22_bisection.ipynb #52703d72
@@ -719,14 +727,15 @@ def direct(
 
 def _best_direct(X, k, kind, trials, n_iter, seed):
     "The same for documents that are known to be sound"
-    labels, record, k = np.zeros((trials, X.shape[0]), np.int64), np.full((trials, n_iter + 1), np.nan), min(k, X.shape[0])
-    _direct(trials, *arrays(X), _pull_of(X, kind), kind, k, X.shape[1], n_iter,
-            stream(seed).integers(1, 2147483647, trials), labels, record)
-    ends = [(max(l) + 1, r[~np.isnan(r)][-1]) for l, r in zip(labels, record)]
-    most = max(k for k, _ in ends)
-    full = [t for t, (k, _) in enumerate(ends) if k == most]
-    best = full[first_best([ends[t][1] for t in full], X.dtype)]
-    return Clustering(labels[best], _steps(ends[best][0], record[best][~np.isnan(record[best])]), np.empty(0, np.int64))
+    pile, (n, n_terms) = arrays(X), X.shape
+    labels, record, k = np.zeros((trials, n), np.int64), np.full((trials, n_iter + 1), np.nan), min(k, n)
+    states = stream(seed).integers(1, 2147483647, trials)
+    _direct(trials, *pile, _pull_of(pile, n_terms, kind), kind, k, n_terms, n_iter, states, labels, record)
+    ways = [(max(l) + 1, r[~np.isnan(r)][-1]) for l, r in zip(labels, record)]
+    most = max(k for k, _ in ways)
+    full = [t for t, (k, _) in enumerate(ways) if k == most]
+    best = full[first_best([ways[t][1] for t in full], X.dtype)]
+    return Clustering(labels[best], _steps(most, record[best][~np.isnan(record[best])]), np.empty(0, np.int64))
 
 # %% ../nbs/22_bisection.ipynb #73098554
 class RepeatedBisection(ClusterMixin, BaseEstimator):
@@ -772,7 +781,7 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
         if not filled.all():
             warnings.warn(f"{(~filled).sum()} of {len(filled)} documents are empty: they get the label -1", EmptyDocumentsWarning)
         if k > filled.sum(): raise ValueError(f"n_clusters must be at most {filled.sum()}, the documents that have terms: got {k}")
-        docs, kind = divide_rows(sp.csr_array(X if filled.all() else X[filled]), lengths[filled]), kind_of(self.criterion)
+        docs, kind = _scaled(sp.csr_array(X if filled.all() else X[filled]), lengths[filled]), kind_of(self.criterion)
         with say_if_compiling():
             if self.method == "direct": run = _best_direct(docs, k, kind, self.trials, self.n_iter, seed)
             else: run = _cut_until(docs, k, self.cstype, kind, self.trials, self.n_iter, seed)

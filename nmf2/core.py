@@ -17,10 +17,11 @@ import scipy.sparse as sp
 
 # %% ../nbs/00_core.ipynb #3a2bdc21
 def _tidy(X):
-    "`X` as canonical CSR without explicit zeros, copied if anything has to change"
+    "`X` as canonical CSR without explicit zeros and without gaps in memory, copied if anything has to change"
     try: X.check_format(full_check=True)
     except ValueError as e: raise ValueError(f"X is not a sound CSR matrix ({e}): build it again from its entries") from e
-    if X.has_canonical_format and np.count_nonzero(X.data) == X.nnz: return X
+    whole = X.data.flags.c_contiguous and X.indices.flags.c_contiguous
+    if whole and X.has_canonical_format and np.count_nonzero(X.data) == X.nnz: return X
     X = X.copy()
     X.sum_duplicates()
     X.eliminate_zeros()

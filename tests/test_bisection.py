@@ -453,3 +453,31 @@ def test_classes_of_the_report():
     for right in (labels, list("abc"*20), np.array(list("abc"*20), object), (labels == 0).tolist()):
         assert cluster_report(X, labels, classes=right).purity == 1
     with pytest.raises(ValueError, match="vocab"): cluster_report(X, labels, vocab=["a"])
+
+
+def gaps(a):
+    "The same numbers with gaps between them in memory"
+    room = np.zeros(2*len(a), a.dtype)
+    room[::2] = a
+    return room[::2]
+
+
+def test_arrays_with_gaps(planted):
+    X = unit_rows(planted[0])
+    Y, Z = X.copy(), X.copy()
+    Y.data, Z.indices = gaps(X.data), gaps(X.indices)
+    expected = repeated_bisection(X, 6)
+    for other in (Y, Z):
+        assert_array_equal(repeated_bisection(other, 6).labels, expected.labels)
+        assert_array_equal(bisect(other).side, bisect(X).side)
+        assert_array_equal(direct(other, 6).labels, direct(X, 6).labels)
+        assert_array_equal(refine(other, expected.labels)[0], refine(X, expected.labels)[0])
+
+
+@each_method
+@pytest.mark.parametrize("dtype, factor", [(np.float32, 1e-40), (np.float64, 1e-153)])
+def test_documents_too_short_to_divide_by_their_length(method, dtype, factor):
+    X = noise().astype(dtype)
+    X[3] *= dtype(factor)
+    with pytest.raises(ValueError, match="1 of 40 .*leave them out"): RepeatedBisection(4, method=method).fit(X)
+    with pytest.raises(ValueError, match="1 of 40 .*leave them out"): unit_rows(X)
