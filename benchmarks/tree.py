@@ -14,8 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from common import (SEES_MEMORY, arguments, bytes_of, interleaved, matrices, mean_sd, peak_beyond, say, table, timed,
                     with_file, write)
-from quality import bisecting, kmeans, sklearn_nmf
+from sklearn.cluster import BisectingKMeans, KMeans
 from sklearn.decomposition import LatentDirichletAllocation
+from sklearn.decomposition import NMF as SklearnNMF
 
 from nmf2 import FlatNMF2, HierNMF2
 from nmf2.bisection import RepeatedBisection
@@ -25,6 +26,17 @@ from nmf2.evaluate import nmi
 def hier(X, k, seed): return {"HierNMF2": HierNMF2(k, random_state=seed).fit(X).labels_}
 def flat(X, k, seed): return {"FlatNMF2": FlatNMF2(k, random_state=seed).fit(X).labels_}
 def repeated(X, k, seed): return {"RepeatedBisection": RepeatedBisection(k, random_state=seed).fit(X).labels_}
+
+
+def bisecting(X, k, seed): return {"BisectingKMeans": BisectingKMeans(k, random_state=seed).fit_predict(X)}
+def kmeans(X, k, seed): return {"KMeans": KMeans(k, random_state=seed).fit_predict(X)}
+
+
+def sklearn_nmf(X, k, seed):
+    """The largest topic of each document, topics scaled to unit length."""
+    model = SklearnNMF(k, init="nndsvda", random_state=seed)
+    W = model.fit_transform(X)
+    return {"NMF": (W*np.linalg.norm(model.components_, axis=1)).argmax(axis=1)}
 
 
 def lda(X, k, seed):

@@ -120,7 +120,8 @@ def test_copies_of_long_documents():
             with pytest.warns(ConvergenceWarning, match="copies"):
                 assert_array_equal(RepeatedBisection(3, method=method, random_state=seed).fit(X).labels_, 0)
     u = np.array([.6, .8, 0])
-    assert bisect(np.stack([u*.9997, u*1.0003])) is None and bisect(np.stack([u*.9997]*3)) is None
+    assert bisect(np.stack([u*.999997, u*1.000003])) is None and bisect(np.stack([u*.999997]*3)) is None
+    with pytest.raises(ValueError, match="length one, and 2 of 2"): bisect(np.stack([u*.9997, u*1.0003]))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
