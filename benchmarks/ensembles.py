@@ -56,8 +56,8 @@ def main():
                rounds=quietly("aggregation", X, k).n_iter_)
     if SEES_MEMORY: row["gib"] = {name: with_file(X, memory, name, k)/2**30 for name in WAYS}
     shown = table(["matrix", "clusters", *(f"{name}, s" for name in WAYS), "ensemble / one run", *(f"{name}, GiB" for name in WAYS)],
-                  [[r["matrix"], r["clusters"], *(f"{r['seconds'][name]:.2f}" for name in WAYS), f"{r['runs']:.1f}",
-                    *(f"{r['gib'][name]:.2f}" if "gib" in r else "" for name in WAYS)] for r in [row]])
+                  [[title, k, *(f"{seconds[name]:.2f}" for name in WAYS), f"{row['runs']:.1f}",
+                    *(f"{row['gib'][name]:.2f}" if "gib" in row else "" for name in WAYS)]])
     write(args.output, shown, what=f"An ensemble of {RUNS} runs and an aggregation of ten labelings beside one run: median seconds, and peak "
           "memory beyond the matrix", rows=[row])
 

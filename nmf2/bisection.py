@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .core import NUMBA_CACHE, check_matrix, check_number, matrix_tags, say_if_compiling, seed_of, stream
-from .kernels import FAST, ROWS, Rows, _add32, _add64, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts
+from .kernels import FAST, ROWS, Rows, _add32, _add64, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts, zeros_in_lines
 from .nnls import heaviest
 from .tree import largest
 from .weighting import EmptyDocumentsWarning, divide_rows
@@ -178,14 +178,6 @@ def _worth_of(kind, sizes, D):
 
 # %% ../nbs/22_bisection.ipynb #b14ca4f8
 LANES = 8
-
-@njit(cache=NUMBA_CACHE, nogil=True)
-def _zeros(n, width, data):
-    "A table of zeros that begins with a line of memory"
-    size = data.itemsize
-    room = np.zeros(n*width + 64//size, data.dtype)
-    start = -np.int64(room.ctypes.data) % 64//size
-    return room[start:start+n*width].reshape(n, width)
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _products(data, indices, p, end, D, out, place):
@@ -362,7 +354,7 @@ def _pass(data, indices, starts, ends, order, inside, pull, kind, width, A, side
 @in_parts
 def _trials(part, data, indices, starts, ends, total, inside, pull, kind, trials, n_iter, states, side, known, record):
     "Cut the documents in two, each lane for itself; what came out is known of both sides, or nothing if all are copies"
-    n, state, A = len(inside), states[part:part+1], _zeros(len(total), LANES, data)
+    n, state, A = len(inside), states[part:part+1], zeros_in_lines(len(total), LANES, data)
     side, known, value, order, rest = side[part], known[part], np.zeros(LANES), np.arange(n), np.zeros(n, np.int8)
     width = trials*(part + 1)//len(states) - trials*part//len(states)
     seeds = _seeds(data, indices, starts, ends, width, state, A, n)
@@ -566,7 +558,7 @@ def _tables(k, n_terms, data):
     "Room for the sums of `k` clusters, side by side in as many tables as it takes"
     width = LANES
     while width < k and width*data.itemsize < 128: width *= 2
-    return _zeros(-(-k//width)*n_terms, width, data).reshape(-(-k//width), n_terms, width)
+    return zeros_in_lines(-(-k//width)*n_terms, width, data).reshape(-(-k//width), n_terms, width)
 
 @njit(cache=NUMBA_CACHE, nogil=True)
 def _with_all(data, indices, p, end, D, x):

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['FAST', 'POOLS', 'SUM', 'ONE', 'TWO', 'THREE', 'FOUR', 'SOLVE', 'GRAM', 'BACK', 'TIMES', 'ROWS', 'NONE', 'IN_PARTS',
            'STOPPED', 'CONVERGED', 'DIED', 'NEAR', 'TAKEN', 'BITS', 'prepare', 'solve2', 'nnls2', 'cut_points', 'pool',
-           'in_threads', 'in_parts', 'Work', 'projected_gradient', 'one_pass', 'solve_terms', 'aim', 'n_parts', 'Rows',
-           'Docs', 'krylov', 'documents', 'alternate', 'squared_error', 'residuals', 'stored', 'take', 'descending',
-           'mndcg_sum']
+           'in_threads', 'in_parts', 'Work', 'projected_gradient', 'one_pass', 'solve_terms', 'aim', 'n_parts',
+           'zeros_in_lines', 'Rows', 'Docs', 'krylov', 'documents', 'alternate', 'squared_error', 'residuals', 'stored',
+           'take', 'descending', 'mndcg_sum']
 
 # %% ../nbs/10_kernels.ipynb #9d8e7c7f
 import os
@@ -459,13 +459,23 @@ def _widths(k, size):
     most, rest = 128//size, k % (128//size)
     return [most]*(k//most) + [next(w for w in (16//size, 32//size, 64//size, most) if w >= rest)]*(rest > 0)
 
+@register_jitable
+def zeros_in_lines(
+    n:int,        # rows
+    width:int,    # columns
+    like,         # an array with numbers of the type wanted
+):                # (n, width)
+    "A table of zeros that begins with a line of memory (64 bytes), so that no short row lies across two lines."
+    size = like.itemsize
+    room = np.zeros(n*width + 64//size, like.dtype)
+    start = -np.int64(room.ctypes.data) % 64//size
+    return room[start:start+n*width].reshape(n, width)
+
 def _strips(B, widths):
     "The strips of a matrix, filled up with zeros, each with its first column"
-    column, size = 0, B.itemsize
+    column = 0
     for width in widths:
-        room = np.zeros(len(B)*width*size + 64, np.uint8)
-        strip = room[-room.ctypes.data % 64:][:len(B)*width*size].view(B.dtype).reshape(len(B), width)     # begins with a line
-        part = B[:,column:column+width]
+        strip, part = zeros_in_lines(len(B), width, B), B[:,column:column+width]
         strip[:,:part.shape[1]] = part
         yield column, strip
         column += width
