@@ -172,12 +172,21 @@ def peak_beyond(call):
     return resident("VmHWM") - before
 
 
+def command():
+    """The command line, without the places of files."""
+    words, kept = iter(sys.argv[1:]), []
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if option not in ("--out", "--output", "--runs"): kept.append(word)
+        elif not equals: next(words)                                     # its place
+    return " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *kept])
+
+
 def write(path, shown, **record):
     """Write a result with the machine and the command that made it, one line for each entry of `rows`, and the table beside it."""
     print(shown)
     if path is None: return
-    switches = [word for word in sys.argv[1:] if word.startswith("--") and not word.startswith("--out")]
-    record = dict(command=" ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *switches]), machine=machine(), **record)
+    record = dict(command=command(), machine=machine(), **record)
     rows = record.pop("rows")
     head = json.dumps(record, indent=1, ensure_ascii=False)[:-2]
     path.parent.mkdir(parents=True, exist_ok=True)

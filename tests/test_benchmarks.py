@@ -108,6 +108,12 @@ def test_slope():
     assert slope([1, 2, 4], [3, 6, 12]) == pytest.approx(1)
 
 
+def test_the_command_leaves_out_places(monkeypatch):
+    from common import command
+    monkeypatch.setattr("sys.argv", ["/somewhere/papers.py", "--part", "time", "--runs", "/there/p", "--quick", "--out=/there"])
+    assert command() == "python benchmarks/papers.py --part time --quick"
+
+
 @on_linux
 def test_peak_beyond_sees_what_is_freed_again():
     from common import peak_beyond
