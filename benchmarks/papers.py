@@ -7,7 +7,7 @@ time and all methods in turn: Figures 3, 6 and 7. After a run of more than a min
 
 The papers' methods start at random, with 20 seeds, slow ones with 5, and have the papers' settings and tf·idf with normalized-cut weights. Beside
 them are this package's defaults, without chance, and k-means with rows of unit length. Time and quality are two parts. With `--part` one is
-measured, and the rows of the other stay as they are in the result that is there. Both together take about an hour on two cores.
+measured, and the rows of the other stay as they are in the result that is there. Both together take about two hours on two cores.
 
     NMF2_DATA=folder python benchmarks/papers.py [--quick] [--part quality|time] [--runs PREFIX] [--out FOLDER]
 """
