@@ -7,9 +7,9 @@ time and all methods in turn: Figures 3, 6 and 7. After a run of more than a min
 
 The papers' methods start at random, with 20 seeds, slow ones with 5, and have the papers' settings and tf·idf with normalized-cut weights. Beside
 them are this package's defaults, without chance, and k-means with rows of unit length. Time and quality are two parts. With `--part` one is
-measured, and the rows of the other stay as they are in the result that is there. Both together take about two hours on two cores.
+measured, and with `--only` some methods; other rows stay as they are in the result that is there. All together takes about two hours on two cores.
 
-    NMF2_DATA=folder python benchmarks/papers.py [--quick] [--part quality|time] [--runs PREFIX] [--out FOLDER]
+    NMF2_DATA=folder python benchmarks/papers.py [--quick] [--part quality|time] [--only METHOD,...] [--runs PREFIX] [--out FOLDER]
 """
 import json
 import os
@@ -197,19 +197,19 @@ def out_of(part, collection, method):
     return next((why for (p, c, m), why in LEFT_OUT.items() if p == part and c in (None, collection) and m in (None, method)), None)
 
 
-def wanted(part, collection, **where):
+def wanted(part, collection, among, **where):
     "Methods of a kind that take part"
-    return [m for m, way in METHODS.items() if not out_of(part, collection, m) and all(getattr(way, a) == value for a, value in where.items())]
+    return [m for m in among if not out_of(part, collection, m) and all(getattr(METHODS[m], a) == value for a, value in where.items())]
 
 
-def quality(name, data, prefix, seeds, n_jobs):
+def quality(name, data, prefix, among, seeds, n_jobs):
     "All runs of the first part on a collection"
     runs, flat = {}, data.ks if name in TEXTS else data.ks[-1:]
     for wants, X in data.matrices.items():
         path = f"{prefix}-quality-{name}-{wants}.jsonl" if prefix else None
         for grown in (True, False):
             for some in (MANY, FEW, ONE):
-                names = wanted("quality", name, wants=wants, grown=grown, seeds=some)
+                names = wanted("quality", name, among, wants=wants, grown=grown, seeds=some)
                 if not names: continue
                 ways = {m: Measured(m, data.levels, data.ks) for m in names}
                 study = Study(ways, {name: (X, data.levels[-1])}, clusters=data.ks[-1:] if grown else flat, seeds=some[:seeds], path=path)
@@ -218,13 +218,13 @@ def quality(name, data, prefix, seeds, n_jobs):
     return list(runs.values())
 
 
-def times(name, data, prefix, turns):
+def times(name, data, prefix, among, turns):
     "All runs of the second part on a collection: one after another, every method in turn"
     runs, path, slow = {}, f"{prefix}-time-{name}.jsonl" if prefix else None, set()
     here = {name: (data.matrices["counts"], data.levels[-1])}                            # each method has the matrix that it wants
     for k in data.ks:
         for fast in (True, False):
-            names = [m for m in wanted("time", name) if m not in slow and (m not in SLOW) == fast]
+            names = [m for m in wanted("time", name, among) if m not in slow and (m not in SLOW) == fast]
             if not names: continue
             ways = {m: Timed(m, data.matrices[METHODS[m].wants]) for m in names}
             study = Study(ways, here, clusters=k, seeds=range(turns if fast else 1), path=path)
@@ -237,7 +237,7 @@ def times(name, data, prefix, turns):
 def warm_up():
     "Compile everything that will be timed"
     data = ready(planted_tree((3, 3), n_docs=3000, random_state=0), [9])
-    times("warm-up", data, "", 1)
+    times("warm-up", data, "", METHODS, 1)
 
 
 # ---- figures
@@ -275,25 +275,27 @@ def shown(rows, part, figure, digits=3):
     return table(["", *names], [[m, *(cell(m, name) for name in names)] for m in methods])
 
 
-def earlier(path, part):
-    "What a result that is there says of the other part: rows, and what is known of their collections"
-    if part == "all" or path is None or not path.exists(): return [], {}
+def earlier(path, parts, among):
+    "What a result that is there says of parts and methods that aren't measured now: rows, and what is known of their collections"
+    if path is None or not path.exists() or (len(parts) == 2 and set(among) == set(METHODS)): return [], {}
     have = json.loads(path.read_text(encoding="utf-8"))
-    rows = [row for row in have["rows"] if row["part"] != part]
+    rows = [row for row in have["rows"] if row["part"] not in parts or row["method"] not in among]
     return rows, {name: about for name, about in have["collections"].items() if name in {row["collection"] for row in rows}}
 
 
 def main():
-    args = arguments(__doc__, "papers.json", part=("all", "quality, time or all"), runs=("", "keep the runs in files that begin so, and go on with them"))
+    args = arguments(__doc__, "papers.json", part=("all", "quality, time or all"), only=("all", "methods, with commas between"),
+                     runs=("", "keep the runs in files that begin so, and go on with them"))
     if args.part not in ("all", "quality", "time"): sys.exit("--part must be quality, time or all")
-    rows, about = earlier(args.output, args.part)
+    parts, among = [part for part in ("quality", "time") if args.part in ("all", part)], list(METHODS) if args.only == "all" else args.only.split(",")
+    if unknown := [m for m in among if m not in METHODS]: sys.exit(f"--only: there is no {', '.join(unknown)}; there are {', '.join(METHODS)}")
+    rows, about = earlier(args.output, parts, among)
     def measured(part, name, data, measure, *how):
         c = data.matrices["counts"]
         about[name] = dict(documents=c.shape[0], terms=c.shape[1], nonzeros=int(c.nnz), classes=[len(set(level)) for level in data.levels], clusters=data.ks)
-        runs = measure(name, data, args.runs, *how)
+        runs = measure(name, data, args.runs, among, *how)
         rows.extend(gathered(part, name, runs))
         say(f"{part}, {name}: {len(runs)} runs")
-    parts = [part for part in ("quality", "time") if args.part in ("all", part)]
     if args.quick:
         data = ready(planted_tree((3, 2), n_docs=240, n_words=15, random_state=0), [3, 6])
         if "quality" in parts: measured("quality", "planted", data, quality, 2, 1)
@@ -304,7 +306,7 @@ def main():
         warm_up()
         for name, corpus in found(TIMED): measured("time", name, ready(corpus), times, TURNS)
         measured("time", LARGE, ready(like_rcv1(.05)), times, TURNS)
-    rows.sort(key=lambda row: row["part"])                                      # as if measured together
+    rows.sort(key=lambda row: (row["part"], list(about).index(row["collection"]), list(METHODS).index(row["method"])))      # as if measured together
     last = {name: f"{{}}_{a['clusters'][-1]}" for name, a in about.items()}
     level = {name: len(a["classes"]) - 1 for name, a in about.items()}
     text = "\n\n".join([f"{title}\n\n" + shown(rows, part, figure, digits) for title, part, figure, digits in (

@@ -20,9 +20,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .core import check_matrix, check_number, matrix_tags, progress_bar, say_if_compiling, seed_of, single_blas, stream
-from .kernels import documents, pool, stored, take
-from .nmf import SOLVERS, SOUND, nmf
-from .rank2 import Rank2, fit_options, rank2_nmf, sides, svd_topics
+from .kernels import documents, pool, projected_gradient, stored, take
+from .nmf import EXACT, SOLVERS, SOUND, exact, nmf
+from .rank2 import Rank2, first_topics, fit_options, rank2_nmf, sides, terms_last
 from .score import error_gain, mndcg
 from .tree import Split, Tree, route, shares
 
@@ -370,9 +370,21 @@ class HierNMF2(TreeEstimator):
         return dict(find=find_split, options=dict(fit_options(self), settled=settled, solver=self.solver))
 
 # %% ../nbs/22_hier.ipynb #4301b7bd
+def _in_halves(docs, step):
+    "`docs.sweep`, the weights by any solver: the matrix is read once for them and once for the sums that the topics need"
+    def sweep(Ht, W):
+        G, R = Ht.T @ Ht, docs.times(Ht)
+        slope = projected_gradient(W, G, R)
+        W[:] = step(W, G, R)
+        return docs.back(W), W.T @ W, slope
+    return sweep
+
 def _solve(docs, Ht0, W0, solver, tol, min_iter, max_iter, extrapolate, settled):
-    "Two topics by a solver for any number of them; `min_iter` and `settled` are `rank2_nmf`'s own"
-    if W0 is None and Ht0 is None: Ht0 = svd_topics(docs)
-    turns = nmf(docs.X, 2, solver, init="custom", W0=W0, Ht0=Ht0, tol=tol, max_iter=max_iter, extrapolate=extrapolate and solver in SOUND)
+    "Two topics by a solver for any number of them"
+    Ht = first_topics(docs, Ht0, W0)
+    if solver in EXACT and not extrapolate:
+        step = exact(solver)
+        return terms_last(docs, Ht, tol, min_iter, max_iter, _in_halves(docs, step), step)
+    turns = nmf(docs.X, 2, solver, init="custom", Ht0=Ht, tol=tol, max_iter=max_iter, extrapolate=extrapolate and solver in SOUND)
     docs.reads += 2*turns.n_iter + 1
     return Rank2(turns.W, turns.T, turns.n_iter, turns.converged)

@@ -328,6 +328,25 @@ def test_the_same_tree_by_any_exact_solver(start):
         assert model.tree_.splits == trees["rank2"].tree_.splits
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("solver", ["active-set", "bpp"])
+def test_nmf_hier_is_the_same_tree_turn_for_turn(solver, dtype):
+    """Kuang and Park (2013), Section 5: the results of nmf-hier are identical, as it stops by the same rule."""
+    X = corpus_matrix().astype(dtype)
+    for seed in range(3):
+        plain = dict(init="random", extrapolate=False, random_state=seed)
+        tree, other = (HierNMF2(8, solver=s, **plain).fit(X) for s in ("rank2", solver))
+        assert_array_equal(other.labels_, tree.labels_)
+        assert other.n_iter_ == tree.n_iter_ > 100
+        assert_allclose(other.n_sweeps_, 2*tree.n_sweeps_, rtol=.02)                 # each half reads the matrix
+
+
+def test_min_iter_counts_for_exact_solvers():
+    X = corpus_matrix()
+    few, many = (HierNMF2(2, solver="bpp", init="random", extrapolate=False, random_state=0, tol=.5, min_iter=n).fit(X) for n in (1, 40))
+    assert few.n_iter_ < 40*3 <= many.n_iter_                                        # the root and two children
+
+
 def test_a_solver_is_used_when_growing_on():
     X = corpus_matrix()
     assert_array_equal(HierNMF2(3, solver="hals").fit(X).grow(7).labels_, HierNMF2(7, solver="hals").fit(X).labels_)
