@@ -7,23 +7,20 @@ of that difference, and how many collections are better and worse by more than .
 
     NMF2_DATA=folder python benchmarks/choices.py [--quick] [--runs FILE] [--out FOLDER]
 """
-import os
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from common import arguments, collections, say, table, write
+from common import KEEP, WithClasses, arguments, collections, runs_of, small, table, write
 from sklearn.cluster import BisectingKMeans, KMeans
 from sklearn.decomposition import NMF as SklearnNMF
 from sklearn.decomposition import LatentDirichletAllocation
 
 from nmf2 import NMF, FlatNMF2, HierNMF2
 from nmf2.bisection import RepeatedBisection
-from nmf2.data import planted_tree
 from nmf2.evaluate import nmi
 from nmf2.hier import find_split
 from nmf2.kernels import squared_error
-from nmf2.study import Study
 from nmf2.weighting import count_pipeline, text_pipeline
 
 COLLECTIONS = ["tr11", "tr23", "tr41", "re0", "fbis", "hitech", "k1a", "k1b", "wap", "la1", "cranmed", "cacmcisi", "classic3",
@@ -124,15 +121,6 @@ class Scored:
         return {kind: nmi(which, classes) for kind, which in zip(("flat", "leaves"), found) if which is not None}
 
 
-class Draws:
-    """A collection with one kind of weights, of which each seed is given another four fifths."""
-    def __init__(self, X, classes): self.X, self.classes, self.shape = X, np.asarray(classes), X.shape
-    def to_numpy(self): return self.X                                      # what the study keeps a checksum of
-    def some(self, seed):
-        rows = np.random.default_rng(seed).permutation(self.shape[0])[:self.shape[0]*4//5]
-        return self.X[rows], self.classes[rows]
-
-
 def weighted(corpus, cut):
     """The matrix of a collection."""
     pipe, data = (count_pipeline(normalized_cut=cut), corpus.X) if corpus.texts is None else (text_pipeline(normalized_cut=cut), corpus.texts)
@@ -172,17 +160,12 @@ def shown(rows):
 
 
 def main():
-    args = arguments(__doc__, "choices.json", runs=("", "keep the runs in this file, and go on with them"))
-    if args.quick:
-        corpus = planted_tree((4,), n_docs=150, random_state=0)
-        found = [("planted", corpus, corpus.classes()[0])]
-    else: found = collections(COLLECTIONS)
-    have = {f"{name}, {weights}": (Draws(weighted(corpus, cut), classes), None)
+    args = arguments(__doc__, "choices.json", **KEEP)
+    found = small((4,), 150) if args.quick else collections(COLLECTIONS)
+    have = {f"{name}, {weights}": (WithClasses(weighted(corpus, cut), classes), None)
             for name, corpus, classes in found for weights, cut in WEIGHTS.items()}
-    study = Study({name: Scored(name) for name in METHODS}, have, clusters=1, seeds=range(1 if args.quick else DRAWS), path=args.runs or None)
-    study.run(n_jobs=1 if args.quick else os.cpu_count(), progress=not args.quick)
-    for run in study.failures: say(f"{run['method']} on {run['collection']}, draw {run['seed']}: {run['error']}")
-    rows = [row for kind in ("flat", "leaves") for weights in WEIGHTS for row in summary(study.runs, weights, kind)]
+    runs = runs_of({name: Scored(name) for name in METHODS}, have, args.quick, clusters=1, seeds=range(1 if args.quick else DRAWS), path=args.runs or None)
+    rows = [row for kind in ("flat", "leaves") for weights in WEIGHTS for row in summary(runs, weights, kind)]
     what = "NMI with one choice changed at a time, means over collections, and other methods on the same matrices"
     write(args.output, shown(rows), what=what, rows=rows)
 

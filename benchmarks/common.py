@@ -15,8 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from nmf2.data import load, planted_tree
-from nmf2.study import machine
+from nmf2.study import Study, machine
 
+KEEP = dict(runs=("", "keep the runs in this file, and go on with them"))          # for `arguments`, of scripts that go on with `runs_of`
 RESULTS = Path(__file__).parent/"results"
 SEES_MEMORY = Path("/proc/self/clear_refs").exists()       # on Linux
 
@@ -49,6 +50,31 @@ def collections(names):
         found = True
         yield name, corpus, corpus.classes()[0]
     if not found: sys.exit(f"None of these collections is in NMF2_DATA: {', '.join(names)}")
+
+
+def small(branching, n_docs):
+    """A planted tree in place of `collections`, for --quick."""
+    corpus = planted_tree(branching, n_docs, random_state=0)
+    return [("planted", corpus, corpus.classes()[0])]
+
+
+class WithClasses:
+    """A collection for methods that draw documents of it: they see the classes, and return figures in place of labels."""
+    def __init__(self, X, classes): self.X, self.classes, self.shape = X, np.asarray(classes), X.shape
+    def to_numpy(self): return self.X                                      # what a study keeps a checksum of
+    def some(self, seed):
+        """Four fifths of the documents, and their classes."""
+        rows = np.random.default_rng(seed).permutation(self.shape[0])[:self.shape[0]*4//5]
+        return self.X[rows], self.classes[rows]
+
+
+def runs_of(methods, found, quick, **options):
+    """The runs of a study on all cores (with `quick` on one), in order; if one failed nothing is measured."""
+    study = Study(methods, found, **options).run(n_jobs=1 if quick else -1, progress=not quick)
+    for run in study.failures: say(f"{run['method']} on {run['collection']}, k = {run['k']}, seed {run['seed']}: {run['error']}")
+    if study.failures: sys.exit(f"{len(study.failures)} of {len(study.runs)} runs failed.")
+    collections, names = list(found), list(methods)
+    return sorted(study.runs, key=lambda run: (collections.index(run["collection"]), run["k"], names.index(run["method"]), run["seed"]))
 
 
 def weigh(X):

@@ -9,7 +9,7 @@ in a file, so that a study that was stopped goes on.
 import warnings
 
 import numpy as np
-from common import arguments, collections, one_thread, say, table, write
+from common import arguments, collections, one_thread, say, small, table, write
 
 from nmf2.data import planted_tree
 from nmf2.evaluate import accuracy, entropy, nmi
@@ -66,10 +66,7 @@ def shown(rows, value, digits=3):
 
 def main():
     args = arguments(__doc__, "methods.json", runs=("", "keep the runs in files that begin so, and go on with them"))
-    if args.quick:
-        corpus = planted_tree((4,), n_docs=120, random_state=0)
-        found, seeds = [("planted", corpus, corpus.classes()[0])], range(1)
-    else: found, seeds = list(collections(COLLECTIONS)), range(5)
+    found, seeds = (small((4,), 120), range(1)) if args.quick else (list(collections(COLLECTIONS)), range(5))
     one_thread()
     warm_up(args.quick)
     runs = []

@@ -8,18 +8,14 @@ as the paper says, and with rows of unit length.
 
     NMF2_DATA=folder python benchmarks/race2008.py [--quick] [--out FOLDER]
 """
-import os
-import warnings
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from functools import partial
 
 import numpy as np
-from common import arguments, collections, one_thread, say, table, write
+from common import arguments, collections, runs_of, small, table, write
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import normalize
 
 from nmf2.consensus import ClusterAggregation
-from nmf2.data import planted_tree
 from nmf2.evaluate import accuracy
 from nmf2.partitions import RACE, race
 
@@ -53,18 +49,21 @@ def algorithms(k, ranks, kmeans):
     return [(f"{name}, r = {r}", race(name, k, r, kmeans=kmeans)) for r in ranks for name in RACE if not (name == "NMF-Basic" and r != k)]
 
 
-def measure(X, classes, ranks, share, kmeans, seed):
-    """Accuracies on the data, and after each round of aggregation by the nine."""
-    k = len(np.unique(classes))
+def aggregate(X, k, seed, ranks, share, kmeans):
+    """Labels by all algorithms on the data, and in each round of aggregation by the nine, with the solution and how many agree on it."""
     first, again = algorithms(k, ranks, kmeans), [race(name, k, k, kmeans=kmeans) for name in RACE]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = ClusterAggregation(k, clusterers=[a for _, a in first], algorithms=again, threshold=share, max_rounds=ROUNDS, agree=.999,
-                                   random_state=seed).fit(X)
-    def score(labels): return round(accuracy(labels, classes), 4)
-    return dict(alone={name: score(labels) for (name, _), labels in zip(first, model.labelings_)},
-                rounds=[dict(accuracy={name: score(labels) for name, labels in zip(RACE, r.labelings)}, common=int(r.common), solution=score(r.labels))
-                        for r in model.rounds_])
+    model = ClusterAggregation(k, clusterers=[a for _, a in first], algorithms=again, threshold=share, max_rounds=ROUNDS, agree=.999,
+                               random_state=seed).fit(X)
+    return dict(labels=({name: labels for (name, _), labels in zip(first, model.labelings_)}, model.rounds_))
+
+
+def score(found, classes):
+    """Accuracies in place of labels."""
+    def right(labels): return round(accuracy(labels, classes), 4)
+    alone, rounds = found
+    return dict(alone={name: right(labels) for name, labels in alone.items()},
+                rounds=[dict(accuracy={name: right(labels) for name, labels in zip(RACE, r.labelings)}, common=int(r.common), solution=right(r.labels))
+                        for r in rounds])
 
 
 def data(name):
@@ -79,16 +78,15 @@ def data(name):
 def main():
     args = arguments(__doc__, "race2008.json")
     if args.quick:
-        corpus = planted_tree((3,), n_docs=90, random_state=0)
-        jobs = [("planted", "cosine", normalize(corpus.X.astype(float)), corpus.classes()[0], [3], 4/9, 1)]
-    else: jobs = [(title, by, *data(name), ranks, share, SEEDS[name.split()[0]]) for title, (name, _, ranks, share) in EXPERIMENTS.items() for by in KMEANS]
+        (name, corpus, classes), = small((3,), 90)
+        jobs = [(name, ["cosine"], (normalize(corpus.X.astype(float)), classes), [3], 4/9, 1)]
+    else: jobs = [(title, KMEANS, data(name), ranks, share, SEEDS[name.split()[0]]) for title, (name, _, ranks, share) in EXPERIMENTS.items()]
     rows, shown = [], []
-    with ProcessPoolExecutor(1 if args.quick else os.cpu_count(), mp_context=get_context("spawn"), initializer=one_thread) as pool:
-        for title, by, X, classes, ranks, share, seeds in jobs:
-            work = [pool.submit(measure, X, classes, ranks, share, KMEANS[by], seed) for seed in range(seeds)]
-            rows += [dict(experiment=title, kmeans=by, seed=seed, **w.result()) for seed, w in enumerate(work)]
-            shown.append([title, by, *lines(rows, title, by), *theirs(title)])
-            say(", ".join(map(str, shown[-1])))
+    for title, ways, have, ranks, share, seeds in jobs:
+        methods = {by: partial(aggregate, ranks=ranks, share=share, kmeans=KMEANS[by]) for by in ways}
+        runs = runs_of(methods, {title: have}, args.quick, seeds=range(seeds), score=score)
+        rows += [dict(experiment=title, kmeans=run["method"], seed=run["seed"], alone=run["alone"], rounds=run["rounds"]) for run in runs]
+        shown += [[title, by, *lines(rows, title, by), *theirs(title)] for by in ways]
     head = ["", "k-means by", "algorithms alone", *(f"solution after {i}" for i in range(1, ROUNDS + 1)), "paper: alone", "in the end", "after"]
     write(args.output, table(head, shown), what="Mean accuracy of Race's nine algorithms alone, and of the solution that most of them agree on after each "
           "round of aggregation, in brackets how many agree", algorithms=list(RACE),

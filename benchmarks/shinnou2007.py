@@ -6,20 +6,16 @@ paper does with CLUTO. Weights are tf·log((1 + n)/(1 + df)), of unit length. Fi
 default of `HypergraphEnsemble`, and as many as it takes (`tol=1e-3`). Beside them repeated bisection of the documents themselves, FlatNMF2,
 one tree, and the weighted hypergraph of twenty trees from random starts.
 
-    NMF2_DATA=folder python benchmarks/shinnou2007.py [--quick] [--out FOLDER]
+    NMF2_DATA=folder python benchmarks/shinnou2007.py [--quick] [--runs FILE] [--out FOLDER]
 """
-import os
-import warnings
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from functools import partial
 
 import numpy as np
-from common import arguments, collections, one_thread, say, table, write
+from common import KEEP, arguments, collections, runs_of, small, table, write
 
 from nmf2 import NMF, FlatNMF2, HierNMF2
 from nmf2.bisection import RepeatedBisection
 from nmf2.consensus import HypergraphEnsemble, integrate
-from nmf2.data import planted_tree
 from nmf2.evaluate import entropy
 from nmf2.partitions import FlatKMeans
 from nmf2.weighting import TfIdf
@@ -33,31 +29,41 @@ COLUMNS = ["k-means", "NMF", "NMF means", "standard", "weighted", "hypergraph V"
 LONG = ["NMF, long", "NMF means, long", "standard, long", "weighted, long", "hypergraph V, long"]
 MORE = ["repeated bisection", "FlatNMF2", "one tree", "trees, weighted"]
 RUNS, SEEDS = 20, 5
+START = dict(init="random", extrapolate=False, tol=1e-2, settled=None)              # of trees in ensembles
 
 
-def ensembles(X, classes, k, seed, base, runs):
-    """Entropies of the best run, of all runs on average, and of the three hypergraphs made of the same runs."""
-    out = []
-    for weights in ("standard", "weighted", "full"):
-        model = HypergraphEnsemble(k, n_runs=runs, weights=weights, base=base, random_state=seed).fit(X)
-        out.append(entropy(model.labels_, classes))
-    return [entropy(model.best_labels_, classes), np.mean([entropy(run.labels, classes) for run in model.runs_]), *out]
+def ensembles(X, k, seed, runs, long=False):
+    """Labels by the best run, by each run, and by the three hypergraphs made of the same runs."""
+    base = NMF(k, solver="hals", init="random", tol=1e-3, max_iter=300) if long else None
+    by = [HypergraphEnsemble(k, n_runs=runs, weights=weights, base=base, random_state=seed).fit(X) for weights in ("standard", "weighted", "full")]
+    found = [by[0].best_labels_, [run.labels for run in by[0].runs_], *(model.labels_ for model in by)]
+    return dict(labels=dict(zip(LONG if long else COLUMNS[1:], found)))
 
 
-def measure(X, classes, seed, runs):
-    """Entropies by each method."""
-    k = len(np.unique(classes))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")                        # turns are limited on purpose; a tree may end early
-        found = [entropy(FlatKMeans(k, random_state=seed).fit(X).labels_, classes), *ensembles(X, classes, k, seed, None, runs)]
-        long = NMF(k, solver="hals", init="random", tol=1e-3, max_iter=300)
-        found += ensembles(X, classes, k, seed, long, runs)
-        found += [entropy(RepeatedBisection(k, random_state=seed).fit(X).labels_, classes), entropy(FlatNMF2(k).fit(X).labels_, classes)]
-        start = dict(init="random", extrapolate=False, tol=1e-2, settled=None)
-        found.append(entropy(HierNMF2(k, random_state=seed, **start).fit(X).labels_, classes))
-        trees = HypergraphEnsemble(k, n_runs=runs, base=HierNMF2(k, **start), random_state=seed).fit(X)
-        found.append(entropy(trees.labels_, classes))
-    return [round(float(e), 4) for e in found]
+def trees(X, k, seed, runs):
+    """Labels by the weighted hypergraph of trees."""
+    return HypergraphEnsemble(k, n_runs=runs, base=HierNMF2(k, **START), random_state=seed).fit(X).labels_
+
+
+def methods(runs):
+    """What is compared; ensembles have several figures."""
+    return {"k-means": FlatKMeans(), "ensembles": partial(ensembles, runs=runs), "ensembles, long": partial(ensembles, runs=runs, long=True),
+            "repeated bisection": RepeatedBisection(), "FlatNMF2": FlatNMF2(), "one tree": HierNMF2(**START), "trees, weighted": partial(trees, runs=runs)}
+
+
+def score(found, classes):
+    """Entropy of labels; of several, by their names, of several of a name the mean."""
+    def mean(labels): return round(float(np.mean([entropy(x, classes) for x in np.atleast_2d(labels)])), 4)
+    return {name: mean(labels) for name, labels in found.items()} if isinstance(found, dict) else dict(entropy=mean(found))
+
+
+def gathered(runs):
+    """A row for each collection and seed, with all entropies by their columns."""
+    rows = {}
+    for run in runs:
+        row = rows.setdefault((run["collection"], run["seed"]), dict(collection=run["collection"], seed=run["seed"], entropy={}))
+        row["entropy"] |= {run["method"]: run["entropy"]} if "entropy" in run else {c: run[c] for c in COLUMNS + LONG if c in run}
+    return list(rows.values())
 
 
 def weigh(corpus):
@@ -67,20 +73,10 @@ def weigh(corpus):
 
 
 def main():
-    args = arguments(__doc__, "shinnou2007.json")
-    names, runs, seeds = list(PAPER), RUNS, range(SEEDS)
-    if args.quick:
-        runs, seeds, corpus = 3, range(1), planted_tree((2, 2), n_docs=160, random_state=0)
-        found = [("planted", corpus, corpus.classes()[0])]
-    else: found = collections(names)
-    rows = []
-    with ProcessPoolExecutor(1 if args.quick else os.cpu_count(), mp_context=get_context("spawn"), initializer=one_thread) as pool:
-        for name, corpus, classes in found:
-            X = weigh(corpus)
-            work = [pool.submit(measure, X, classes, seed, runs) for seed in seeds]
-            rows += [dict(collection=name, seed=seed, entropy=dict(zip(COLUMNS + LONG + MORE, w.result()))) for seed, w in zip(seeds, work)]
-            say(f"{name}: " + ", ".join(f"{c} {np.mean([r['entropy'][c] for r in rows if r['collection'] == name]):.3f}" for c in COLUMNS + LONG + MORE))
-    report(args, rows, runs)
+    args = arguments(__doc__, "shinnou2007.json", **KEEP)
+    runs, seeds, found = (3, range(1), small((2, 2), 160)) if args.quick else (RUNS, range(SEEDS), collections(PAPER))
+    have = {name: (weigh(corpus), classes) for name, corpus, classes in found}
+    report(args, gathered(runs_of(methods(runs), have, args.quick, seeds=seeds, score=score, path=args.runs or None)), runs)
 
 
 def report(args, rows, runs):

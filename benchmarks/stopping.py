@@ -6,12 +6,13 @@ the edges of the wedge for topics, and stopping early by `settled`. Trees depend
 fifths of the documents, the same for all methods. NMI (arithmetic, outliers one more cluster), its difference from the papers' method with the standard error over
 collections, and passes over the matrix (`n_sweeps_`).
 
-    NMF2_DATA=folder python benchmarks/stopping.py [--quick] [--out FOLDER]
+    NMF2_DATA=folder python benchmarks/stopping.py [--quick] [--runs FILE] [--out FOLDER]
 """
 import warnings
+from functools import partial
 
 import numpy as np
-from common import arguments, collections, say, table, write
+from common import KEEP, WithClasses, arguments, collections, runs_of, small, table, write
 
 from nmf2 import FlatNMF2
 from nmf2.evaluate import nmi
@@ -35,22 +36,21 @@ def start_from(X, spare):
     return lambda docs, terms: (None, svd_topics(documents(take(X, docs)[0]), spare).T)
 
 
-def measure(X, classes, options, seeds):
-    """NMI of leaves and flat topics, and sweeps, one each a seed; the passes for a start of ours are not counted."""
-    row = dict(leaves=[], flat=[], sweeps=[])
-    spare = options.get("spare")
-    options = {name: value for name, value in options.items() if name != "spare"}
-    for seed in range(seeds):
-        some = np.random.default_rng(seed).permutation(X.shape[0])[:X.shape[0]*4//5]
-        Y = X[some]
-        if spare: options["init"] = start_from(Y, spare)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")                        # fewer leaves than asked for
-            model = FlatNMF2(min(40, len(set(classes))), random_state=seed, **options).fit(Y)
-        row["leaves"].append(round(nmi(model.hier_.labels_, classes[some]), 4))
-        row["flat"].append(round(nmi(model.labels_, classes[some]), 4))
-        row["sweeps"].append(round(model.hier_.n_sweeps_, 1))
-    return row
+def figures(collection, k, seed, spare=None, **options):
+    """NMI of leaves and flat topics, and passes, of which those for a start of ours are not counted."""
+    X, classes = collection.some(seed)
+    if spare: options["init"] = start_from(X, spare)
+    model = FlatNMF2(min(40, len(set(collection.classes))), random_state=seed, **options).fit(X)
+    return dict(leaves=round(nmi(model.hier_.labels_, classes), 4), flat=round(nmi(model.labels_, classes), 4), sweeps=round(model.hier_.n_sweeps_, 1))
+
+
+def gathered(runs):
+    """A row for each collection and method, with a figure each seed."""
+    rows = {}
+    for run in runs:
+        row = rows.setdefault((run["collection"], run["method"]), dict(collection=run["collection"], method=run["method"], leaves=[], flat=[], sweeps=[]))
+        for value in ("leaves", "flat", "sweeps"): row[value].append(run[value])
+    return list(rows.values())
 
 
 def summary(rows):
@@ -68,15 +68,13 @@ def summary(rows):
 
 
 def main():
-    args = arguments(__doc__, "stopping.json")
-    rows = []
-    for name, corpus, classes in collections(["tr23", "re0"] if args.quick else MATRICES):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")                        # documents that weighting leaves empty
-            X = count_pipeline().fit_transform(corpus.X)
-        for method, options in METHODS.items():
-            rows.append(dict(collection=name, method=method, **measure(X, classes, options, 1 if args.quick else 6)))
-        say(name)
+    args = arguments(__doc__, "stopping.json", **KEEP)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")                            # documents that weighting leaves empty
+        have = {name: (WithClasses(count_pipeline().fit_transform(corpus.X), classes), None)
+                for name, corpus, classes in (small((2, 2), 160) if args.quick else collections(MATRICES))}
+    methods = {name: partial(figures, **options) for name, options in METHODS.items()}
+    rows = gathered(runs_of(methods, have, args.quick, clusters=1, seeds=range(1 if args.quick else 6), path=args.runs or None))
     means = summary(rows)
     shown = table(["method", "sweeps", "NMI of leaves", "flat", "change", "standard error"], [list(row.values()) for row in means])
     write(args.output, shown, what="Stopping rules for splitting: NMI and passes over the matrix, means over collections",

@@ -4,23 +4,30 @@ One step away from the defaults at a time (limits of the vocabulary, tokens, tf,
 labelled collections. For each collection and setting: NMI of HierNMF2's leaves (outliers as one more cluster) and of FlatNMF2 to
 the classes, with as many leaves as classes, for three starts: the default one and two random ones.
 
-    NMF2_DATA=folder python benchmarks/weighting.py [--quick] [--output FILE]
+    NMF2_DATA=folder python benchmarks/weighting.py [--quick] [--runs FILE] [--out FOLDER]
 """
-import time
 import warnings
+from functools import partial
 
 import numpy as np
-from common import arguments, collections, say, table, write
+from common import KEEP, arguments, collections, runs_of, small, table, write
 
 from nmf2.evaluate import nmi
 from nmf2.flat import FlatNMF2
 from nmf2.weighting import count_pipeline, text_pipeline
 
-QUICK = ["tr23", "re0"]
 MATRICES = ["tr11", "tr23", "tr41", "re0", "wap", "k1a", "k1b", "hitech", "fbis", "la1", "classic3", "cranmed", "cacmcisi",
             "reuters21578_cai", "20newsgroups_cai"]
 TEXTS = ["classic4_raw", "arxiv_2level", "reuters21578", "20newsgroups"]
-STARTS = [{}] + [dict(init="random", extrapolate=False, random_state=seed) for seed in (0, 1)]
+
+def labelings(X, k, seed, **start):
+    """The leaves, and the flat topics, from a start."""
+    model = FlatNMF2(k, **start).fit(X)
+    return dict(labels=dict(leaves=model.hier_.labels_, flat=model.labels_))
+
+
+STARTS = {"default": labelings,
+          **{f"random {seed}": partial(labelings, init="random", extrapolate=False, random_state=seed) for seed in (0, 1)}}
 
 # name -> what differs from the defaults; those with `texts` need the texts
 SETTINGS = {
@@ -50,16 +57,20 @@ def weighted(corpus, setting):
         return pipe.fit_transform(data)
 
 
-def measure(X, classes, starts):
-    """NMI of the leaves and of the flat topics, one each a start."""
-    leaves, flat = [], []
-    for start in starts:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")        # fewer leaves than asked for
-            model = FlatNMF2(len(set(classes)), **start).fit(X)
-        leaves.append(round(nmi(model.hier_.labels_, classes), 4))
-        flat.append(round(nmi(model.labels_, classes), 4))
-    return dict(leaves=leaves, flat=flat)
+def score(found, classes):
+    """NMI of each labeling."""
+    return {kind: round(nmi(labels, classes), 4) for kind, labels in found.items()}
+
+
+def gathered(runs):
+    """A row for each collection and setting, with a figure each start."""
+    rows = {}
+    for run in runs:
+        name, setting = run["collection"].split(": ")
+        new = dict(collection=name, setting=setting, classes=run["classes"], shape=run["shape"], leaves=[], flat=[])
+        row = rows.setdefault(run["collection"], new)
+        for kind in ("leaves", "flat"): row[kind].append(run[kind])
+    return list(rows.values())
 
 
 def summary(rows):
@@ -77,17 +88,13 @@ def summary(rows):
 
 
 def main():
-    args = arguments(__doc__, "weighting.json")
-    rows, starts = [], STARTS[:1] if args.quick else STARTS
-    for name, corpus, classes in collections(QUICK if args.quick else MATRICES + TEXTS):
-        for setting, options in {**SETTINGS, **({} if corpus.texts is None else TEXT_SETTINGS)}.items():
-            t0 = time.perf_counter()
-            X = weighted(corpus, options)
-            row = dict(collection=name, setting=setting, classes=len(set(classes)), shape=X.shape,
-                       **measure(X, classes, starts))
-            rows.append(row)
-            say(f"{name} {setting}: leaves {np.mean(row['leaves']):.3f}, flat {np.mean(row['flat']):.3f} "
-                f"({time.perf_counter() - t0:.0f} s)")
+    args = arguments(__doc__, "weighting.json", **KEEP)
+    def ready(corpus, options, classes): return weighted(corpus, options), classes
+    have = {f"{name}: {setting}": partial(ready, corpus, options, classes)
+            for name, corpus, classes in (small((2, 2), 160) if args.quick else collections(MATRICES + TEXTS))
+            for setting, options in {**SETTINGS, **({} if corpus.texts is None else TEXT_SETTINGS)}.items()}
+    starts = {name: start for name, start in STARTS.items() if name == "default" or not args.quick}
+    rows = gathered(runs_of(starts, have, args.quick, seeds=0, score=score, path=args.runs or None))
     means = summary(rows)
     shown = table(["setting", "collections", "leaves", "flat", "change", "better on", "worse on"],
                   [[s, m["collections"], f"{m['leaves']:.3f}", f"{m['flat']:.3f}", f"{m['change']:+.3f}", m["better_on"],

@@ -7,21 +7,17 @@ Reuters-21578 keeps the stories with exactly one topic, of topics with at least 
 documents, of unit length, without stop words; words are not stemmed. NMF minimises the paper's error by HALS, which needs fewer turns than
 its multiplicative update; `--mu` uses the latter, for a few draws.
 
-    NMF2_DATA=folder python benchmarks/xu2003.py [--collection NAME] [--mu] [--quick] [--out FOLDER]
+    NMF2_DATA=folder python benchmarks/xu2003.py [--collection NAME] [--mu] [--quick] [--runs FILE] [--out FOLDER]
 """
-import os
-import warnings
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from functools import partial
 
 import numpy as np
-from common import arguments, collections, one_thread, say, table, write
-from sklearn.exceptions import ConvergenceWarning
+from common import KEEP, WithClasses, arguments, collections, runs_of, small, table, write
 
 from nmf2 import NMF, FlatNMF2
-from nmf2.data import planted_tree
 from nmf2.evaluate import accuracy, nmi
 from nmf2.partitions import AverageAssociation, NormalizedCutClustering
+from nmf2.study import with_size
 from nmf2.weighting import NormalizedCut, TfIdf, count_pipeline, text_pipeline
 
 # Table 3 of the paper, Reuters: for each k, MI and AC of AA, NC, NMF, NMF-NCW
@@ -52,27 +48,31 @@ def mixed(X, classes, k, rng):
     return Y[filled], classes[rows][filled]
 
 
-def cluster(Y, k, seed, solver, starts):
-    """Labels by each method."""
-    cut = NormalizedCut().fit_transform(Y)
-    factor = dict(solver=solver, init="random", n_init=starts, max_iter=200, tol=1e-3, random_state=seed)
-    return {"AA": AverageAssociation(k, normalize_rows=False, random_state=seed).fit(Y).labels_,
-            "NC": NormalizedCutClustering(k, normalize_rows=False, random_state=seed).fit(Y).labels_,
-            "NMF": NMF(k, **factor).fit(Y).labels_, "NMF-NCW": NMF(k, **factor).fit(cut).labels_,
-            "AA, rows of length one": AverageAssociation(k, random_state=seed).fit(Y).labels_,
-            "NC, rows of length one": NormalizedCutClustering(k, random_state=seed).fit(Y).labels_,
-            "FlatNMF2": FlatNMF2(k, random_state=seed).fit(cut).labels_}
+def on_mixture(collection, k, draw, model, cut=False):
+    """How a model finds the topics of a mixture."""
+    Y, truth = mixed(collection.X, collection.classes, k, np.random.default_rng([k, draw]))
+    labels = with_size(model, k, draw).fit(NormalizedCut().fit_transform(Y) if cut else Y).labels_
+    return dict(documents=Y.shape[0], terms=Y.shape[1], MI=round(nmi(labels, truth, average="max"), 4), AC=round(accuracy(labels, truth), 4))
 
 
-def one_draw(X, classes, k, draw, solver, starts):
-    """MI and AC of each method on one mixture."""
-    Y, truth = mixed(X, classes, k, np.random.default_rng([k, draw]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)         # of single starts
-        warnings.filterwarnings("ignore", message="n_clusters=.* can't be had")
-        found = cluster(Y, k, draw, solver, starts)
-    scored = {name: (round(nmi(labels, truth, average="max"), 4), round(accuracy(labels, truth), 4)) for name, labels in found.items()}
-    return dict(k=k, draw=draw, documents=Y.shape[0], terms=Y.shape[1], scores=scored)
+def methods(solver, starts):
+    """What is compared."""
+    factor = NMF(solver=solver, init="random", n_init=starts, max_iter=200, tol=1e-3)
+    models = AverageAssociation(normalize_rows=False), NormalizedCutClustering(normalize_rows=False), factor
+    return {**{name: partial(on_mixture, model=model) for name, model in zip(METHODS, models)},
+            "NMF-NCW": partial(on_mixture, model=factor, cut=True),
+            "AA, rows of length one": partial(on_mixture, model=AverageAssociation()),
+            "NC, rows of length one": partial(on_mixture, model=NormalizedCutClustering()),
+            "FlatNMF2": partial(on_mixture, model=FlatNMF2(), cut=True)}
+
+
+def gathered(runs):
+    """A row for each mixture, with MI and AC of all methods."""
+    rows = {}
+    for run in runs:
+        new = dict(k=run["k"], draw=run["seed"], documents=run["documents"], terms=run["terms"], scores={})
+        rows.setdefault((run["k"], run["seed"]), new)["scores"][run["method"]] = run["MI"], run["AC"]
+    return list(rows.values())
 
 
 def means(rows, k=None):
@@ -97,20 +97,14 @@ def shown(rows, paper):
 
 def main():
     args = arguments(__doc__, "xu2003.json", collection=("reuters21578", "the collection to draw topics from"),
-                     mu="NMF by the paper's multiplicative update, for ten draws of each k")
+                     **KEEP, mu="NMF by the paper's multiplicative update, for ten draws of each k")
     ks, draws, starts = range(2, 11), 10 if args.mu else 50, 10
-    if args.quick:
-        ks, draws, starts = (2, 3), 2, 2
-        corpus = planted_tree((2, 3), n_docs=240, random_state=0)
-    else: (_, corpus, _), = collections([args.collection])
+    if args.quick: ks, draws, starts = (2, 3), 2, 2
+    (_, corpus, _), = small((2, 3), 240) if args.quick else collections([args.collection])
     X, classes = select(corpus)
-    solver, rows = "mu" if args.mu else "hals", []
-    with ProcessPoolExecutor(1 if args.quick else os.cpu_count(), mp_context=get_context("spawn"), initializer=one_thread) as pool:
-        for k in ks:
-            found = [pool.submit(one_draw, X, classes, k, draw, solver, starts) for draw in range(draws)]
-            rows += [f.result() for f in found]
-            own = means(rows, k)
-            say(f"k = {k}: " + ", ".join(f"{name} {mi:.3f} {ac:.3f}" for name, (mi, ac) in zip(METHODS + OURS, own)))
+    solver = "mu" if args.mu else "hals"
+    have = {args.collection: (WithClasses(X, classes), None)}
+    rows = gathered(runs_of(methods(solver, starts), have, args.quick, clusters=ks, seeds=range(draws), path=args.runs or None))
     paper = args.collection == "reuters21578" and not args.quick
     order = [METHODS[i] for i in np.argsort(means(rows)[:4, 1])]
     if args.output and (args.mu or args.collection != "reuters21578"):

@@ -360,7 +360,7 @@ def test_summary_follows_from_the_rows():
 
 def test_benchmark_without_collections_says_what_to_do():
     where = {k: v for k, v in os.environ.items() if k != "NMF2_DATA"} | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, ROOT/"benchmarks"/"weighting.py", "--quick"], capture_output=True, text=True, env=where,
+    done = subprocess.run([sys.executable, ROOT/"benchmarks"/"weighting.py"], capture_output=True, text=True, env=where,
                           timeout=300)
     assert done.returncode and "Set the environment variable NMF2_DATA" in done.stderr
 
