@@ -43,9 +43,9 @@ def revive(
 def terms_last(
     docs,                # from `documents`
     Ht:np.ndarray,       # topics to start from, (n_terms, 2)
-    tol:float,           # these three as for `rank2_nmf`
-    min_iter:int,
-    max_iter:int,
+    tol:float,           # stop when the projected gradient is below this part of that after the first iteration
+    min_iter:int,        # iterations before the first look at it
+    max_iter:int,        # at most this many iterations
     sweep=None,          # in place of `docs.sweep`
     solve=None,          # a solver of `nmf2.nmf` for the topics, in place of the closed form
 )->Rank2:
