@@ -34,10 +34,11 @@ def _array(values, name):
                          f"{type(values).__name__}")
     if not one_array: values = list(values)
     if len(values) == 0: raise ValueError(f"{name} has no entries: there is nothing to measure")
-    if np.ndim(values[0]) or one_array and values.ndim > 1:
+    plain = one_array and values.dtype.kind != "O"
+    if one_array and values.ndim > 1 or not plain and any(isinstance(v, (list, tuple, dict, set)) or getattr(v, "ndim", 0) for v in values):
         raise ValueError(f"{name} must have one entry for each document, and has rows or columns: "
                          "for several levels of classes there is nmi_by_level, for weights take their argmax first")
-    return values if one_array and values.dtype.kind != "O" else np.array(_alike(list(values), name))
+    return values if plain else np.array(_alike(list(values), name))
 
 def _alike(values, name):
     "The list, if all are strings or none is, and nothing is missing"
@@ -82,7 +83,7 @@ class Contingency(NamedTuple):
 OUTLIERS, UNLABELLED = ("cluster", "drop"), ("error", "drop", "class")
 
 def _one_of(name, value, allowed):
-    if value not in allowed: raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+    if not (isinstance(value, str) and value in allowed): raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
 def _none_as_group(numbers, names, called):
     "Those that belong to no group as a group of their own, the last"
@@ -447,7 +448,7 @@ def nmi_by_level(
 )->np.ndarray:                  # (n_levels,)
     "One NMI for each level of classes. Source: Kuang and Park (2013), Section 5."
     known, tree = _levels(class_levels), getattr(tree_or_labels, "tree_", tree_or_labels)
-    labels = tree.labels() if isinstance(tree, Tree) else tree
+    labels = tree.labels() if isinstance(tree, Tree) else _array(tree, "tree_or_labels")
     for level, classes in enumerate(known):
         if len(classes) != len(labels):
             raise ValueError(f"level {level} of class_levels has {len(classes)} entries for {len(labels)} documents: "
@@ -632,9 +633,6 @@ def _blocks(X, words, window):
         if window is None: return [_found_columns(X, words)]
         if X.texts is None: raise ValueError("window needs the order of words, and this Corpus has counts only: leave it at None")
         X = X.texts
-    if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
-        raise ValueError("X must be a document-term matrix, a Corpus, a list of texts, or a list of lists of words, "
-                         f"got {type(X).__name__}")
     X = list(X)
     if not X or not all(isinstance(text, (str, list, tuple)) for text in X):
         raise ValueError("texts must be strings, or lists of words, at least one")
@@ -643,6 +641,9 @@ def _blocks(X, words, window):
 def _occurrences(topics, X, n, window, vocab):
     "Occurrences of the top words of topics in a reference, and how many words topics have"
     matrix = sp.issparse(X) or getattr(X, "ndim", 1) == 2
+    if isinstance(X, (str, bytes)) or not (matrix or isinstance(X, Corpus) or hasattr(X, "__iter__")):
+        raise ValueError("X must be a document-term matrix, a Corpus, a list of texts, or a list of lists of words, "
+                         f"got {type(X).__name__}")
     if hasattr(X, "to_numpy"): X = X.to_numpy()
     if window is not None and matrix: raise ValueError("window needs the order of words: give texts in place of the matrix")
     if window is not None: check_number("window", window, 2)

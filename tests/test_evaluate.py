@@ -150,7 +150,8 @@ def test_sparse_matching_is_as_good_as_the_full_one(shape, monkeypatch):
 
 @pytest.mark.parametrize("values, said", [
     ([], "no entries"), (np.array([]), "no entries"), ("sport", "type str"), (3, "type int"), (np.int64(3), "type int64"),
-    (None, "NoneType"), ([[0], [1]], "nmi_by_level"), (np.zeros((3, 2)), "nmi_by_level"), (np.zeros((3, 1)), "nmi_by_level"),
+    (None, "NoneType"), ([[0], [1]], "nmi_by_level"), ([0, (1, 2)], "nmi_by_level"), ([[[1], [1, 2]]], "nmi_by_level"),
+    (np.array([(1, 2), 1, None], dtype=object), "nmi_by_level"), (np.zeros((3, 2)), "nmi_by_level"), (np.zeros((3, 1)), "nmi_by_level"),
     ([0, None], r"\[1\] is None"), (["a", float("nan")], r"\[1\] is nan"), (np.array([0, np.nan]), r"\[1\] is nan"),
     ([.5, 1.], "number of its group"), (["1", 1], "has both"), (np.array(["a", 1], dtype=object), "has both"),
     ([1j, 2], "complex"), (sp.csr_array([[1, 0]]), "csr_array"), (np.array(3), "type ndarray")])
@@ -172,6 +173,8 @@ def test_wrong_options_are_named():
         with pytest.raises(ValueError, match="^base must"): mutual_information([0], [0], base=base)
     with pytest.raises(ValueError, match="3 labels and 2 classes"): nmi([0, 1, 1], [0, 1])
     with pytest.raises(ValueError, match="average must"): nmi([0], [0], average="mean")
+    with pytest.raises(ValueError, match="average must"): nmi([0], [0], average=["max"])
+    with pytest.raises(ValueError, match="outliers must"): accuracy([0], [0], outliers=np.array([1, 2]))
     with pytest.raises(ValueError, match="outliers must"): accuracy([0], [0], outliers="out")
     with pytest.raises(ValueError, match="unlabelled must"): accuracy([0], [0], unlabelled="no")
     with pytest.raises(ValueError, match="base"): mutual_information([0], [0], base=1)
@@ -247,6 +250,7 @@ def test_nmi_by_level():
     assert_allclose(nmi_by_level(tree, truth.tolist()), [nmi(tree.labels(), truth)])
     for wrong in (table.tolist(), [], "ab", 3, [truth[:5]]):
         with pytest.raises(ValueError, match="class_levels"): nmi_by_level(tree, wrong)
+    with pytest.raises(ValueError, match="tree_or_labels must be .* type int"): nmi_by_level(5, table)
 
 
 def test_perfect_trees_and_senseless_classes():
@@ -402,6 +406,7 @@ def test_what_coherence_cannot_use_is_named():
                        (lambda: npmi_coherence(H, Corpus(X=X), window=5), "counts only"),
                        (lambda: npmi_coherence(H, ["a text"]), "vocab must"),
                        (lambda: npmi_coherence(H, "a text", vocab=words), "got str"),
+                       (lambda: umass_coherence(H, None), "X must be .* got NoneType"),
                        (lambda: npmi_coherence(H, [], vocab=words), "at least one"),
                        (lambda: npmi_coherence(H, [1, 2], vocab=words), "strings"),
                        (lambda: npmi_coherence([["a"]], X), "together with vocab")):

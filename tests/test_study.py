@@ -290,6 +290,8 @@ def test_wrong_arguments_are_named(tmp_path):
         with pytest.raises(ValueError, match=said): Study(METHODS, COLLECTIONS, **options)
     with pytest.raises(ValueError, match=r"Make one with KMeans\(\)"): Study({"m": KMeans}, COLLECTIONS)
     with pytest.raises(ValueError, match="method 'm'"): Study({"m": 3}, COLLECTIONS)
+    with pytest.raises(ValueError, match="methods must be a dictionary, .* got list"): Study([drawn], COLLECTIONS)
+    with pytest.raises(ValueError, match="collections must be a dictionary, .* got list"): Study(METHODS, [(X, CLASSES)])
 
 
 # ---- tables
@@ -315,6 +317,8 @@ def test_tables_have_means_and_deviations():
 
 def test_tables_do_not_mix_what_should_be_told_apart():
     with pytest.raises(ValueError, match="k has several"): tabulate(RUNS)
+    with pytest.raises(ValueError, match="method='nobody'; there are"): tabulate(RUNS, k=2, method="nobody")
+    with pytest.raises(ValueError, match=r"k=\[7, 8\]; there are"): tabulate(RUNS, k=[7, 8])
     with pytest.raises(ValueError, match="collection has several"): tabulate(RUNS, columns="k")
     assert tabulate(RUNS, columns="k", over=("seed", "collection"), stat="count").cells.tolist() == [[6, 6], [6, 6]]
     with pytest.raises(ValueError, match="no run has 'nmy'; there are collection, method"): tabulate(RUNS, value="nmy")
@@ -339,3 +343,18 @@ def test_tables_and_runs_as_data_frames():
     assert study.to_pandas().shape[0] == 8 and isinstance(study.to_pandas(), pd.DataFrame)
     frame = study.table(stat="mean").to_pandas()
     assert list(frame.index) == ["drawn", "perfect"] and frame.loc["perfect", "half"] == 1
+
+
+def test_a_method_that_returns_nothing_fails():
+    (run,) = Study({"none": lambda X, k, seed: None}, {"c": (X, CLASSES)}, seeds=0).run().runs
+    assert "a method must return labels or a dictionary of figures" in run["error"]
+
+
+@pytest.mark.parametrize("line", ['{"x": 1}', "[1, 2]", "3"])
+def test_a_line_that_is_no_run_is_named(tmp_path, line):
+    path = tmp_path/"runs.jsonl"
+    Study({"drawn": drawn}, {"c": (X, CLASSES)}, seeds=0, path=path).run()
+    before = path.read_text(encoding="utf-8") + line + "\n"
+    path.write_text(before, encoding="utf-8")
+    with pytest.raises(ValueError, match="line 3 is not a run of a study"): Study({"drawn": drawn}, {"c": (X, CLASSES)}, path=path)
+    assert path.read_text(encoding="utf-8") == before
