@@ -61,7 +61,7 @@ def small(branching, n_docs):
 class WithClasses:
     """A collection for methods that draw documents of it: they see the classes, and return figures in place of labels."""
     def __init__(self, X, classes): self.X, self.classes, self.shape = X, np.asarray(classes), X.shape
-    def to_numpy(self): return self.X                                      # what a study keeps a checksum of
+    def to_numpy(self): return sp.hstack([sp.csr_array(self.X), sp.csr_array(self.classes[:,None])], "csr")     # for the study's checksum
     def some(self, seed):
         """Four fifths of the documents, and their classes."""
         rows = np.random.default_rng(seed).permutation(self.shape[0])[:self.shape[0]*4//5]
@@ -69,12 +69,15 @@ class WithClasses:
 
 
 def runs_of(methods, found, quick, **options):
-    """The runs of a study on all cores (with `quick` on one), in order; if one failed nothing is measured."""
+    """The runs of a study on all cores (with `quick` on one), in order, without others in its file; if one failed nothing is measured."""
     study = Study(methods, found, **options).run(n_jobs=1 if quick else -1, progress=not quick)
-    for run in study.failures: say(f"{run['method']} on {run['collection']}, k = {run['k']}, seed {run['seed']}: {run['error']}")
-    if study.failures: sys.exit(f"{len(study.failures)} of {len(study.runs)} runs failed.")
     collections, names = list(found), list(methods)
-    return sorted(study.runs, key=lambda run: (collections.index(run["collection"]), run["k"], names.index(run["method"]), run["seed"]))
+    runs = [run for run in study.runs if run["collection"] in found and run["method"] in methods and run["seed"] in study.seeds
+            and run["k"] in (study.clusters or [run["classes"]])]
+    failed = [run for run in runs if run["error"]]
+    for run in failed: say(f"{run['method']} on {run['collection']}, k = {run['k']}, seed {run['seed']}: {run['error']}")
+    if failed: sys.exit(f"{len(failed)} of {len(runs)} runs failed.")
+    return sorted(runs, key=lambda run: (collections.index(run["collection"]), run["k"], names.index(run["method"]), run["seed"]))
 
 
 def weigh(X):

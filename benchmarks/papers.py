@@ -214,7 +214,7 @@ def quality(name, data, prefix, among, seeds, n_jobs):
                 ways = {m: Measured(m, data.levels, data.ks) for m in names}
                 study = Study(ways, {name: (X, data.levels[-1])}, clusters=data.ks[-1:] if grown else flat, seeds=some[:seeds], path=path)
                 study.run(n_jobs=n_jobs)
-                runs |= {(r["method"], r["k"], r["seed"]): r for r in study.runs}
+                runs |= {(r["method"], r["k"], r["seed"]): r for r in study.runs if r["method"] in among}
     return list(runs.values())
 
 
@@ -229,7 +229,7 @@ def times(name, data, prefix, among, turns):
             ways = {m: Timed(m, data.matrices[METHODS[m].wants]) for m in names}
             study = Study(ways, here, clusters=k, seeds=range(turns if fast else 1), path=path)
             study.run()
-            runs |= {(r["method"], r["k"], r["seed"]): r for r in study.runs}
+            runs |= {(r["method"], r["k"], r["seed"]): r for r in study.runs if r["method"] in among}
         slow = {m for (m, _, _), r in runs.items() if r["seconds"] > LIMIT}
     return list(runs.values())
 

@@ -114,7 +114,7 @@ def test_the_command_leaves_out_places(monkeypatch):
     assert command() == "python benchmarks/papers.py --part time --quick"
 
 
-def test_runs_come_in_order_and_a_failure_ends_all(capsys):
+def test_runs_come_in_order_and_a_failure_ends_all(capsys, tmp_path):
     from common import WithClasses, runs_of
     def size(collection, k, seed): return dict(n=len(collection.some(seed)[1]) + k)
     def first(collection, k, seed): return dict(n=int(collection.some(seed)[0][0,0]))
@@ -124,6 +124,11 @@ def test_runs_come_in_order_and_a_failure_ends_all(capsys):
     assert {r["n"] for r in runs if r["method"] == "size" and r["k"] == 2} == {10}                      # eight of ten documents
     drawn = {r["seed"]: r["n"] for r in runs if r["method"] == "first"}
     assert drawn == {seed: np.random.default_rng(seed).permutation(10)[0] for seed in (0, 1)}
+    path = tmp_path/"runs.jsonl"
+    def kept(methods, seeds): return len(runs_of(methods, have, True, clusters=2, seeds=seeds, path=path))
+    assert kept(dict(size=size, first=first), range(3)) == 12 and kept(dict(size=size), range(2)) == 4      # others in the file are left out
+    other = {name: (WithClasses(np.arange(10.)[:,None], [1]*10), None) for name in "ba"}
+    with pytest.raises(ValueError, match="is not the one in"): runs_of(dict(size=size), other, True, clusters=2, seeds=0, path=path)
     def fails(collection, k, seed): raise ValueError("no such luck")
     with pytest.raises(SystemExit, match="1 of 2 runs failed"): runs_of(dict(size=size, fails=fails), {"a": have["a"]}, True, clusters=2, seeds=0)
     assert "fails on a, k = 2, seed 0: ValueError: no such luck" in capsys.readouterr().err
