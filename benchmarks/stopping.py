@@ -63,7 +63,7 @@ def summary(rows):
         differ = (values - next(iter(got.values())))[:, :2].mean(axis=1)
         leaves, flat, sweeps = values.mean(axis=0)
         out.append(dict(method=method, sweeps=round(sweeps, 1), leaves=round(leaves, 3), flat=round(flat, 3),
-                        change=round(differ.mean(), 3), error=round(differ.std()/len(names)**.5, 3)))
+                        change=round(differ.mean(), 3), error=round(differ.std(ddof=1 if len(names) > 1 else 0)/len(names)**.5, 3)))
     return out
 
 
