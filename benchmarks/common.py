@@ -4,6 +4,7 @@ import ctypes
 import gc
 import json
 import os
+import shlex
 import sys
 import tempfile
 import time
@@ -69,15 +70,12 @@ class WithClasses:
 
 
 def runs_of(methods, found, quick, **options):
-    """The runs of a study on all cores (with `quick` on one), in order, without others in its file; if one failed nothing is measured."""
+    """The runs of a study on all cores (with `quick` on one), in order; if one failed nothing is measured."""
     study = Study(methods, found, **options).run(n_jobs=1 if quick else -1, progress=not quick)
     collections, names = list(found), list(methods)
-    runs = [run for run in study.runs if run["collection"] in found and run["method"] in methods and run["seed"] in study.seeds
-            and run["k"] in (study.clusters or [run["classes"]])]
-    failed = [run for run in runs if run["error"]]
-    for run in failed: say(f"{run['method']} on {run['collection']}, k = {run['k']}, seed {run['seed']}: {run['error']}")
-    if failed: sys.exit(f"{len(failed)} of {len(runs)} runs failed.")
-    return sorted(runs, key=lambda run: (collections.index(run["collection"]), run["k"], names.index(run["method"]), run["seed"]))
+    for run in study.failures: say(f"{run['method']} on {run['collection']}, k = {run['k']}, seed {run['seed']}: {run['error']}")
+    if study.failures: sys.exit(f"{len(study.failures)} of {len(study.runs)} runs failed.")
+    return sorted(study.runs, key=lambda run: (collections.index(run["collection"]), run["k"], names.index(run["method"]), run["seed"]))
 
 
 def weigh(X):
@@ -206,7 +204,7 @@ def command():
     words, kept = iter(sys.argv[1:]), []
     for word in words:
         option, equals, _ = word.partition("=")
-        if option not in ("--out", "--output", "--runs"): kept.append(word)
+        if option not in ("--out", "--output", "--runs"): kept.append(shlex.quote(word))
         elif not equals: next(words)                                     # its place
     return " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *kept])
 

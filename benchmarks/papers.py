@@ -2,12 +2,15 @@
 
 Quality is NMI (arithmetic, outliers as one more cluster) to the classes of each level, and UMass coherence (20 words, ε = 1, counted in the
 collection itself): Figures 4 and 5 of both papers. Trees are fitted once with as many leaves as there are classes, and cut for all smaller
-numbers; flat methods are fitted for a quarter, half, three quarters of that number, and all. Time is the median of whole fits, one at a
-time and all methods in turn: Figures 3, 6 and 7. After a run of more than a minute a method isn't tried with more clusters.
+numbers; flat methods are fitted for a quarter, half, three quarters of that number, and all. Time is that of whole fits, one at a time:
+the median of three with fast methods in turn, a single one of slow methods (Figures 3, 6 and 7). After a run of more than a minute a
+method isn't tried with more clusters.
 
 The papers' methods start at random, with 20 seeds, slow ones with 5, and have the papers' settings and tf·idf with normalized-cut weights. Beside
-them are this package's defaults, without chance, and k-means with rows of unit length. Time and quality are two parts. With `--part` one is
-measured, and with `--only` some methods; other rows stay as they are in the result that is there. All together takes about two hours on two cores.
+them are this package's defaults, without chance, and k-means with rows of unit length. So that method and matrix can be told apart, FlatNMF2
+by default is also given the papers' matrix, and repeated bisection that of the defaults, with damped tf. Time and quality are two parts. With
+`--part` one is measured, and with `--only` some methods; other rows stay as they are in the result that is there, and `measured` in it says
+what was measured when, and where. All together takes about two hours on two cores.
 
     NMF2_DATA=folder python benchmarks/papers.py [--quick] [--part quality|time] [--only METHOD,...] [--runs PREFIX] [--out FOLDER]
 """
@@ -19,7 +22,8 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from common import arguments, say, table, write
+import scipy.sparse as sp
+from common import arguments, command, say, table, write
 from sklearn.preprocessing import normalize
 
 from nmf2.bisection import composites
@@ -28,7 +32,7 @@ from nmf2.evaluate import nmi, umass_coherence
 from nmf2.flat import flatten
 from nmf2.nnls import heaviest
 from nmf2.partitions import make
-from nmf2.study import Study
+from nmf2.study import Study, machine
 from nmf2.weighting import NormalizedCut, TfIdf, TrimVocabulary
 
 CLUTO = ["cacmcisi", "cranmed", "fbis", "hitech", "k1a", "k1b", "la1", "re0", "tr11", "tr23", "tr41", "wap"]
@@ -55,19 +59,23 @@ METHODS = {
     "FlatNMF2": Way("flatnmf2", dict(PLAIN, moves=0), grown=True),
     "HierNMF2, default": Way("hiernmf2", {}, ONE, "defaults", True),
     "FlatNMF2, default": Way("flatnmf2", {}, ONE, "defaults", True),
+    "FlatNMF2, plain tf": Way("flatnmf2", {}, ONE, grown=True),
     "nmf-hier": Way("nmf-hier", dict(settled=None), FEW, grown=True),
     "nmf-flat": Way("nmf-flat", FLAT, FEW),
     "kmeans-hier": Way("kmeans-hier", dict(init="random"), grown=True),
     "kmeans-flat": Way("kmeans-flat", dict(init="random")),
     "kmeans-flat, unit rows": Way("kmeans-flat", dict(init="random"), wants="unit"),
     "CLUTO": Way("repeated-bisection", dict(method="rb"), grown=True),
+    "CLUTO, damped tf": Way("repeated-bisection", dict(method="rb"), wants="defaults", grown=True),
     "LDA": Way("lda", {}, FEW, "counts"),
     "AnchorWords": Way("anchor-words", {}, ONE, "counts"),
     "XRAY": Way("xray", {}, ONE),
     "Hottopixx": Way("hottopixx", {}, FEW)}
 # Where a method is left out, and why: (part, collection or None for all, method or None for all)
 SEPARATE = "measured without citations and signatures only"
-LEFT_OUT = {("quality", "20 Newsgroups, whole", m): SEPARATE for m in ("nmf-hier", "LDA", "AnchorWords", "XRAY", "Hottopixx")}
+SAME = "a method timed already, on a matrix of the same size"
+LEFT_OUT = ({("quality", "20 Newsgroups, whole", m): SEPARATE for m in ("nmf-hier", "LDA", "AnchorWords", "XRAY", "Hottopixx")}
+            | {("time", None, m): SAME for m in ("FlatNMF2, plain tf", "CLUTO, damped tf")})
 
 
 def tree_of(model): return getattr(getattr(model, "hier_", model), "tree_", None)
@@ -204,7 +212,7 @@ def wanted(part, collection, among, **where):
 
 def quality(name, data, prefix, among, seeds, n_jobs):
     "All runs of the first part on a collection"
-    runs, flat = {}, data.ks if name in TEXTS else data.ks[-1:]
+    runs, flat = [], data.ks if name in TEXTS else data.ks[-1:]
     for wants, X in data.matrices.items():
         path = f"{prefix}-quality-{name}-{wants}.jsonl" if prefix else None
         for grown in (True, False):
@@ -214,14 +222,14 @@ def quality(name, data, prefix, among, seeds, n_jobs):
                 ways = {m: Measured(m, data.levels, data.ks) for m in names}
                 study = Study(ways, {name: (X, data.levels[-1])}, clusters=data.ks[-1:] if grown else flat, seeds=some[:seeds], path=path)
                 study.run(n_jobs=n_jobs)
-                runs |= {(r["method"], r["k"], r["seed"]): r for r in study.runs if r["method"] in among}
-    return list(runs.values())
+                runs += study.runs
+    return runs
 
 
 def times(name, data, prefix, among, turns):
-    "All runs of the second part on a collection: one after another, every method in turn"
-    runs, path, slow = {}, f"{prefix}-time-{name}.jsonl" if prefix else None, set()
-    here = {name: (data.matrices["counts"], data.levels[-1])}                            # each method has the matrix that it wants
+    "All runs of the second part on a collection: one after another, every method in turn, each with the matrix that it wants"
+    runs, path, slow = [], f"{prefix}-time-{name}.jsonl" if prefix else None, set()
+    here = {name: (sp.hstack(list(data.matrices.values()), "csr"), data.levels[-1])}      # all of them, for the study's checksum
     for k in data.ks:
         for fast in (True, False):
             names = [m for m in wanted("time", name, among) if m not in slow and (m not in SLOW) == fast]
@@ -229,9 +237,9 @@ def times(name, data, prefix, among, turns):
             ways = {m: Timed(m, data.matrices[METHODS[m].wants]) for m in names}
             study = Study(ways, here, clusters=k, seeds=range(turns if fast else 1), path=path)
             study.run()
-            runs |= {(r["method"], r["k"], r["seed"]): r for r in study.runs if r["method"] in among}
-        slow = {m for (m, _, _), r in runs.items() if r["seconds"] > LIMIT}
-    return list(runs.values())
+            runs += study.runs
+        slow = {r["method"] for r in runs if r["seconds"] > LIMIT}
+    return runs
 
 
 def warm_up():
@@ -276,20 +284,22 @@ def shown(rows, part, figure, digits=3):
 
 
 def earlier(path, parts, among):
-    "What a result that is there says of parts and methods that aren't measured now: rows, and what is known of their collections"
-    if path is None or not path.exists() or (len(parts) == 2 and set(among) == set(METHODS)): return [], {}
+    "What a result that is there says of parts and methods that aren't measured now: rows, how they were measured, and their collections"
+    if path is None or not path.exists() or (len(parts) == 2 and set(among) == set(METHODS)): return [], [], {}
     have = json.loads(path.read_text(encoding="utf-8"))
-    rows = [row for row in have["rows"] if row["part"] not in parts or row["method"] not in among]
-    return rows, {name: about for name, about in have["collections"].items() if name in {row["collection"] for row in rows}}
+    def stays(part, method): return part not in parts or method not in among
+    rows = [row for row in have["rows"] if stays(row["part"], row["method"])]
+    made = [one | dict(methods=kept) for one in have["measured"] if (kept := [m for m in one["methods"] if stays(one["part"], m)])]
+    return rows, made, {name: about for name, about in have["collections"].items() if name in {row["collection"] for row in rows}}
 
 
 def main():
-    args = arguments(__doc__, "papers.json", part=("all", "quality, time or all"), only=("all", "methods, with commas between"),
+    args = arguments(__doc__, "papers.json", part=("all", "quality, time or all"), only=("all", "methods, with commas and no spaces between"),
                      runs=("", "keep the runs in files that begin so, and go on with them"))
     if args.part not in ("all", "quality", "time"): sys.exit("--part must be quality, time or all")
-    parts, among = [part for part in ("quality", "time") if args.part in ("all", part)], list(METHODS) if args.only == "all" else args.only.split(",")
+    parts, among = [part for part in ("quality", "time") if args.part in ("all", part)], list(METHODS) if args.only == "all" else re.split(",(?! )", args.only)
     if unknown := [m for m in among if m not in METHODS]: sys.exit(f"--only: there is no {', '.join(unknown)}; there are {', '.join(METHODS)}")
-    rows, about = earlier(args.output, parts, among)
+    rows, made, about = earlier(args.output, parts, among)
     def measured(part, name, data, measure, *how):
         c = data.matrices["counts"]
         about[name] = dict(documents=c.shape[0], terms=c.shape[1], nonzeros=int(c.nnz), classes=[len(set(level)) for level in data.levels], clusters=data.ks)
@@ -306,6 +316,7 @@ def main():
         warm_up()
         for name, corpus in found(TIMED): measured("time", name, ready(corpus), times, TURNS)
         measured("time", LARGE, ready(like_rcv1(.05)), times, TURNS)
+    made += [dict(part=part, methods=wanted(part, None, among), command=command(), machine=machine()) for part in parts]
     rows.sort(key=lambda row: (row["part"], list(about).index(row["collection"]), list(METHODS).index(row["method"])))      # as if measured together
     last = {name: f"{{}}_{a['clusters'][-1]}" for name, a in about.items()}
     level = {name: len(a["classes"]) - 1 for name, a in about.items()}
@@ -317,7 +328,8 @@ def main():
     write(args.output, text + "\n\n" + "\n".join(f"Left out: {x['method']}, {x['collection']}, {x['part']}: {x['why']}." for x in left), rows=rows,
           what="The experiments of Kuang and Park (2013) and of Kuang, Drake and Park: mean ± standard deviation over seeds; nothing in a "
                f"cell where a method was left out, or not tried after a run of more than {LIMIT} seconds with fewer clusters",
-          collections=about, methods={m: dict(way._asdict(), seeds=len(way.seeds)) for m, way in METHODS.items()}, limit=LIMIT, left_out=left)
+          collections=about, methods={m: dict(way._asdict(), seeds=len(way.seeds)) for m, way in METHODS.items()}, limit=LIMIT, left_out=left,
+          measured=made)
 
 
 if __name__ == "__main__": main()

@@ -527,12 +527,20 @@ def _terms_of(topic, n, number):
     if min(topic, default=0) < 0: raise ValueError(f"topics name term {min(topic)}; the first is number 0")
     return np.array(list(dict.fromkeys(topic)), int)
 
+# %% ../nbs/40_evaluate.ipynb #b2809e54
+def _places(vocab):
+    "The number of each term"
+    number = {str(word): j for j, word in enumerate(vocab)}
+    if len(number) == len(vocab): return number
+    words, times = np.unique([str(word) for word in vocab], return_counts=True)
+    raise ValueError(f"vocab has {str(words[times.argmax()])!r} {times.max()} times: every term needs a name of its own")
+
 # %% ../nbs/40_evaluate.ipynb #eca3624a
 def top_numbers(
     topics,               # weights (k, n_terms), a fitted model that has them, or lists of term numbers or words
     n:int,                # at most so many words of each
     n_terms:int|None=None,# how many terms there are, if known
-    vocab=None,           # the terms in words, (n_terms,)
+    vocab=None,           # the terms in words, (n_terms,), each once
 )->list:                  # arrays of term numbers, heaviest first; −1 for words that are not in `vocab`
     "The heaviest terms of each topic. Terms without weight are none of them."
     check_number("n", n, 1)
@@ -551,7 +559,7 @@ def top_numbers(
     if isinstance(topics, str) or not hasattr(topics, "__iter__") or not len(topics := list(topics)) or np.ndim(topics[0]) == 0:
         raise ValueError("topics must be weights (k, n_terms), a fitted model with components_, or a list with a list for each "
                          "topic, at least one")
-    number = None if vocab is None else {str(word): j for j, word in enumerate(vocab)}
+    number = None if vocab is None else _places(vocab)
     lists = [_terms_of(topic, n, number) for topic in topics]
     if n_terms is not None and max(map(np.max, filter(len, lists)), default=-1) >= n_terms:
         raise ValueError(f"topics name terms beyond the {n_terms:,} there are; the first is number 0")
@@ -592,11 +600,11 @@ def _block(words, number, window):
     return block
 
 # %% ../nbs/40_evaluate.ipynb #bc3bc89c
-def _windows(texts, number, window, at_once=300_000):
+def _windows(texts, number, window, lowercase=True, at_once=300_000):
     "The same for texts of any number, some hundred thousand words at a time"
     find, words, size = re.compile(WORDS).findall, [], 0
     for text in texts:
-        words.append(find(text.lower()) if isinstance(text, str) else text)
+        words.append(find(text.lower() if lowercase else text) if isinstance(text, str) else text)
         size += len(words[-1])
         if size < at_once: continue
         yield _block(words, number, window)
@@ -627,7 +635,7 @@ def _own_words(topics):
         if words and all(isinstance(word, str) for word in words): return sorted(set(words))
 
 # %% ../nbs/40_evaluate.ipynb #ed3190ee
-def _blocks(X, words, window):
+def _blocks(X, words, window, lowercase):
     "Zeros and ones of some words in a corpus or in texts"
     if isinstance(X, Corpus):
         if window is None: return [_found_columns(X, words)]
@@ -636,7 +644,7 @@ def _blocks(X, words, window):
     X = list(X)
     if not X or not all(isinstance(text, (str, list, tuple)) for text in X):
         raise ValueError("texts must be strings, or lists of words, at least one")
-    return _windows(X, {word: i for i, word in enumerate(words)}, window)
+    return _windows(X, {word: i for i, word in enumerate(words)}, window, lowercase)
 
 def _occurrences(topics, X, n, window, vocab):
     "Occurrences of the top words of topics in a reference, and how many words topics have"
@@ -645,6 +653,7 @@ def _occurrences(topics, X, n, window, vocab):
         raise ValueError("X must be a document-term matrix, a Corpus, a list of texts, or a list of lists of words, "
                          f"got {type(X).__name__}")
     if hasattr(X, "to_numpy"): X = X.to_numpy()
+    if matrix and not X.shape[0]: raise ValueError("X has no documents: at least one is needed to count in")
     if window is not None and matrix: raise ValueError("window needs the order of words: give texts in place of the matrix")
     if window is not None: check_number("window", window, 2)
     if vocab is None and not matrix: vocab = _own_words(topics) or (X.vocab if isinstance(X, Corpus) else None)
@@ -652,7 +661,7 @@ def _occurrences(topics, X, n, window, vocab):
     lists = top_numbers(topics, n, X.shape[1] if matrix else len(vocab), vocab)
     used = np.unique(np.concatenate(lists))
     used = used[used >= 0]
-    blocks = [_columns(X, used)] if matrix else _blocks(X, [str(vocab[j]) for j in used], window)
+    blocks = [_columns(X, used)] if matrix else _blocks(X, [str(vocab[j]) for j in used], window, all(str(w) == str(w).lower() for w in vocab))
     return _count(blocks, [np.searchsorted(used, topic[topic >= 0]) for topic in lists]), [len(topic) for topic in lists]
 
 # %% ../nbs/40_evaluate.ipynb #fe07307f
@@ -684,7 +693,7 @@ def umass_coherence(
     n:int=20,             # words of each topic
     eps:float=1.,         # added to the documents with both words
     *,
-    vocab=None,           # the terms in words, (n_terms,): to find them in a corpus or texts, or for topics given in words
+    vocab=None,           # the terms in words, (n_terms,), each once: to find them in a corpus or texts, or for topics given in words
 )->Coherence:             # at most about 0, the larger the better
     """Log shares of documents with a word that have another, summed over pairs.
 

@@ -201,8 +201,8 @@ class Study:
 
     @property
     def runs(self)->list:
-        "The runs so far, in the file or in memory: the last one of each kind."
-        return list({_key(run): run for run in self._runs}.values())
+        "The runs that are asked for, as far as they are done: the last one of each kind. Others in the file stay there."
+        return list({_key(run): run for run in self._runs if _asked(self, run)}.values())
 
     @property
     def failures(self)->list:
@@ -216,6 +216,11 @@ class Study:
 
 # %% ../nbs/41_study.ipynb #fa252a95
 def _key(run): return tuple(run[name] for name in KEY)
+
+def _asked(study, run):
+    "Does a run in the file belong to the study?"
+    return (run["collection"] in study.collections and run["method"] in study.methods and run["seed"] in study.seeds
+            and run["k"] in (study.clusters or [run["classes"]]))
 
 def _numbers(name, values, low):
     "One number or several, as a list without repetitions"
@@ -285,7 +290,7 @@ def _about(study, name, pair):
             if hasattr(study.methods[method], "get_params"):
                 raise ValueError(f"collection {name!r} has no classes to measure the labels of {method!r} with: "
                                  "give classes, or a function that returns a dictionary of figures")
-    for run in study.runs:
+    for run in study._runs:
         if run["collection"] == name and any(run.get(part, now) != now for part, now in about.items()):
             raise ValueError(f"collection {name!r} is not the one in {study.path or 'memory'}: "
                              "give it another name, or the study another path")
@@ -321,7 +326,7 @@ def run(study,
     begun, n = False, len(study.methods)*len(study.seeds)*len(study.clusters or [None])
     with progress_bar(n*len(study.collections), "study", progress, "run") as bar:
         for name in study.collections:
-            known = next((run["classes"] for run in study.runs if run["collection"] == name), None)
+            known = next((run["classes"] for run in study._runs if run["collection"] == name), None)
             if (todo := _to_do(study, name, done, known)) == []: bar.update(n); continue
             if (found := _loaded(study, name)) is None: continue
             X, classes, about = found
@@ -429,6 +434,8 @@ def tabulate(
     groups = {}
     for run in runs: groups.setdefault((part(run, index), part(run, columns)), []).append(run)
     for group in groups.values(): _check_unmixed(group, listed(over))
+    if stat not in ("mean±sd", "count") and (failed := sum(bool(run["error"]) for run in runs)):
+        warnings.warn(f"{failed} of {plural(len(runs), 'run')} failed, and the table is one of the rest", stacklevel=2)
     cells = [[_cell(groups.get((row, col), []), name, stat, digits) for col in cols for name in values] for row in rows]
     def title(names): return names[0] if len(names) == 1 else ", ".join(map(str, names))
     heads = [title((*col, name) if len(values) > 1 or not col else col) for col in cols for name in values]
@@ -443,9 +450,8 @@ def table(study,
     **options,                 # likewise
 )->Table:
     "The runs of a study as a table."
-    def number(name, names): return list(names).index(name) if name in names else len(names)
-    def place(run):
-        return number(run["collection"], study.collections), run["k"], number(run["method"], study.methods), run["seed"]
+    collections, methods = list(study.collections), list(study.methods)
+    def place(run): return collections.index(run["collection"]), run["k"], methods.index(run["method"]), run["seed"]
     return tabulate(sorted(study.runs, key=place), index, columns, value, stat, **options)
 
 def to_pandas(study):

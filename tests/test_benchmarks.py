@@ -112,6 +112,8 @@ def test_the_command_leaves_out_places(monkeypatch):
     from common import command
     monkeypatch.setattr("sys.argv", ["/somewhere/papers.py", "--part", "time", "--runs", "/there/p", "--quick", "--out=/there"])
     assert command() == "python benchmarks/papers.py --part time --quick"
+    monkeypatch.setattr("sys.argv", ["papers.py", "--only", "CLUTO, damped tf,LDA"])
+    assert command() == "python benchmarks/papers.py --only 'CLUTO, damped tf,LDA'"
 
 
 def test_runs_come_in_order_and_a_failure_ends_all(capsys, tmp_path):
@@ -195,27 +197,35 @@ def test_choices(quick):
 
 
 def test_papers(quick):
-    from papers import METHODS
+    from papers import METHODS, wanted
     rows = {(row["part"], row["method"]): row for row in quick("papers")}
-    assert set(rows) == {(part, name) for part in ("quality", "time") for name in METHODS}
+    timed = wanted("time", None, METHODS)
+    assert set(rows) == {("quality", name) for name in METHODS} | {("time", name) for name in timed} and len(timed) == len(METHODS) - 2
     assert not [row["errors"] for row in rows.values() if row["errors"]]
     hier, flat = (rows["quality", name]["figures"] for name in ("HierNMF2", "FlatNMF2"))
     assert [hier[f"nmi1_{k}"][2] for k in range(2, 7)] == [2]*5 and {f for f in flat if f[:4] == "nmi1"} == {"nmi1_3", "nmi1_6"}
     assert hier["nmi1_6"][0] > .9 and flat["nmi0_3"][0] > .9                                    # planted topics are found
     assert rows["quality", "nmf-hier"]["figures"]["same"][0] == 1                               # turn for turn, as the papers say
-    assert all(rows["time", name]["figures"]["seconds_6"][0] > 0 for name in METHODS)
+    assert all(rows["time", name]["figures"]["seconds_6"][0] > 0 for name in timed)
 
 
 def test_papers_keeps_what_is_not_measured_again(tmp_path):
     from papers import METHODS, earlier
     path, kinds = tmp_path/"papers.json", [("quality", "a", "LDA"), ("quality", "a", "XRAY"), ("time", "b", "LDA")]
-    assert earlier(path, ["time"], ["LDA"]) == ([], {})
+    assert earlier(path, ["time"], ["LDA"]) == ([], [], {})
     rows = [dict(part=part, collection=name, method=method) for part, name, method in kinds]
-    path.write_text(json.dumps(dict(rows=rows, collections=dict(a=1, b=2))))
-    assert earlier(path, ["quality"], ["LDA"]) == (rows[1:], dict(a=1, b=2))
-    assert earlier(path, ["quality"], list(METHODS)) == (rows[2:], dict(b=2))
-    assert earlier(path, ["quality", "time"], list(METHODS)) == ([], {})
-    assert earlier(path, ["quality", "time"], ["LDA"]) == (rows[1:2], dict(a=1))
+    made = [dict(part="quality", methods=["LDA", "XRAY"], command="c"), dict(part="time", methods=["LDA"], command="d")]
+    path.write_text(json.dumps(dict(rows=rows, collections=dict(a=1, b=2), measured=made)))
+    assert earlier(path, ["quality"], ["LDA"]) == (rows[1:], [dict(made[0], methods=["XRAY"]), made[1]], dict(a=1, b=2))
+    assert earlier(path, ["quality"], list(METHODS)) == (rows[2:], made[1:], dict(b=2))
+    assert earlier(path, ["quality", "time"], list(METHODS)) == ([], [], {})
+    assert earlier(path, ["quality", "time"], ["LDA"]) == (rows[1:2], [dict(made[0], methods=["XRAY"])], dict(a=1))
+
+
+def test_papers_results_say_how_each_row_was_measured():
+    record = json.loads((ROOT/"benchmarks"/"results"/"papers.json").read_text(encoding="utf-8"))
+    said = [(one["part"], m) for one in record["measured"] for m in one["methods"]]
+    assert set(said) == {(row["part"], row["method"]) for row in record["rows"]} and len(said) == len(set(said))
 
 
 def test_papers_flat_topics_are_cut_from_one_tree():

@@ -343,6 +343,17 @@ def test_words_that_do_not_occur_are_left_out_with_a_warning():
     with pytest.warns(UserWarning): assert np.isnan(umass_coherence([["no", "none"]], Corpus(X=X, vocab=WORDS)).mean)
 
 
+def test_capitals_count_where_a_term_has_one():
+    texts = ["the US and us", "us, the team", "US Senate", "senate of the US"]
+    small, capital = ([int(x) for x in npmi_coherence([words], texts, vocab=vocab).n_words] for words, vocab in (
+        (["us", "senate"], ["senate", "team", "us"]), (["US", "us", "Senate", "senate"], ["Senate", "US", "senate", "us"])))
+    assert small == [2] and capital == [4]
+    def both(words, vocab): return umass_coherence([words], texts, vocab=vocab).mean
+    np.testing.assert_allclose(both(["us", "senate"], ["senate", "team", "us"]), np.log((2 + 1)/4))          # all texts have one or the other
+    np.testing.assert_allclose(both(["US", "senate"], ["US", "senate"]), np.log((1 + 1)/3))                  # US in three, with senate in one
+    np.testing.assert_allclose(both(["US", "senate"], None), np.log((1 + 1)/3))                              # a topic's own words say it, too
+
+
 def test_words_that_are_everywhere_or_never_meet():
     X = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 0, 1]])
     assert npmi_coherence([[0, 1], [2, 3]], X).topics.tolist() == [1, -1]
@@ -400,6 +411,10 @@ def test_what_coherence_cannot_use_is_named():
                        (lambda: umass_coherence(H*np.nan, X), "topics contain"),
                        (lambda: umass_coherence(H, X, vocab=words[:3]), "vocab has 3 terms, and 4"),
                        (lambda: umass_coherence([["a", "b"]], X, vocab=WORDS), "vocab has 8 terms"),
+                       (lambda: umass_coherence([["a", "b"]], X, vocab=["a", "b", "c", "a"]), "vocab has 'a' 2 times"),
+                       (lambda: npmi_coherence([["aa", "bb"]], ["aa bb"], vocab=["bb", "aa", "bb", "bb"]), "vocab has 'bb' 3 times"),
+                       (lambda: umass_coherence(H, X[:0]), "X has no documents"),
+                       (lambda: umass_coherence(H, sp.csr_array(X[:0])), "X has no documents"),
                        (lambda: umass_coherence([[0, -1]], X), "term -1"),
                        (lambda: npmi_coherence(H, X, window=5), "order"),
                        (lambda: npmi_coherence(H, ["a"], window=1, vocab=words), "window"),

@@ -333,8 +333,23 @@ def test_tables_show_what_is_missing():
     runs = [dict(run, nmi=None, error="E") if failed(run) else run for run in runs]
     runs.append(dict(collection="y", method="c", k=2, seed=0, error="E"))
     assert tabulate(runs).cells.tolist() == [["0.021 (1 of 3)", "0.121 ± 0.100"], ["0.120 ± 0.100", ""], ["", "failed"]]
-    assert tabulate(runs, stat="mean").to_markdown().endswith("| c |  |  |")
+    with pytest.warns(UserWarning, match="3 of 10 runs failed, and the table is one of the rest"):
+        assert tabulate(runs, stat="mean").to_markdown().endswith("| c |  |  |")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tabulate(runs, stat="count").cells[0].tolist() == [1, 3] and tabulate(runs, stat="mean", method="a").columns == ["x"]
     assert r"a\|b" in tabulate([dict(RUNS[0], method="a|b")]).to_markdown()
+
+
+def test_a_study_shows_the_runs_it_asks_for(tmp_path):
+    path = tmp_path/"runs.jsonl"
+    Study(METHODS, COLLECTIONS, seeds=[0, 1], clusters=[2, 3], path=path).run()
+    def asked(methods=METHODS, collections=COLLECTIONS, **options): return len(Study(methods, collections, path=path, **options).runs)
+    assert asked(seeds=[0, 1], clusters=[2, 3]) == 16 and asked(seeds=0, clusters=[2, 3]) == 8 and asked(seeds=[0, 5], clusters=3) == 4
+    assert asked({"drawn": drawn}, seeds=[0, 1], clusters=2) == 4 and asked(collections={"half": COLLECTIONS["half"]}, seeds=0, clusters=2) == 2
+    assert asked(seeds=0) == 4                                                                          # as many as classes
+    study = Study({"drawn": drawn}, COLLECTIONS, seeds=0, clusters=2, path=path)
+    assert study.table().rows == ["drawn"] and "2 runs done" in str(study) and len(read_lines(path)[1]) == 16
 
 
 def test_tables_and_runs_as_data_frames():
