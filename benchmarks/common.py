@@ -78,6 +78,13 @@ def runs_of(methods, found, quick, **options):
     return sorted(study.runs, key=lambda run: (collections.index(run["collection"]), run["k"], names.index(run["method"]), run["seed"]))
 
 
+def together(runs, *names):
+    """Lists of the runs that have the same values of `names`, by these values."""
+    groups = {}
+    for run in runs: groups.setdefault(tuple(run[name] for name in names), []).append(run)
+    return groups
+
+
 def weigh(X):
     """(1 + ln tf)·ln(n/df), rows of unit length, in the place of the counts: nothing as large as the matrix is made."""
     n, m = X.shape

@@ -6,7 +6,7 @@ with several values of r those of at most 14 of 33, on Iris of at most 5 of 17. 
 The paper doesn't say which k-means it has behind PDDP, so each table is measured twice, by cosine and by distance. Iris is measured as it is,
 as the paper says, and with rows of unit length.
 
-    NMF2_DATA=folder python benchmarks/race2008.py [--quick] [--out FOLDER]
+    NMF2_DATA=folder python benchmarks/race2008.py [--quick] [--runs PREFIX] [--out FOLDER]
 """
 from functools import partial
 
@@ -76,7 +76,7 @@ def data(name):
 
 
 def main():
-    args = arguments(__doc__, "race2008.json")
+    args = arguments(__doc__, "race2008.json", runs=("", "keep the runs in files that begin so, and go on with them"))
     if args.quick:
         (name, corpus, classes), = small((3,), 90)
         jobs = [(name, ["cosine"], (normalize(corpus.X.astype(float)), classes), [3], 4/9, 1)]
@@ -84,7 +84,8 @@ def main():
     rows, shown = [], []
     for title, ways, have, ranks, share, seeds in jobs:
         methods = {by: partial(aggregate, ranks=ranks, share=share, kmeans=KMEANS[by]) for by in ways}
-        runs = runs_of(methods, {title: have}, args.quick, seeds=range(seeds), score=score)
+        path = f"{args.runs}-{title}.jsonl" if args.runs else None
+        runs = runs_of(methods, {title: have}, args.quick, seeds=range(seeds), score=score, path=path)
         rows += [dict(experiment=title, kmeans=run["method"], seed=run["seed"], alone=run["alone"], rounds=run["rounds"]) for run in runs]
         shown += [[title, by, *lines(rows, title, by), *theirs(title)] for by in ways]
     head = ["", "k-means by", "algorithms alone", *(f"solution after {i}" for i in range(1, ROUNDS + 1)), "paper: alone", "in the end", "after"]

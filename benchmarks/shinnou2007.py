@@ -11,7 +11,7 @@ one tree, and the weighted hypergraph of twenty trees from random starts.
 from functools import partial
 
 import numpy as np
-from common import KEEP, arguments, collections, runs_of, small, table, write
+from common import KEEP, arguments, collections, runs_of, small, table, together, write
 
 from nmf2 import NMF, FlatNMF2, HierNMF2
 from nmf2.bisection import RepeatedBisection
@@ -59,11 +59,11 @@ def score(found, classes):
 
 def gathered(runs):
     """A row for each collection and seed, with all entropies by their columns."""
-    rows = {}
-    for run in runs:
-        row = rows.setdefault((run["collection"], run["seed"]), dict(collection=run["collection"], seed=run["seed"], entropy={}))
-        row["entropy"] |= {run["method"]: run["entropy"]} if "entropy" in run else {c: run[c] for c in COLUMNS + LONG if c in run}
-    return list(rows.values())
+    rows = []
+    for (name, seed), some in together(runs, "collection", "seed").items():
+        rows.append(dict(collection=name, seed=seed, entropy={}))
+        for run in some: rows[-1]["entropy"] |= {run["method"]: run["entropy"]} if "entropy" in run else {c: run[c] for c in COLUMNS + LONG if c in run}
+    return rows
 
 
 def weigh(corpus):

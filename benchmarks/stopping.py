@@ -12,7 +12,7 @@ import warnings
 from functools import partial
 
 import numpy as np
-from common import KEEP, WithClasses, arguments, collections, runs_of, small, table, write
+from common import KEEP, WithClasses, arguments, collections, runs_of, small, table, together, write
 
 from nmf2 import FlatNMF2
 from nmf2.evaluate import nmi
@@ -46,11 +46,8 @@ def figures(collection, k, seed, spare=None, **options):
 
 def gathered(runs):
     """A row for each collection and method, with a figure each seed."""
-    rows = {}
-    for run in runs:
-        row = rows.setdefault((run["collection"], run["method"]), dict(collection=run["collection"], method=run["method"], leaves=[], flat=[], sweeps=[]))
-        for value in ("leaves", "flat", "sweeps"): row[value].append(run[value])
-    return list(rows.values())
+    return [dict(collection=name, method=method, **{value: [run[value] for run in some] for value in ("leaves", "flat", "sweeps")})
+            for (name, method), some in together(runs, "collection", "method").items()]
 
 
 def summary(rows):

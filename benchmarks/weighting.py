@@ -10,7 +10,7 @@ import warnings
 from functools import partial
 
 import numpy as np
-from common import KEEP, arguments, collections, runs_of, small, table, write
+from common import KEEP, arguments, collections, runs_of, small, table, together, write
 
 from nmf2.evaluate import nmi
 from nmf2.flat import FlatNMF2
@@ -64,13 +64,12 @@ def score(found, classes):
 
 def gathered(runs):
     """A row for each collection and setting, with a figure each start."""
-    rows = {}
-    for run in runs:
-        name, setting = run["collection"].split(": ")
-        new = dict(collection=name, setting=setting, classes=run["classes"], shape=run["shape"], leaves=[], flat=[])
-        row = rows.setdefault(run["collection"], new)
-        for kind in ("leaves", "flat"): row[kind].append(run[kind])
-    return list(rows.values())
+    rows = []
+    for (both,), some in together(runs, "collection").items():
+        name, setting = both.split(": ")
+        rows.append(dict(collection=name, setting=setting, classes=some[0]["classes"], shape=some[0]["shape"],
+                         **{kind: [run[kind] for run in some] for kind in ("leaves", "flat")}))
+    return rows
 
 
 def summary(rows):

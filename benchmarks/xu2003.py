@@ -12,7 +12,7 @@ its multiplicative update; `--mu` uses the latter, for a few draws.
 from functools import partial
 
 import numpy as np
-from common import KEEP, WithClasses, arguments, collections, runs_of, small, table, write
+from common import KEEP, WithClasses, arguments, collections, runs_of, small, table, together, write
 
 from nmf2 import NMF, FlatNMF2
 from nmf2.evaluate import accuracy, nmi
@@ -68,11 +68,8 @@ def methods(solver, starts):
 
 def gathered(runs):
     """A row for each mixture, with MI and AC of all methods."""
-    rows = {}
-    for run in runs:
-        new = dict(k=run["k"], draw=run["seed"], documents=run["documents"], terms=run["terms"], scores={})
-        rows.setdefault((run["k"], run["seed"]), new)["scores"][run["method"]] = run["MI"], run["AC"]
-    return list(rows.values())
+    return [dict(k=k, draw=draw, documents=some[0]["documents"], terms=some[0]["terms"],
+                 scores={run["method"]: (run["MI"], run["AC"]) for run in some}) for (k, draw), some in together(runs, "k", "seed").items()]
 
 
 def means(rows, k=None):
