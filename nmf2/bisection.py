@@ -729,6 +729,26 @@ def _best_direct(X, k, kind, trials, n_iter, seed):
     best = full[first_best([ways[t][1] for t in full], X.dtype)]
     return Clustering(labels[best], _steps(most, record[best][~np.isnan(record[best])]), np.empty(0, np.int64))
 
+# %% ../nbs/22_bisection.ipynb #a256d395
+def _check_options(est):
+    "Stop at parameters that make no sense"
+    for name, low in (("n_clusters", 1), ("trials", 1), ("n_iter", 0)): check_number(name, getattr(est, name), low)
+    kind_of(est.criterion)
+    for name, allowed in (("method", ("rb", "rbr", "direct")), ("cstype", ("best", "large"))):
+        if getattr(est, name) not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(est, name)!r}")
+
+def _clusters(est, docs, seed):
+    "Labels before any refinement, and the clustering in the end"
+    k, kind = est.n_clusters, kind_of(est.criterion)
+    if est.method == "direct": run = _best_direct(docs, k, kind, est.trials, est.n_iter, seed)
+    else: run = _cut_until(docs, k, est.cstype, kind, est.trials, est.n_iter, seed)
+    cut = run.labels.copy()
+    if est.method == "rbr":
+        labels, values = _refined(docs, run.labels, kind, est.n_iter, seed)
+        run = run._replace(labels=labels, record=np.vstack([run.record, _steps(max(labels) + 1, values[1:])]))
+    return cut, run
+
 # %% ../nbs/22_bisection.ipynb #73098554
 class RepeatedBisection(ClusterMixin, BaseEstimator):
     """Clusters of documents by cutting in two, again and again, as CLUTO does.
@@ -757,33 +777,18 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
         self.n_clusters, self.method, self.cstype, self.trials = n_clusters, method, cstype, trials
         self.n_iter, self.criterion, self.random_state = n_iter, criterion, random_state
 
-    def _check(self):
-        "Stop at parameters that make no sense"
-        for name, low in (("n_clusters", 1), ("trials", 1), ("n_iter", 0)): check_number(name, getattr(self, name), low)
-        kind_of(self.criterion)
-        for name, allowed in (("method", ("rb", "rbr", "direct")), ("cstype", ("best", "large"))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(self, name)!r}")
-
     def fit(self, X, y=None):
-        self._check()
+        _check_options(self)
         X, seed, k = check_matrix(self, X), seed_of(self.random_state), self.n_clusters
         lengths = np.sqrt(Rows(X).squares())
         filled = lengths > 0
         if not filled.all():
             warnings.warn(f"{(~filled).sum()} of {len(filled)} documents are empty: they get the label -1", EmptyDocumentsWarning)
         if k > filled.sum(): raise ValueError(f"n_clusters must be at most {filled.sum()}, the documents that have terms: got {k}")
-        docs, kind = _scaled(sp.csr_array(X if filled.all() else X[filled]), lengths[filled]), kind_of(self.criterion)
-        with say_if_compiling():
-            if self.method == "direct": run = _best_direct(docs, k, kind, self.trials, self.n_iter, seed)
-            else: run = _cut_until(docs, k, self.cstype, kind, self.trials, self.n_iter, seed)
-            self._cut = np.full(len(filled), -1)
-            self._cut[filled] = run.labels
-            if self.method == "rbr":
-                labels, values = _refined(docs, run.labels, kind, self.n_iter, seed)
-                run = run._replace(labels=labels, record=np.vstack([run.record, _steps(max(labels) + 1, values[1:])]))
-        self.labels_, self.record_, self.splits_ = np.full(len(filled), -1), run.record, run.splits
-        self.labels_[filled], self.criterion_ = run.labels, float(run.record[-1,1])
+        docs = _scaled(sp.csr_array(X if filled.all() else X[filled]), lengths[filled])
+        self.labels_, self._cut = (np.full(len(filled), -1) for _ in range(2))
+        with say_if_compiling(): self._cut[filled], run = _clusters(self, docs, seed)
+        self.labels_[filled], self.record_, self.splits_, self.criterion_ = run.labels, run.record, run.splits, float(run.record[-1,1])
         D = _sums(arrays(docs), X.shape[1], run.labels, run.labels.max() + 1)
         self.components_ = (D/np.linalg.norm(D, axis=1)[:,None]).astype(X.dtype)
         if len(D) < k:

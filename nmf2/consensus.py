@@ -272,6 +272,34 @@ def agreement(
         out[a] = np.where(h_a + h_b > 1e-9, 2*shared/np.maximum(h_a + h_b, 1e-9), mine.sum(0) > 0)
     return np.clip((out + out.T)/2, 0, 1)
 
+# %% ../nbs/32_consensus.ipynb #d5e30747
+def _bases(est, seed):
+    "The estimators to fit, one for each run, after a look at every parameter"
+    k, r = check_number("n_clusters", est.n_clusters, 1), check_number("n_runs", est.n_runs, 1)
+    for name, known in (("weights", WEIGHTS), ("integrate", INTEGRATORS)):
+        if getattr(est, name) not in known: raise ValueError(f"{name} must be one of {', '.join(known)}, got {getattr(est, name)!r}")
+    sizes = [k if est.base is None else None]
+    if est.n_topics is not None: sizes = [check_number("n_topics", size, 1) for size in np.atleast_1d(est.n_topics).tolist()]
+    base = NMF(solver="hals", init="random", max_iter=10, tol=0) if est.base is None else est.base
+    if r > 1 and "random_state" not in base.get_params(): raise ValueError("base must have a random_state, or all runs are the same")
+    return [seeded(base, seed + 1 + q, sizes[q % len(sizes)]) for q in range(r)]
+
+def _best_labels(runs, k):
+    "Labels of the run with the smallest error; without errors, of the one that agrees most with the others"
+    labelings, errors = [run.labels for run in runs], np.array([run.error for run in runs])
+    if len(runs) > 1 and k > 1 and all(np.array_equal(labels, labelings[0]) for labels in labelings):
+        warnings.warn("all runs are the same, down to the numbers of their clusters: does base use its random_state?", stacklevel=3)
+    best = np.nanargmin(errors) if np.isfinite(errors).any() else agreement(labelings).sum(0).argmax()
+    return labelings[best].copy()
+
+# %% ../nbs/32_consensus.ipynb #ce5b13e3
+def _columns_by(run, X, weights):
+    "The columns of a run for new documents"
+    est = run.estimator
+    W = np.asarray(est.transform(X)) if weights != "standard" or not hasattr(est, "predict") else None
+    labels = est.predict(X) if hasattr(est, "predict") else heaviest(W)
+    return columns_of(labels, k=run.columns.shape[1]) if weights == "standard" else weighted_columns(W, labels, weights)
+
 # %% ../nbs/32_consensus.ipynb #f8c87898
 class HypergraphEnsemble(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """One clustering made of many runs of NMF, by a weighted hypergraph.
@@ -301,20 +329,9 @@ class HypergraphEnsemble(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         self.n_clusters, self.n_runs, self.weights, self.integrate, self.base = n_clusters, n_runs, weights, integrate, base
         self.n_topics, self.progress, self.random_state = n_topics, progress, random_state
 
-    def _bases(self, seed):
-        "The estimators to fit, one for each run, after a look at every parameter"
-        k, r = check_number("n_clusters", self.n_clusters, 1), check_number("n_runs", self.n_runs, 1)
-        for name, known in (("weights", WEIGHTS), ("integrate", INTEGRATORS)):
-            if getattr(self, name) not in known: raise ValueError(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
-        sizes = [k if self.base is None else None]
-        if self.n_topics is not None: sizes = [check_number("n_topics", size, 1) for size in np.atleast_1d(self.n_topics).tolist()]
-        base = NMF(solver="hals", init="random", max_iter=10, tol=0) if self.base is None else self.base
-        if r > 1 and "random_state" not in base.get_params(): raise ValueError("base must have a random_state, or all runs are the same")
-        return [seeded(base, seed + 1 + q, sizes[q % len(sizes)]) for q in range(r)]
-
     def fit(self, X, y=None):
         seed = seed_of(self.random_state)
-        bases = self._bases(seed)
+        bases = _bases(self, seed)
         X = check_matrix(self, X)
         if self.n_clusters > X.shape[0]:
             raise ValueError(f"n_clusters must be at most {X.shape[0]}, the number of documents, got {self.n_clusters}")
@@ -324,30 +341,17 @@ class HypergraphEnsemble(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         _say_once(said, len(bases))
         self.incidence_ = sp.hstack([run.columns for run in self.runs_], format="csr")
         self.labels_ = integrate(self.incidence_, self.n_clusters, self.integrate, seed)
-        return self._describe(X)
-
-    def _describe(self, X):
-        "What is known about the clusters that were found"
-        k, labelings = max(1, self.labels_.max() + 1), [run.labels for run in self.runs_]
-        errors, there = np.array([run.error for run in self.runs_]), self.labels_ >= 0
-        best = np.nanargmin(errors) if np.isfinite(errors).any() else agreement(labelings).sum(0).argmax()
-        self.best_labels_, self.components_ = labelings[best].copy(), rows_of_length_one(centroids(X, self.labels_, k))
+        k, there = max(1, self.labels_.max() + 1), self.labels_ >= 0
+        self.best_labels_, self.components_ = _best_labels(self.runs_, k), rows_of_length_one(centroids(X, self.labels_, k))
         self._owners = owners(self.incidence_, self.labels_, k)
         self.confidence_ = np.where(there, votes(self.incidence_, self._owners)[np.arange(len(there)), self.labels_], 0)
-        if len(labelings) > 1 and k > 1 and all(np.array_equal(labels, labelings[0]) for labels in labelings):
-            warnings.warn("all runs are the same, down to the numbers of their clusters: does base use its random_state?", stacklevel=3)
         return self
 
     def transform(self, X):
         "What all runs together say about each document: the share of its votes for each cluster, (n, n_clusters)."
         check_is_fitted(self)
-        X, parts = check_matrix(self, X, reset=False, min_docs=1), []
-        for run in self.runs_:
-            est, k = run.estimator, run.columns.shape[1]
-            W = np.asarray(est.transform(X)) if self.weights != "standard" or not hasattr(est, "predict") else None
-            labels = est.predict(X) if hasattr(est, "predict") else heaviest(W)
-            parts.append(columns_of(labels, k=k) if self.weights == "standard" else weighted_columns(W, labels, self.weights))
-        return votes(sp.hstack(parts, format="csr"), self._owners)
+        X = check_matrix(self, X, reset=False, min_docs=1)
+        return votes(sp.hstack([_columns_by(run, X, self.weights) for run in self.runs_], format="csr"), self._owners)
 
     def predict(self, X):
         "The cluster with most of a document's votes, −1 for documents that no run can place, (n,)."
@@ -359,7 +363,7 @@ class HypergraphEnsemble(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.positive_only = True
-        return tags
+        return tags                                    # shares of votes are float64, whatever X is
 
 # %% ../nbs/32_consensus.ipynb #d78bb522
 def stability(
@@ -534,6 +538,16 @@ def _lists(est, n_terms):
             raise ValueError(f"algorithms must hold estimators, or names among {', '.join(INTEGRATORS)}; got {one!r}")
     return first, again
 
+# %% ../nbs/32_consensus.ipynb #bd991ffb
+def _options(est):
+    "The options of `aggregate`, or an error that names the parameter that is wrong"
+    for name in ("threshold", "agree"):
+        for value in np.atleast_1d(getattr(est, name)).tolist():
+            if check_number(name, value, 0, whole=False) >= 1: raise ValueError(f"{name} is a share and must be below 1, got {value!r}")
+    rounds = check_number("max_rounds", est.max_rounds, 1)
+    return dict(threshold=est.threshold, agree=est.agree, max_rounds=rounds if est.iterate else 1,
+                max_entries=check_number("max_entries", est.max_entries, 1))
+
 # %% ../nbs/32_consensus.ipynb #43f358a8
 class ClusterAggregation(ClusterMixin, BaseEstimator):
     """One clustering made of whatever clusterings there are, by how often two documents are put together.
@@ -566,17 +580,8 @@ class ClusterAggregation(ClusterMixin, BaseEstimator):
         self.iterate, self.max_rounds, self.agree, self.max_entries = iterate, max_rounds, agree, max_entries
         self.progress, self.random_state = progress, random_state
 
-    def _options(self):
-        "The options of `aggregate`, or an error that names the parameter that is wrong"
-        for name in ("threshold", "agree"):
-            for value in np.atleast_1d(getattr(self, name)).tolist():
-                if check_number(name, value, 0, whole=False) >= 1: raise ValueError(f"{name} is a share and must be below 1, got {value!r}")
-        rounds = check_number("max_rounds", self.max_rounds, 1)
-        return dict(threshold=self.threshold, agree=self.agree, max_rounds=rounds if self.iterate else 1,
-                    max_entries=check_number("max_entries", self.max_entries, 1))
-
     def fit(self, X, y=None):
-        k, options, seed = check_number("n_clusters", self.n_clusters, 1), self._options(), seed_of(self.random_state)
+        k, options, seed = check_number("n_clusters", self.n_clusters, 1), _options(self), seed_of(self.random_state)
         X = check_matrix(self, X)
         first, again = _lists(self, X.shape[1])
         if k > X.shape[0]: raise ValueError(f"n_clusters must be at most {X.shape[0]}, the number of documents, got {k}")

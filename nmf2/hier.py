@@ -229,7 +229,7 @@ def grower_options(
 def _warn_of_empty(filled):
     "Say how many documents are empty"
     from nmf2.weighting import EmptyDocumentsWarning
-    warnings.warn(f"{(~filled).sum()} of {len(filled)} documents are empty: they get the label -1", EmptyDocumentsWarning, stacklevel=3)
+    warnings.warn(f"{(~filled).sum()} of {len(filled)} documents are empty: they get the label -1", EmptyDocumentsWarning, stacklevel=4)
 
 def _warn_of_limits(grower, n_leaves, name):
     "Say whether factorizations or the tree ended early; `name` is what the number of leaves is called by whoever asked"
@@ -246,6 +246,17 @@ def _warn_of_limits(grower, n_leaves, name):
         warnings.warn(f"{name}={n_leaves} can't be had: none of the {grower.tree.n_leaves} leaves there are "
                       f"{reason}{hint}", stacklevel=4)
 
+# %% ../nbs/22_hier.ipynb #17fad787
+def _planted(X, start, options):
+    "A grower whose tree has its root, and the checksum of the matrix"
+    docs = documents(X)
+    total, filled, known = docs.back(np.ones((X.shape[0], 1)))[:,0], docs.filled(), checksum(X)
+    del docs                                                         # its working space is wanted elsewhere
+    if not filled.all(): _warn_of_empty(filled)
+    grower = Grower(X, Tree(X.shape[0], total/np.linalg.norm(total)), start, **options)
+    plant(grower, filled)
+    return grower, known
+
 # %% ../nbs/22_hier.ipynb #24e77e3f
 class TreeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What estimators that grow a tree have in common.
@@ -260,13 +271,7 @@ class TreeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         options, origin = grower_options(self) | self._how(), (getattr(self, "init", None), seed_of(self.random_state))
         start = self._starter(*origin)                               # all checks before any work
         X = check_matrix(self, X)
-        with say_if_compiling(), single_blas():
-            docs = documents(X)
-            total, filled, known = docs.back(np.ones((X.shape[0], 1)))[:,0], docs.filled(), checksum(X)
-            del docs                                                 # its working space is wanted elsewhere
-            if not filled.all(): _warn_of_empty(filled)
-            grower = Grower(X, Tree(X.shape[0], total/np.linalg.norm(total)), start, **options)
-            plant(grower, filled)
+        with say_if_compiling(), single_blas(): grower, known = _planted(X, start, options)
         self._X, self._checksum, self._origin, self._options = X, known, origin, options     # what growing on needs
         self.n_iter_, self.n_sweeps_ = 0, 0.
         return self._grow(grower, self.n_leaves)
@@ -349,7 +354,7 @@ class HierNMF2(TreeEstimator):
         init="svd",                 # start of each: "svd", "random", or a function of (docs, terms), see `starter`
         solver:str="rank2",         # "rank2", or any solver of `NMF` (the papers' nmf-hier is "active-set"), slower and to the same end
         tol:float=1e-4,             # stop a factorization when its projected gradient is below this part of the yardstick in `rank2`
-        min_iter:int=1,             # iterations before the first look at it
+        min_iter:int=1,             # iterations before the first look at it (of the other solvers: by "active-set" and "bpp" without `extrapolate`)
         max_iter:int=1000,          # at most this many
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
         settled:float|None=.002,    # when accelerated stop, too, if no more than this share of documents changes sides and the gradient is below 2 %; None for no

@@ -26,7 +26,7 @@ from .hier import TreeEstimator
 from .kernels import Rows, stored
 from .nmf import NMF, SOLVERS
 from .tree import Split
-from .weighting import NormalizedCut, degrees, divide_rows, row_sum
+from .weighting import NormalizedCut, check_counts, degrees, divide_rows, row_sum
 
 # %% ../nbs/30_partitions.ipynb #65d2e102
 SMALL = 200                 # documents or terms, up to which all eigenvectors are computed
@@ -296,6 +296,21 @@ def _points(est, X, reset=True):
     if getattr(est, "_every", False) or values.size and values.min() < 0: return X, np.ones(X.shape[0], bool)
     return X, Rows(X).squares() > 0
 
+# %% ../nbs/30_partitions.ipynb #ed4b30f9
+def _check_pddp(est):
+    "Stop at parameters that `PDDP` doesn't know"
+    if est.choice not in ("scatter", "variance"): raise ValueError(f'choice must be "scatter" or "variance", got {est.choice!r}')
+    if est.kmeans not in (False, True, "cosine"): raise ValueError(f'kmeans must be False, True or "cosine", got {est.kmeans!r}')
+
+def _with_kmeans(est, inside, labels, seed):
+    "Labels and centres of k-means that begins with the clusters of `est`"
+    k = len(est.components_)
+    if est.kmeans == "cosine":
+        est._least = 1e-8*np.sqrt(Rows(inside).squares().max())
+        return by_cosine(inside, labels, k, est._least, seed)
+    best = kmeans(inside, k, est.components_)
+    return best.labels_, best.cluster_centers_
+
 # %% ../nbs/30_partitions.ipynb #5eec89bc
 class PDDP(ClusterMixin, BaseEstimator):
     """Principal direction divisive partitioning, and k-means from there if wanted.
@@ -320,9 +335,7 @@ class PDDP(ClusterMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         k, seed = check_number("n_clusters", self.n_clusters, 1), seed_of(self.random_state)
-        if self.choice not in ("scatter", "variance"):
-            raise ValueError(f'choice must be "scatter" or "variance", got {self.choice!r}')
-        if self.kmeans not in (False, True, "cosine"): raise ValueError(f'kmeans must be False, True or "cosine", got {self.kmeans!r}')
+        _check_pddp(self)
         X, filled = _points(self, X)
         _enough(k, filled)
         inside = X if filled.all() else X[filled]
@@ -331,12 +344,7 @@ class PDDP(ClusterMixin, BaseEstimator):
         self.names_[filled], found = names, len(self.cuts_) + 1
         if found < k: warnings.warn(f"n_clusters={k} can't be had: there are only {found} different documents", stacklevel=2)
         self.components_ = centroids(inside, labels, found)
-        if self.kmeans == "cosine":
-            self._least = 1e-8*np.sqrt(Rows(inside).squares().max())
-            labels, self.components_ = by_cosine(inside, labels, found, self._least, seed)
-        elif self.kmeans:
-            best = kmeans(inside, found, self.components_)
-            labels, self.components_ = best.labels_, best.cluster_centers_
+        if self.kmeans: labels, self.components_ = _with_kmeans(self, inside, labels, seed)
         self.labels_ = spread(labels, filled)
         return self
 
@@ -666,7 +674,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     def fit(self, X, y=None):
         from sklearn.decomposition import LatentDirichletAllocation
         k, max_iter = check_number("n_clusters", self.n_clusters, 1), check_number("max_iter", self.max_iter, 1)
-        seed, X = seed_of(self.random_state), _counts(self, check_matrix(self, X))
+        seed, X = seed_of(self.random_state), check_counts(check_matrix(self, X), "LDA")
         method = self.learning_method or ("batch" if X.shape[0] <= 2000 else "online")
         self.lda_ = LatentDirichletAllocation(k, max_iter=max_iter, learning_method=method, n_jobs=self.n_jobs,
                                               max_doc_update_iter=check_number("doc_iter", self.doc_iter, 1), mean_change_tol=.01,
@@ -680,7 +688,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     def transform(self, X):
         "The share of each topic in each document, (n, n_clusters); rows sum to one."
         check_is_fitted(self)
-        return self.lda_.transform(_counts(self, check_matrix(self, X, reset=False, min_docs=1)))
+        return self.lda_.transform(check_counts(check_matrix(self, X, reset=False, min_docs=1), "LDA"))
 
     def predict(self, X):
         "The topic with the largest share in each document, −1 for empty ones, (n,)."
@@ -690,14 +698,6 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
     def _n_features_out(self): return len(self.components_)
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
-
-def _counts(est, X):
-    "The matrix, if it holds counts"
-    values = X.data if sp.issparse(X) else X
-    odd = values[values != np.round(values)]
-    if odd.size: raise ValueError(f"X must hold counts for {type(est).__name__}, whole numbers, and has {odd[0]:.3g}: "
-                                  "give it the counts before weighting, such as the X of a Corpus")
-    return X
 
 # %% ../nbs/30_partitions.ipynb #6c47516b
 class NormalizedCutNMF(NMF):
@@ -734,6 +734,7 @@ def _nmf_methods():
         params = dict(solver=solver, init="random", **rule)
         yield f"nmf-{solver}", Method("nmf2.nmf:NMF", params, "n_components")
 
+# %% ../nbs/30_partitions.ipynb #d822ec69
 def methods()->dict:   # name -> Method
     "All methods of the package that give each document a label."
     here, plain, bpp = "nmf2.partitions", dict(init="random", extrapolate=False), dict(solver="bpp", init="random", max_iter=2000)

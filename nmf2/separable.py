@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .core import NUMBA_CACHE, check_matrix, check_number, say_if_compiling, seed_of, single_blas
 from .kernels import FAST, Rows, in_parts
 from .nnls import TopicModel, heaviest, nnls
-from .weighting import divide_rows, doc_freq, trim_mask
+from .weighting import check_counts, divide_rows, doc_freq, trim_mask
 
 # %% ../nbs/31_separable.ipynb #b14d6576
 class Points:
@@ -439,12 +439,7 @@ class AnchorWords(_Separable):
         check_number("tol", self.tol, 0, whole=False)
         check_number("max_steps", self.max_steps, 1)
 
-    def _counts(self, X):
-        values = X.data if sp.issparse(X) else X
-        if (odd := values != np.rint(values)).any():
-            raise ValueError(f"AnchorWords needs counts, whole numbers, and X holds {values[odd][0]:.3g}: give it the counts "
-                             "that tf-idf is made from, such as corpus.X or what CountVectorizer returns")
-        return X
+    def _counts(self, X): return check_counts(X, "AnchorWords")
 
     def _fit(self, X):
         X = self._counts(X)
