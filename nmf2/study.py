@@ -220,7 +220,7 @@ def _key(run): return tuple(run[name] for name in KEY)
 def _asked(study, run):
     "Does a run in the file belong to the study?"
     return (run["collection"] in study.collections and run["method"] in study.methods and run["seed"] in study.seeds
-            and run["k"] in (study.clusters or [run["classes"]]))
+            and run["k"] in (study.clusters or [run.get("classes")]))
 
 def _numbers(name, values, low):
     "One number or several, as a list without repetitions"
