@@ -16,8 +16,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from nmf2.weighting import (EmptyDocumentsWarning, NormalizedCut, TermCounter, TfIdf, TrimVocabulary, count_pipeline, degrees,
-                            divide_rows, doc_freq, row_sum, text_pipeline, trim_mask)
+from nmf2.weighting import (EmptyDocumentsWarning, NormalizedCut, TermCounter, TfIdf, TrimVocabulary, check_counts, count_pipeline,
+                            degrees, divide_rows, doc_freq, row_sum, text_pipeline, trim_mask)
 
 ROOT = Path(__file__).parent.parent
 
@@ -196,6 +196,12 @@ def test_bad_values(bad, message):
     for step in TrimVocabulary(1, 1.0), TfIdf(), NormalizedCut(), count_pipeline(1, 1.0):
         with pytest.raises(ValueError, match=message): step.fit(X)
         with pytest.raises(ValueError, match=message): step.fit(sp.csr_array(X))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix])
+def test_counts_are_whole_numbers(kind):
+    for dtype in (int, np.float32, float): assert (X := kind(random_counts().astype(dtype))) is check_counts(X, "LDA")
+    with pytest.raises(ValueError, match="^X must hold counts for LDA, whole numbers, and has 0.5:"): check_counts(kind(random_counts()*.5), "LDA")
 
 
 def test_weights_are_not_taken_for_counts():
