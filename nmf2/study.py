@@ -390,7 +390,7 @@ def _cell(runs, value, stat, digits):
     x = [run[value] for run in runs if isinstance(run.get(value), (int, float))]
     if stat != "mean±sd": return float((STATS.get(stat) or stat)(x)) if x else np.nan
     if not runs: return ""
-    if not x: return "failed" if any(run["error"] for run in runs) else ""
+    if not x: return "failed" if any(run.get("error") for run in runs) else ""
     spread = f" ± {np.std(x, ddof=1):.{digits}f}" if len(x) > 1 else ""
     return f"{np.mean(x):.{digits}f}{spread}" + f" ({len(x)} of {len(runs)})"*(len(x) < len(runs))
 
@@ -434,8 +434,9 @@ def tabulate(
     groups = {}
     for run in runs: groups.setdefault((part(run, index), part(run, columns)), []).append(run)
     for group in groups.values(): _check_unmixed(group, listed(over))
-    if stat not in ("mean±sd", "count") and (failed := sum(bool(run["error"]) for run in runs)):
-        warnings.warn(f"{failed} of {plural(len(runs), 'run')} failed, and the table is one of the rest", stacklevel=2)
+    lost = sum(bool(run.get("error")) and any(run.get(name) is None for name in values) for run in runs)
+    if lost and stat not in ("mean±sd", "count"):
+        warnings.warn(f"{lost} of {plural(len(runs), 'run')} failed, and the table is one of the rest", stacklevel=2)
     cells = [[_cell(groups.get((row, col), []), name, stat, digits) for col in cols for name in values] for row in rows]
     def title(names): return names[0] if len(names) == 1 else ", ".join(map(str, names))
     heads = [title((*col, name) if len(values) > 1 or not col else col) for col in cols for name in values]

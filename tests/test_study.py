@@ -338,6 +338,9 @@ def test_tables_show_what_is_missing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert tabulate(runs, stat="count").cells[0].tolist() == [1, 3] and tabulate(runs, stat="mean", method="a").columns == ["x"]
+        assert np.nanmax(tabulate([dict(run, seconds=1.) for run in runs], value="seconds", stat="mean").cells) == 1      # failed runs have it, too
+        bare = [{name: run[name] for name in ("collection", "method", "k", "seed")} | dict(nmi=.5) for run in runs]
+        assert tabulate(bare, stat="mean").cells[0,0] == .5                                                          # rows of one's own
     assert r"a\|b" in tabulate([dict(RUNS[0], method="a|b")]).to_markdown()
 
 
