@@ -19,7 +19,8 @@ from numba import get_num_threads
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .core import check_matrix, check_number, matrix_tags, progress_bar, say_if_compiling, seed_of, single_blas, stream
+from .compiling import say_if_compiling
+from .core import check_matrix, check_number, matrix_tags, progress_bar, seed_of, single_blas, stream
 from .kernels import documents, pool, projected_gradient, stored, take
 from .nmf import EXACT, SOLVERS, SOUND, exact, nmf
 from .rank2 import Rank2, first_topics, fit_options, rank2_nmf, sides, terms_last

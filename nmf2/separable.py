@@ -12,11 +12,11 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
-from .core import NUMBA_CACHE, check_matrix, check_number, say_if_compiling, seed_of, single_blas
+from .compiling import njit, say_if_compiling
+from .core import check_matrix, check_number, seed_of, single_blas
 from .kernels import FAST, Rows, in_parts
 from .nnls import TopicModel, heaviest, nnls
 from .weighting import check_counts, divide_rows, doc_freq, trim_mask
@@ -192,7 +192,7 @@ def project(
     return Points(low)
 
 # %% ../nbs/31_separable.ipynb #0aa01f35
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _value(M, b, y, at, B, c, slope):
     "c'Mc - 2 b'c if there is an M, otherwise -sum y log(B c) over the features `at`; and its slope"
     k, total = len(c), 0.
@@ -212,7 +212,7 @@ def _value(M, b, y, at, B, c, slope):
         for a in range(k): slope[a] -= y[p]/s*row[a]
     return total
 
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _gap(c, slope):
     "No more than this is left to gain"
     mean, least = 0., slope[0]
@@ -222,7 +222,7 @@ def _gap(c, slope):
     return mean - least
 
 # %% ../nbs/31_separable.ipynb #a4d83c68
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _step(c, slope, rate, new):
     "Weights times exp(-rate slope), summing to one; returns how much the slope promises"
     least, total, down = slope.min(), 0., 0.
@@ -260,7 +260,7 @@ def _mix(part, M, N, data, indices, indptr, B, tol, max_iter, out):
             c[:], slope[:], value = new, ahead, further
 
 # %% ../nbs/31_separable.ipynb #3e2f70d1
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _balance(M, b, F, m, L, x, y):
     "Write the best weights, of sum one, for the first `m` anchors listed in `F` into `x`; False if they are dependent"
     for a in range(m):
