@@ -133,6 +133,7 @@ class Cooccurrence:
     """How often words occur together. Words are points, the rows of $Q$ divided by their sums; $Q$ itself is never made.
 
     - `p` (n_terms,): probability of each word
+    - `own` (n_terms,): the diagonal of $Q$, how often a word occurs together with itself
     - `C` (n_docs, n_terms), `Ct`, `once` (n_terms,): $Q = C^T C$ less `once` on the diagonal
 
     Source: Arora and others (2013) and its supplement.
@@ -149,6 +150,7 @@ class Cooccurrence:
         weight = 1/(n*(n - 1)*len(n))
         self.C = sp.csr_matrix(sp.diags(np.sqrt(weight)) @ X)
         self.Ct, self.once, self.p = self.C.T.tocsr(), X.T @ weight, X.T @ (1/(n*len(n)))
+        self.own = X.multiply(X - X.sign()).T @ weight
         self.over = np.divide(1, self.p, out=np.zeros_like(self.p), where=self.p > 0)
 
     def times(self, B):
@@ -159,7 +161,9 @@ class Cooccurrence:
         "Some points as columns, (n_terms, len(which))"
         E = np.zeros((len(self.p), len(which)))
         E[which,np.arange(len(which))] = self.over[which]
-        return self.times(E)
+        Q = self.times(E)
+        Q[which,np.arange(len(which))] = (self.own*self.over)[which]
+        return Q
 
     def dots(self, i):
         "Inner products of all points with point i, (n_terms,)"
@@ -167,14 +171,14 @@ class Cooccurrence:
 
     def squares(self):
         "Squared length of each point, (n_terms,)"
-        none, own = np.empty((len(self.p), 0)), Rows(self.Ct).squares()
-        return (overlaps(self.Ct, self.C, none, none) - own**2 + (own - self.once)**2)*self.over**2
+        none, both = np.empty((len(self.p), 0)), Rows(self.Ct).squares()
+        return (overlaps(self.Ct, self.C, none, none) - both**2 + self.own**2)*self.over**2
 
     def rows(self, lo, hi):
         "Points `lo` to `hi` - 1, CSR"
-        own = sp.csr_matrix((self.once[lo:hi], (np.arange(hi - lo), np.arange(lo, hi))), shape=(hi - lo, len(self.p)))
-        R = sp.csr_matrix(self.Ct[lo:hi] @ self.C - own)
-        R.data = np.maximum(R.data, 0)*np.repeat(self.over[lo:hi], np.diff(R.indptr))
+        R = sp.csr_matrix(self.Ct[lo:hi] @ self.C)
+        point = np.repeat(np.arange(lo, hi), np.diff(R.indptr))
+        R.data = np.where(R.indices == point, self.own[point], R.data)*self.over[point]
         return R
 
 # %% ../nbs/31_separable.ipynb #493103fe
