@@ -50,15 +50,7 @@ def unit_rows(
 ):                       # CSR, float32 or float64; empty documents stay empty
     "Documents of length one."
     X = rows_of(X, signed=signed)
-    return _scaled(X, np.sqrt(Rows(X).squares()))
-
-def _scaled(X, lengths):
-    "Documents divided by their lengths, if these aren't too small to divide by"
-    least = 1e-30 if X.dtype == np.float32 else 1e-150
-    if (odd := (lengths > 0) & (lengths < least)).any():
-        raise ValueError(f"X must have documents of length {least:g} at least, or empty ones, and {odd.sum()} of {len(odd)} are shorter: "
-                         "leave them out")
-    return divide_rows(X, lengths)
+    return divide_rows(X, np.sqrt(Rows(X).squares()))
 
 # %% ../nbs/22_bisection.ipynb #52711711
 CRITERIA = "i1", "i2", "e1", "h1", "h2", "g1", "g1p"
@@ -786,7 +778,7 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
         if not filled.all():
             warnings.warn(f"{(~filled).sum()} of {len(filled)} documents are empty: they get the label -1", EmptyDocumentsWarning)
         if k > filled.sum(): raise ValueError(f"n_clusters must be at most {filled.sum()}, the documents that have terms: got {k}")
-        docs = _scaled(sp.csr_array(X if filled.all() else X[filled]), lengths[filled])
+        docs = divide_rows(sp.csr_array(X if filled.all() else X[filled]), lengths[filled])
         self.labels_, self._cut = (np.full(len(filled), -1) for _ in range(2))
         with say_if_compiling(): self._cut[filled], run = _clusters(self, docs, seed)
         self.labels_[filled], self.record_, self.splits_, self.criterion_ = run.labels, run.record, run.splits, float(run.record[-1,1])

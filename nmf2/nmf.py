@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
-from .core import check_matrix, check_number, seed_of, single_blas
+from .core import check_matrix, check_number, seed_of, single_blas, value_range
 from .kernels import ROWS, Rows, _strip128, in_parts, in_threads, n_parts
 from .nnls import TopicModel, heaviest, memberships, nnls, unit
 
@@ -193,8 +193,8 @@ def first_factors(
     if init.startswith("nndsvd") and k <= min(n, m): W, T = _svd_start(X, k, init[6:], rng)
     elif init == "documents" or k > min(n, m):
         rows = rng.randint(n, size=(k, min(20, n)))
-        T = np.stack([np.asarray(X[r].mean(0)).ravel() for r in rows], 1)
-        W = nnls(T.T @ T, Rows(X).times(T))
+        T = unit(np.stack([np.asarray(X[r].mean(0), np.float64).ravel() for r in rows], 1))[0]
+        W = memberships(X, T)
     else:
         W, T = rng.random_sample((n, k)), rng.random_sample((m, k))
         scale = np.vdot(Rows(X).times(T), W)/np.vdot(T.T @ T, W.T @ W)
@@ -328,10 +328,13 @@ def _check_choices(solver, init, extrapolate):
     if extrapolate and solver not in SOUND:
         raise ValueError(f"extrapolate must be None or False with solver={solver!r}: it is sound for {', '.join(SOUND)} only")
 
-def _scale(X):
-    "A power of two near the length of a typical document"
+def _near_one(X):
+    "`X` divided by a power of two near the length of a typical document, and that power; in double precision where weights differ very much"
     squares = Rows(X).squares()
-    return float(2.**np.round(np.log2(squares[squares > 0].mean())/2))
+    size = float(2.**np.round(np.log2(squares[squares > 0].mean())/2))
+    largest, smallest = value_range(X.data if sp.issparse(X) else X)
+    kind = np.float64 if smallest < 1e-9*largest else X.dtype.type
+    return X.astype(kind)*kind(1/size), size
 
 def _given(X, k, W0, Ht0):
     "Weights and topics from those that were given; where one is missing, the best for the other"
@@ -366,6 +369,7 @@ def nmf(
     """The factorization with the smallest error.
 
     Documents are brought to a typical length of about one meanwhile, by a power of two, so that nothing depends on the scale of `X`.
+    Where weights differ by more than nine orders of magnitude, the work is done in double precision.
     """
     _check_choices(solver, init, extrapolate)
     check_number("n_components", k, 1)
@@ -375,8 +379,7 @@ def nmf(
     if not 0 <= check_number("sparsity", sparsity, 0, whole=False) <= 1: raise ValueError(f"sparsity must be at most 1, got {sparsity!r}")
     if init != "custom" and not (W0 is None and Ht0 is None): raise ValueError(f"W and H are what init='custom' starts from, not init={init!r}")
     X, seed, found = check_matrix(nmf, X, min_docs=1, n_terms=np.shape(X)[-1]), seed_of(random_state), []
-    size = _scale(X)
-    X = X*X.dtype.type(1/size)
+    given, (X, size) = X, _near_one(X)
     for i in range(check_number("n_init", n_init, 1)):
         rng = np.random.RandomState((seed + i) % 2**32)
         if init == "custom": W, T = _given(X, k, None if W0 is None else np.asarray(W0)/size, Ht0)
@@ -384,7 +387,9 @@ def nmf(
         pair = tuple(SOLVERS[solver](ridge, sparsity) for _ in range(2))
         found.append(take_turns(X, W, T, pair, tol, max_iter, solver in SOUND if extrapolate is None else extrapolate))
     best = min(found, key=lambda turns: turns.error)
-    return best._replace(W=best.W*X.dtype.type(size), error=best.error*size, record=best.record*(1, size))
+    T = best.T.astype(given.dtype)
+    W = best.W*X.dtype.type(size) if X.dtype == given.dtype else memberships(given, T)
+    return best._replace(W=W, T=T, error=best.error*size, record=best.record*(1, size))
 
 # %% ../nbs/12_nmf.ipynb #d7103770
 class NMF(TopicModel):

@@ -480,5 +480,5 @@ def test_arrays_with_gaps(planted):
 def test_documents_too_short_to_divide_by_their_length(method, dtype, factor):
     X = noise().astype(dtype)
     X[3] *= dtype(factor)
-    with pytest.raises(ValueError, match="1 of 40 .*leave them out"): RepeatedBisection(4, method=method).fit(X)
-    with pytest.raises(ValueError, match="1 of 40 .*leave them out"): unit_rows(X)
+    with pytest.raises(ValueError, match="document 3 .*leave it out"): RepeatedBisection(4, method=method).fit(X)
+    with pytest.raises(ValueError, match="document 3 .*leave it out"): unit_rows(X)

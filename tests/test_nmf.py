@@ -381,3 +381,28 @@ def test_any_format_and_the_names_of_scikit_learn(planted):
     with pytest.raises(ValueError, match="extrapolate"): NMF(4, extrapolate="x").fit(X)
     model = NMF(4, init="custom", max_iter=3, tol=0).fit(X, W=truth.W, H=truth.T.T)
     assert model.n_components_ == 4 and model.reconstruction_err_ <= truth.error*(1 + 1e-6)
+
+
+@pytest.mark.parametrize("init", ["documents", "random", "nndsvd"])
+@pytest.mark.parametrize("density", [.1, .3])
+def test_columns_of_very_different_size_in_single_precision(init, density):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = sp.random(60, 50, density, "csr", rng=rng)
+        X = (X @ sp.diags(10**rng.uniform(-12, 12, 50))).astype(np.float32)
+        X = X + sp.csr_matrix(([1.], ([0], [0])), shape=X.shape, dtype=np.float32)
+        model = NMF(40, init=init, random_state=0, max_iter=20)
+        W = model.fit_transform(X)
+        assert np.isfinite(W).all() and np.isfinite(model.components_).all() and W.dtype == np.float32
+        assert_array_equal(W, model.transform(X))
+        assert model.reconstruction_err_ < np.linalg.norm(X.data.astype(np.float64))
+
+
+def test_dependent_topics_get_the_weights_of_transform_to_the_last_bit():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.random((60, 3)) @ rng.random((3, 20))
+        for dtype in (np.float32, np.float64):
+            for solver in SOLVERS:
+                model = NMF(12, solver=solver, random_state=0, max_iter=30)
+                assert_array_equal(model.fit_transform(X.astype(dtype)), model.transform(X.astype(dtype)))
