@@ -31,17 +31,18 @@ WORDS = r"(?u)\b[^\W\d_]{2,}\b"      # two letters or more
 def count_terms(
     texts,                        # one string a document
     token_pattern:str=WORDS,      # what a word is, a regular expression
-    stop_words='english',         # words to leave out: 'english', a list of your own, or None
+    stop_words='english',         # words to leave out: a language such as 'german', words of your own, or None
     lowercase:bool=True,          # take 'Word' and 'word' for the same?
     ngram_range:tuple=(1, 1),     # (1, 2) counts pairs of neighbouring words as well
     min_df:int|float=1,           # leave out words found in fewer documents (a share of them if below 1)
     vocabulary=None,              # count just these words, in this order
     n_jobs:int|None=-1,           # most processes, as in scikit-learn: -1 for one a core
+    **options,                    # more of `TermCounter`, such as tokenizer, analyzer or progress
 )->tuple:                         # X (n_docs, n_terms), CSR, float64; vocab (n_terms,), str
     "How often each word occurs in each text."
     from nmf2.counting import TermCounter
     counter = TermCounter(n_jobs=n_jobs, token_pattern=token_pattern, stop_words=stop_words, lowercase=lowercase,
-                          ngram_range=ngram_range, min_df=min_df, vocabulary=vocabulary, dtype=np.float64)
+                          ngram_range=ngram_range, min_df=min_df, vocabulary=vocabulary, dtype=np.float64, **options)
     X = counter.fit_transform(texts)
     return X, counter.get_feature_names_out().astype(object)
 
