@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from nmf2 import cli
-from nmf2.cli import FILES, check_target, main, whole_folder
+from nmf2.cli import FILES, main
 from nmf2.formats import as_cell
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,13 +47,13 @@ def hidden(folder): return [p.name for p in Path(folder).iterdir() if p.name.sta
 
 def test_a_folder_of_texts(letters, capsys):
     assert main(["cluster", "letters", *SMALL]) == 0
-    said = capsys.readouterr()
+    printed = capsys.readouterr()
     out = letters.parent/"nmf2-results"/"letters"
     assert {p.name for p in out.iterdir()} == set(FILES) and not hidden(out.parent)
     for word in ("striker", "soil", "12 documents", "NMI to the labels: leaves 1.00, flat topics 1.00",
-                 str(Path("nmf2-results")/"letters"), *FILES): assert word in said.out
+                 str(Path("nmf2-results")/"letters"), *FILES): assert word in printed.out
     took = r"reading \d+\.\d s, counting \d+\.\d s, weighting \d+\.\d s, growing \d+\.\d s, writing \d+\.\d s\n"
-    assert "Reading" in said.err and re.search(took, said.err)
+    assert "Reading" in printed.err and re.search(took, printed.err)
     report = (out/"report.txt").read_text()
     assert report.startswith("letters: 12 documents, ") and "Kept " in report and re.search(took + "$", report)
     found = rows(out/"assignments.csv")
@@ -185,8 +185,8 @@ def test_errors_take_one_line_and_leave_nothing(letters, capsys, argv, why):
     np.savez("weights.npz", X=np.random.default_rng(0).random((10, 8)))
     before = sorted(letters.parent.rglob("*"))
     assert main([*argv, "--quiet"]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and why in said.err and "error: " in said.err and "Traceback" not in said.err
+    printed = capsys.readouterr()
+    assert printed.out == "" and why in printed.err and "error: " in printed.err and "Traceback" not in printed.err
     assert sorted(letters.parent.rglob("*")) == before
 
 def test_delimiters_and_lists_of_fields(letters, capsys):
@@ -208,14 +208,14 @@ def test_empty_documents_are_reported(letters, capsys):
     (letters/"sport"/"empty.txt").write_text("")
     (letters/"sport"/"the.txt").write_text("the and of")
     assert main(["cluster", "letters", *SMALL]) == 0
-    said = capsys.readouterr()
-    assert "2 of them for want of any of the terms" in said.out and "note: 2 of 14 documents have no terms" in said.err
+    printed = capsys.readouterr()
+    assert "2 of them for want of any of the terms" in printed.out and "note: 2 of 14 documents have no terms" in printed.err
     assert len(rows(Path("nmf2-results", "letters", "assignments.csv"))) == 14
 
 def test_more_leaves_than_can_be_had(letters, capsys):
     assert main(["cluster", "letters", "--leaves", "200", "--min-df", "1", "--max-df", "1.0"]) == 0
-    said = capsys.readouterr()
-    assert "note: " in said.err and int(re.search(r"(\d+) topics", said.out)[1]) < 200
+    printed = capsys.readouterr()
+    assert "note: " in printed.err and int(re.search(r"(\d+) topics", printed.out)[1]) < 200
 
 # ---- the folder for the results
 
