@@ -60,7 +60,7 @@ def interruptible():
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         sys.unraisablehook = hook
 
-# %% ../nbs/70_cli.ipynb #13eebddf
+# %% ../nbs/70_cli.ipynb #4007ac73
 @contextmanager
 def no_empty_folders(
     out:Path,   # folder for the results
@@ -134,7 +134,7 @@ def split(
     model.hier_.tree_.vocab = vocab
     return Topics(model.hier_.tree_, model.labels_, model.components_)
 
-# %% ../nbs/70_cli.ipynb #56c9c8f6
+# %% ../nbs/70_cli.ipynb #1caa1150
 def in_table(
     id:str,   # of a node
 )->str:
@@ -195,7 +195,7 @@ def write_results(
     for name, text in [("tree.html", page), ("tree.json", data), ("report.txt", report())]:
         (part/name).write_text(text, encoding="utf-8", errors="backslashreplace")
 
-# %% ../nbs/70_cli.ipynb #7ce77754
+# %% ../nbs/70_cli.ipynb #9f01309c
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
     "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "token_pattern", "analyzer",
     "min_df", "max_df", "max_terms", "trials", "min_score", "tol", "max_iter", "init")}
@@ -204,7 +204,7 @@ OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--
 SWITCHES = ("lowercase", "header", "limits", "download")          # these have no value
 FOR_READERS = {name for reader in READERS.values() for name in inspect.signature(reader).parameters} - {"path", *OPTIONS}
 
-# %% ../nbs/70_cli.ipynb #38059331
+# %% ../nbs/70_cli.ipynb #61f3bd4e
 VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\([^()]*\)|\.\.\.|[-+]?\w+(?:\.\d+)?(?:[eE][-+]?\d+)?"""
 
 def in_shell(
@@ -223,7 +223,7 @@ def _with_value(match):
     if name in SWITCHES: return OPTIONS[name]
     return f"{OPTIONS[name]} {value}".strip() if name in OPTIONS else f"--read {name}={value}"
 
-# %% ../nbs/70_cli.ipynb #eecd5a32
+# %% ../nbs/70_cli.ipynb #d17fab10
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
            " (tokenizer=jieba.lcut does so for Chinese)": "", "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
            "Divide it by X.max()": "Divide its values by the largest"}
@@ -233,7 +233,7 @@ def _known_options(match):
     def option(name): return OPTIONS.get(name, f"--read {name}=...") if name.isidentifier() else name
     return f"{match['start']} {option(match['name'])}, only {', '.join(map(option, match['others'].split(', ')))}"
 
-# %% ../nbs/70_cli.ipynb #0800027e
+# %% ../nbs/70_cli.ipynb #90559773
 def as_options(
     message:str,   # for somebody who writes Python
 )->str:            # for somebody who types commands
@@ -247,7 +247,7 @@ def as_options(
     message = re.sub(rf"{free}(?P<name>{marked})(?![\w/'\"=-]|\.\w)", lambda match: OPTIONS[match["name"]], message)
     return re.sub(r"\bX (?=must |has |holds |passed )", "the matrix ", message)
 
-# %% ../nbs/70_cli.ipynb #81f8d9d9
+# %% ../nbs/70_cli.ipynb #292f8c3e
 def silence(
     stream,   # standard output or standard error
 ):
@@ -255,8 +255,12 @@ def silence(
     with suppress(OSError, ValueError, AttributeError): os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 class Forgiving:
-    "A stream to which writing never fails; `None` will do."
-    def __init__(self, stream): self.stream = stream
+    "A stream to which writing never fails."
+    def __init__(self,
+        stream,   # standard output or standard error; None if it is closed
+    ):
+        self.stream = stream
+
     def __getattr__(self, name): return getattr(self.stream, name)
 
     def write(self, text):
@@ -350,7 +354,7 @@ def first_run(
     import nmf2.kernels
     return not any((Path(nmf2.kernels.__file__).parent/"__pycache__").glob("kernels.*.nbi"))
 
-# %% ../nbs/70_cli.ipynb #28650c12
+# %% ../nbs/70_cli.ipynb #0def4de5
 LEAST = {"leaves": 2, "seed": 0, "jobs": 1, "trials": 0, "max_iter": 1}
 
 def given(
@@ -373,7 +377,7 @@ def check_arguments(
     check_limits(args.min_df, args.max_df, args.max_terms)
     check_options(text_pipeline(**given(args, COUNTING))["count"])
 
-# %% ../nbs/70_cli.ipynb #b1be93c9
+# %% ../nbs/70_cli.ipynb #8f52926a
 def make_topics(
     corpus,       # the documents
     args,         # the parsed command line
@@ -462,7 +466,7 @@ def cluster(
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
     return run_job(lambda: from_path(args) if path.exists() else named(args), args)
 
-# %% ../nbs/70_cli.ipynb #28c2af0a
+# %% ../nbs/70_cli.ipynb #54c40c9c
 def whole_number(
     text:str,   # such as '3'
 )->int:
@@ -485,7 +489,7 @@ def count_or_share(
     try: return int(text) if text.isdigit() else float(text)
     except ValueError: raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share such as 0.1") from None
 
-# %% ../nbs/70_cli.ipynb #6831ca63
+# %% ../nbs/70_cli.ipynb #e2a7f4aa
 def n_gram_range(
     text:str,   # such as '2' or '1-2'
 )->tuple:       # (shortest, longest)
@@ -495,7 +499,7 @@ def n_gram_range(
     if least > most: raise argparse.ArgumentTypeError(f"must be a number such as 2, or two such as 1-2, got {text!r}")
     return least, most
 
-# %% ../nbs/70_cli.ipynb #ff90a5ff
+# %% ../nbs/70_cli.ipynb #904fa780
 def stop_words(
     text:str,   # a language, the path of a file, or 'none'
 ):              # for `stop_list`
@@ -508,7 +512,7 @@ def stop_words(
     try: return file.read_text(encoding="utf-8-sig").split()
     except (OSError, UnicodeDecodeError) as e: raise argparse.ArgumentTypeError(f"{text}: not readable as UTF-8 text ({e})") from None
 
-# %% ../nbs/70_cli.ipynb #9d514793
+# %% ../nbs/70_cli.ipynb #860f905a
 def encoding(
     text:str,   # such as 'latin-1'
 )->str:
@@ -538,7 +542,7 @@ def fields(
     "One name, or several with commas between."
     return text.split(",") if "," in text else text
 
-# %% ../nbs/70_cli.ipynb #a7f1cf30
+# %% ../nbs/70_cli.ipynb #ff412243
 READING = {"text_field": ("NAME", str, "column or field with the texts"),
            "label_field": ("NAME", fields, "column or field with the label; several from coarse to fine: a,b"),
            "id_field": ("NAME", str, "column or field that names the documents; '' numbers them"),
@@ -573,7 +577,7 @@ A text that a spreadsheet program would take for a formula has an apostrophe in 
 
 exit status: 0 done, 2 can't be done (one line on standard error says why), 130 stopped by Ctrl-C"""
 
-# %% ../nbs/70_cli.ipynb #36911bb8
+# %% ../nbs/70_cli.ipynb #54e18c69
 ALSO_CALLED = {f"--{name}": "--leaves" for name in ("topics", "clusters", "n-topics", "n-clusters", "n-leaves", "k", "num-topics")}
 ALSO_CALLED |= {"--output": "--out", "--language": "--stop-words", "--text": "--text-field", "--column": "--text-field",
                 "--labels": "--label-field", "--label": "--label-field", "--id": "--id-field"}
@@ -625,7 +629,7 @@ def parser(
     c.set_defaults(run=cluster)
     return p
 
-# %% ../nbs/70_cli.ipynb #e3f7a73c
+# %% ../nbs/70_cli.ipynb #128b115b
 def add_reading(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
@@ -665,7 +669,7 @@ def add_counting(
         choices=WEIGHTS, default="ncut")
     add("--jobs", "count terms in at most N processes (default: one a core)", metavar="N", type=whole_number, default=None)
 
-# %% ../nbs/70_cli.ipynb #519c5435
+# %% ../nbs/70_cli.ipynb #ecee4b1b
 def add_tree(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
@@ -684,7 +688,7 @@ def add_tree(
     g.add_argument("--force", action="store_true", help="replace earlier results in that folder")
     g.add_argument("--quiet", action="store_true", help="print the results only")
 
-# %% ../nbs/70_cli.ipynb #d93de0f8
+# %% ../nbs/70_cli.ipynb #68194ded
 def in_one_line(
     e:BaseException,   # what went wrong
 )->str:
@@ -695,7 +699,7 @@ def in_one_line(
     if isinstance(e, OSError) and e.filename is not None and e.strerror: return f"{e.filename}: {e.strerror}"
     return as_options(" ".join(str(e).split())) or type(e).__name__
 
-# %% ../nbs/70_cli.ipynb #22b2aa1a
+# %% ../nbs/70_cli.ipynb #8cd66cde
 def failed(
     e:BaseException,   # what went wrong
     args,              # the parsed command line

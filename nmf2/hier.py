@@ -330,9 +330,9 @@ class TreeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
-# %% ../nbs/22_hier.ipynb #64de035b
+# %% ../nbs/22_hier.ipynb #f49fb7ae
 class NumberedTopics:
-    "Names of output columns for classes whose names end in a digit: `hiernmf2_0`, `hiernmf2_1`, ..."
+    "Names of output columns for classes whose names end in a digit: the number stands behind an underscore."
     def get_feature_names_out(self, input_features=None):
         "Names of the output columns; `input_features` only for the sake of pipelines."
         check_is_fitted(self)

@@ -54,11 +54,11 @@ def _n_docs_of(name, limit, n_docs):
         return limit*n_docs
     return check_number(name, limit, 1)
 
-# %% ../nbs/02_weighting.ipynb #96ed8a99
+# %% ../nbs/02_weighting.ipynb #21cddb69
 def check_limits(
-    min_df:int|float,         # as for `trim_mask`
-    max_df:int|float,
-    max_terms:int|None=None,
+    min_df:int|float,         # keep terms in at least so many documents (a fraction: that share of them)
+    max_df:int|float,         # keep terms in at most so many documents (likewise)
+    max_terms:int|None=None,  # keep at most so many terms
 ):
     "Stop at limits that are no limits, or that no term can be within."
     for name, limit in (("min_df", min_df), ("max_df", max_df)): _n_docs_of(name, limit, 1)
