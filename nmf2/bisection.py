@@ -18,13 +18,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, register_jitable
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .core import NUMBA_CACHE, check_matrix, check_number, matrix_tags, say_if_compiling, seed_of, stream
+from .compiling import njit, say_if_compiling
+from .core import check_matrix, check_number, matrix_tags, seed_of, stream
 from .kernels import FAST, ROWS, Rows, _add32, _add64, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts, zeros_in_lines
 from .nnls import heaviest
 from .tree import largest
@@ -63,7 +64,7 @@ def _scaled(X, lengths):
 CRITERIA = "i1", "i2", "e1", "h1", "h2", "g1", "g1p"
 I1, I2, E1, H1, H2, G1, G1P = range(7)
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def shares(
     kind:int,      # place of the criterion in `CRITERIA`
     n:int,         # documents in the cluster
@@ -78,7 +79,7 @@ def shares(
     inner = np.sqrt(square) if kind == H2 else 0. if kind == E1 else square/n
     return inner, 0. if kind == I1 else n*whole/np.sqrt(square)
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def worth(
     kind:int,      # place of the criterion in `CRITERIA`
     inner:float,   # sum of the clusters' first shares
@@ -101,7 +102,7 @@ def _some(pile, docs):
     data, indices, starts, ends = pile
     return data, indices, starts[docs], ends[docs]
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _add_up(data, indices, starts, ends, labels, D):
     "Add each document to the row of `D` that its label says, if it is not below zero"
     for i in range(len(labels)):
@@ -179,7 +180,7 @@ def _worth_of(kind, sizes, D):
 # %% ../nbs/22_bisection.ipynb #b14ca4f8
 LANES = 8
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _products(data, indices, p, end, D, out, place):
     "Write the inner products of one document with the columns of `D` into `out`, from `place` on"
     size = D.shape[1]*D.itemsize
@@ -187,12 +188,12 @@ def _products(data, indices, p, end, D, out, place):
     elif size == 64: _strip64(data, indices, np.int64(p), np.int64(end), D, out, place)
     else: _strip32(data, indices, np.int64(p), np.int64(end), D, out, place)
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _put(data, indices, p, end, D, lane, sign):
     "Add one document to a column of `D`, or take it off"
     for k in range(np.uintp(p), np.uintp(end)): D[np.uintp(indices[k]),lane] += sign*data[k]
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _put_all(data, indices, p, end, A, signs):
     "Add one document to each lane, times its sign; 0 leaves it as it is"
     if A.itemsize == 4: _add32(data, indices, np.int64(p), np.int64(end), A, signs)
@@ -211,7 +212,7 @@ def _send(typing, array, p):
         return context.get_dummy_value()
     return types.void(array, p), code
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _fetch(data, indices, p, end):
     "Ask memory for a document"
     for q in range(np.int64(p), np.int64(end), 64//max(data.itemsize, indices.itemsize)):
@@ -219,13 +220,13 @@ def _fetch(data, indices, p, end):
         _send(indices, q)
 
 # %% ../nbs/22_bisection.ipynb #b1f96f6c
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _draw(state, n):
     "A whole number below `n`"
     state[0] = state[0]*48271 % 2147483647
     return state[0]*n >> 31
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _shuffle(order, state):
     "Bring documents into random order"
     for i in range(len(order) - 1, 0, -1):
@@ -235,14 +236,14 @@ def _shuffle(order, state):
 # %% ../nbs/22_bisection.ipynb #d90e1361
 COPIES = 1 - 1e-6
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _length(data, p, end):
     "The length of a document"
     total = 0.
     for k in range(p, end): total += np.float64(data[k])**2
     return np.sqrt(total)
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _seeds(data, indices, starts, ends, width, state, A, n):
     "Two seeds for each lane, (width, 2), whose difference is put into `A`; none if all documents are copies of one"
     x, seeds = np.zeros(LANES, A.dtype), np.empty((width, 2), np.int64)
@@ -262,7 +263,7 @@ def _seeds(data, indices, starts, ends, width, state, A, n):
     return seeds
 
 # %% ../nbs/22_bisection.ipynb #8a28dfc1
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _join_seeds(data, indices, starts, ends, seeds, state, A, side):
     "Put each document on the side of the more similar seed, given their difference in each lane; `A` becomes the sums"
     n, width, x, signs = len(side), len(seeds), np.zeros(LANES, A.dtype), np.zeros(LANES, A.dtype)
@@ -278,7 +279,7 @@ def _join_seeds(data, indices, starts, ends, seeds, state, A, side):
 # %% ../nbs/22_bisection.ipynb #68a95c1f
 N_A, N_B, SQUARE_A, SQUARE_B, WHOLE_A, WHOLE_B = range(6)
 
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _measure(A, total, pull, side, width, known):
     "Sizes, squared lengths, and products with the sum of all documents, of both sides in each lane"
     known[:] = 0
@@ -296,14 +297,14 @@ def _measure(A, total, pull, side, width, known):
 GAIN = 1e-9            # a move must raise the criterion by more than this part of it
 CALM, REST = .05, 4    # how far apart the cosines to both sides must be, as part of their sum, for a rest of so many passes
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _value(kind, known, c):
     "The criterion of both sides in a lane"
     a, b = (shares(kind, known[N_A,c], known[SQUARE_A,c], known[WHOLE_A,c]),
             shares(kind, known[N_B,c], known[SQUARE_B,c], known[WHOLE_B,c]))
     return worth(kind, a[0] + b[0], a[1] + b[1])
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _awake(order, rest):
     "The documents that don't rest, in order; the others have one pass less to rest"
     awake, n = np.empty_like(order), 0
@@ -314,12 +315,12 @@ def _awake(order, rest):
     return awake[:n]
 
 # %% ../nbs/22_bisection.ipynb #ba88eda1
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _slopes(known, c, steep):
     "One over twice the length of either sum in a lane, 0 if it has none"
     for s in (0, 1): steep[s,c] = .5/np.sqrt(known[SQUARE_A+s,c]) if known[SQUARE_A+s,c] > 0 else 0.
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _pass(data, indices, starts, ends, order, inside, pull, kind, width, A, side, known, value, rest):
     "Visit some documents once, and say which may rest; how many moves there were"
     moves, x, signs, then, steep = 0, np.zeros(LANES, A.dtype), np.zeros(LANES, A.dtype), np.zeros((6, LANES)), np.zeros((2, LANES))
@@ -553,20 +554,20 @@ def coarser(
     return np.where(labels < 0, -1, now[labels])
 
 # %% ../nbs/22_bisection.ipynb #9fb384e1
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _tables(k, n_terms, data):
     "Room for the sums of `k` clusters, side by side in as many tables as it takes"
     width = LANES
     while width < k and width*data.itemsize < 128: width *= 2
     return zeros_in_lines(-(-k//width)*n_terms, width, data).reshape(-(-k//width), n_terms, width)
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _with_all(data, indices, p, end, D, x):
     "Write the inner products of one document with all sums into `x`"
     for b in range(len(D)): _products(data, indices, p, end, D[b], x, b*D.shape[2])
 
 # %% ../nbs/22_bisection.ipynb #301d8bf3
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _move_best(i, x, pull, kind, labels, known, add, now, inner, outer):
     "The best cluster for a document, given its products with all"
     a, best, to = labels[i], now + GAIN*abs(now), labels[i]
@@ -580,7 +581,7 @@ def _move_best(i, x, pull, kind, labels, known, add, now, inner, outer):
         if value > best: best, to = value, c
     return to
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _count(pull, kind, labels, D, known, add):
     "What is known of each cluster, size, squared length, and product with the whole; and what it adds to the criterion"
     known[:] = 0
@@ -612,7 +613,7 @@ def _ask(part, data, indices, starts, ends, docs, pull, kind, labels, D, known, 
         wants[s] = _move_best(i, x, pull[i], kind, labels, known, add, now, inner, outer) != labels[i]
 
 # %% ../nbs/22_bisection.ipynb #5e4862ce
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _move(data, indices, starts, ends, docs, pull, kind, labels, D, known, add, inner, outer):
     "Move documents that are better elsewhere, one after another; how many did, and the two sums behind the criterion"
     x, moves = np.zeros(len(D)*D.shape[2], D.dtype), 0

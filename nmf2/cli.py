@@ -7,11 +7,10 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'NODE_COLUMNS', 'FILES', 'OPTIONS',
            'LEAST', 'GROWING', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'stop_if_interrupted', 'interruptible',
            'no_empty_folders', 'count', 'weigh', 'Topics', 'split', 'in_table', 'node_rows', 'document_rows',
            'document_columns', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say', 'stage',
-           'agreement', 'summary', 'in_seconds', 'print_results', 'first_run', 'given', 'check_arguments',
-           'make_topics', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'cluster', 'whole_number',
-           'number', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields',
-           'name_value', 'did_you_mean', 'Parser', 'parser', 'add_reading', 'add_counting', 'add_tree', 'in_one_line',
-           'failed', 'main']
+           'agreement', 'summary', 'in_seconds', 'print_results', 'given', 'check_arguments', 'make_topics', 'run_job',
+           'demo', 'named', 'reader_options', 'from_path', 'cluster', 'whole_number', 'number', 'count_or_share',
+           'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
+           'Parser', 'parser', 'add_reading', 'add_counting', 'add_tree', 'in_one_line', 'failed', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -60,7 +59,7 @@ def interruptible():
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         sys.unraisablehook = hook
 
-# %% ../nbs/70_cli.ipynb #4007ac73
+# %% ../nbs/70_cli.ipynb #f7e33870
 @contextmanager
 def no_empty_folders(
     out:Path,   # folder for the results
@@ -134,7 +133,7 @@ def split(
     model.hier_.tree_.vocab = vocab
     return Topics(model.hier_.tree_, model.labels_, model.components_)
 
-# %% ../nbs/70_cli.ipynb #1caa1150
+# %% ../nbs/70_cli.ipynb #ec4c8e0a
 def in_table(
     id:str,   # of a node
 )->str:
@@ -195,7 +194,7 @@ def write_results(
     for name, text in [("tree.html", page), ("tree.json", data), ("report.txt", report())]:
         (part/name).write_text(text, encoding="utf-8", errors="backslashreplace")
 
-# %% ../nbs/70_cli.ipynb #9f01309c
+# %% ../nbs/70_cli.ipynb #39dd5ef5
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
     "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "token_pattern", "analyzer",
     "min_df", "max_df", "max_terms", "trials", "min_score", "tol", "max_iter", "init")}
@@ -204,7 +203,7 @@ OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--
 SWITCHES = ("lowercase", "header", "limits", "download")          # these have no value
 FOR_READERS = {name for reader in READERS.values() for name in inspect.signature(reader).parameters} - {"path", *OPTIONS}
 
-# %% ../nbs/70_cli.ipynb #61f3bd4e
+# %% ../nbs/70_cli.ipynb #d2ff358f
 VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\([^()]*\)|\.\.\.|[-+]?\w+(?:\.\d+)?(?:[eE][-+]?\d+)?"""
 
 def in_shell(
@@ -223,7 +222,7 @@ def _with_value(match):
     if name in SWITCHES: return OPTIONS[name]
     return f"{OPTIONS[name]} {value}".strip() if name in OPTIONS else f"--read {name}={value}"
 
-# %% ../nbs/70_cli.ipynb #d17fab10
+# %% ../nbs/70_cli.ipynb #c57ef3fa
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
            " (tokenizer=jieba.lcut does so for Chinese)": "", "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
            "Divide it by X.max()": "Divide its values by the largest"}
@@ -233,7 +232,7 @@ def _known_options(match):
     def option(name): return OPTIONS.get(name, f"--read {name}=...") if name.isidentifier() else name
     return f"{match['start']} {option(match['name'])}, only {', '.join(map(option, match['others'].split(', ')))}"
 
-# %% ../nbs/70_cli.ipynb #90559773
+# %% ../nbs/70_cli.ipynb #fb53fb5e
 def as_options(
     message:str,   # for somebody who writes Python
 )->str:            # for somebody who types commands
@@ -247,7 +246,7 @@ def as_options(
     message = re.sub(rf"{free}(?P<name>{marked})(?![\w/'\"=-]|\.\w)", lambda match: OPTIONS[match["name"]], message)
     return re.sub(r"\bX (?=must |has |holds |passed )", "the matrix ", message)
 
-# %% ../nbs/70_cli.ipynb #292f8c3e
+# %% ../nbs/70_cli.ipynb #03a1a5e8
 def silence(
     stream,   # standard output or standard error
 ):
@@ -347,14 +346,7 @@ def print_results(
     for name, what in FILES.items(): print(f"  {name:16} {what}")
     sys.stdout.flush()
 
-# %% ../nbs/70_cli.ipynb #061e7366
-def first_run(
-)->bool:   # is there no machine code from an earlier run?
-    "Will the kernels have to be compiled?"
-    import nmf2.kernels
-    return not any((Path(nmf2.kernels.__file__).parent/"__pycache__").glob("kernels.*.nbi"))
-
-# %% ../nbs/70_cli.ipynb #0def4de5
+# %% ../nbs/70_cli.ipynb #2a99c3b0
 LEAST = {"leaves": 2, "seed": 0, "jobs": 1, "trials": 0, "max_iter": 1}
 
 def given(
@@ -377,7 +369,7 @@ def check_arguments(
     check_limits(args.min_df, args.max_df, args.max_terms)
     check_options(text_pipeline(**given(args, COUNTING))["count"])
 
-# %% ../nbs/70_cli.ipynb #8f52926a
+# %% ../nbs/70_cli.ipynb #e898c388
 def make_topics(
     corpus,       # the documents
     args,         # the parsed command line
@@ -390,7 +382,7 @@ def make_topics(
     with stage("Weighting terms", times, shown):
         X, vocab, report = weigh(counts, vocab, args.weights, min_df=args.min_df, max_df=args.max_df, max_terms=args.max_terms)
     say(f"  {as_options(report)}", shown)
-    with stage("Growing the tree" + " (the first run compiles first)"*first_run(), times, shown):
+    with stage("Growing the tree", times, shown):
         topics = split(X, vocab, args.leaves, args.seed, shown, init=args.init, **given(args, GROWING))
     return topics, int((X.sum(axis=1) == 0).sum()), as_options(report)
 
@@ -466,7 +458,7 @@ def cluster(
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
     return run_job(lambda: from_path(args) if path.exists() else named(args), args)
 
-# %% ../nbs/70_cli.ipynb #54c40c9c
+# %% ../nbs/70_cli.ipynb #be63e58e
 def whole_number(
     text:str,   # such as '3'
 )->int:
@@ -489,7 +481,7 @@ def count_or_share(
     try: return int(text) if text.isdigit() else float(text)
     except ValueError: raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share such as 0.1") from None
 
-# %% ../nbs/70_cli.ipynb #e2a7f4aa
+# %% ../nbs/70_cli.ipynb #0dbf7a3c
 def n_gram_range(
     text:str,   # such as '2' or '1-2'
 )->tuple:       # (shortest, longest)
@@ -499,7 +491,7 @@ def n_gram_range(
     if least > most: raise argparse.ArgumentTypeError(f"must be a number such as 2, or two such as 1-2, got {text!r}")
     return least, most
 
-# %% ../nbs/70_cli.ipynb #904fa780
+# %% ../nbs/70_cli.ipynb #ce7bf365
 def stop_words(
     text:str,   # a language, the path of a file, or 'none'
 ):              # for `stop_list`
@@ -512,7 +504,7 @@ def stop_words(
     try: return file.read_text(encoding="utf-8-sig").split()
     except (OSError, UnicodeDecodeError) as e: raise argparse.ArgumentTypeError(f"{text}: not readable as UTF-8 text ({e})") from None
 
-# %% ../nbs/70_cli.ipynb #860f905a
+# %% ../nbs/70_cli.ipynb #0f24ca05
 def encoding(
     text:str,   # such as 'latin-1'
 )->str:
@@ -542,7 +534,7 @@ def fields(
     "One name, or several with commas between."
     return text.split(",") if "," in text else text
 
-# %% ../nbs/70_cli.ipynb #ff412243
+# %% ../nbs/70_cli.ipynb #bfac8483
 READING = {"text_field": ("NAME", str, "column or field with the texts"),
            "label_field": ("NAME", fields, "column or field with the label; several from coarse to fine: a,b"),
            "id_field": ("NAME", str, "column or field that names the documents; '' numbers them"),
@@ -577,7 +569,7 @@ A text that a spreadsheet program would take for a formula has an apostrophe in 
 
 exit status: 0 done, 2 can't be done (one line on standard error says why), 130 stopped by Ctrl-C"""
 
-# %% ../nbs/70_cli.ipynb #54e18c69
+# %% ../nbs/70_cli.ipynb #25cfd582
 ALSO_CALLED = {f"--{name}": "--leaves" for name in ("topics", "clusters", "n-topics", "n-clusters", "n-leaves", "k", "num-topics")}
 ALSO_CALLED |= {"--output": "--out", "--language": "--stop-words", "--text": "--text-field", "--column": "--text-field",
                 "--labels": "--label-field", "--label": "--label-field", "--id": "--id-field"}
@@ -629,7 +621,7 @@ def parser(
     c.set_defaults(run=cluster)
     return p
 
-# %% ../nbs/70_cli.ipynb #128b115b
+# %% ../nbs/70_cli.ipynb #b8b35094
 def add_reading(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
@@ -669,7 +661,7 @@ def add_counting(
         choices=WEIGHTS, default="ncut")
     add("--jobs", "count terms in at most N processes (default: one a core)", metavar="N", type=whole_number, default=None)
 
-# %% ../nbs/70_cli.ipynb #ecee4b1b
+# %% ../nbs/70_cli.ipynb #7ab58120
 def add_tree(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
@@ -688,7 +680,7 @@ def add_tree(
     g.add_argument("--force", action="store_true", help="replace earlier results in that folder")
     g.add_argument("--quiet", action="store_true", help="print the results only")
 
-# %% ../nbs/70_cli.ipynb #68194ded
+# %% ../nbs/70_cli.ipynb #74479e07
 def in_one_line(
     e:BaseException,   # what went wrong
 )->str:
@@ -699,7 +691,7 @@ def in_one_line(
     if isinstance(e, OSError) and e.filename is not None and e.strerror: return f"{e.filename}: {e.strerror}"
     return as_options(" ".join(str(e).split())) or type(e).__name__
 
-# %% ../nbs/70_cli.ipynb #8cd66cde
+# %% ../nbs/70_cli.ipynb #add7ba18
 def failed(
     e:BaseException,   # what went wrong
     args,              # the parsed command line

@@ -19,7 +19,8 @@ from numba import get_num_threads
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .core import check_matrix, check_number, matrix_tags, names_of, progress_bar, say_if_compiling, seed_of, single_blas, stream
+from .compiling import say_if_compiling
+from .core import check_matrix, check_number, matrix_tags, names_of, progress_bar, seed_of, single_blas, stream
 from .kernels import documents, pool, projected_gradient, stored, take
 from .nmf import EXACT, SOLVERS, SOUND, exact, nmf
 from .rank2 import Rank2, first_topics, fit_options, rank2_nmf, sides, terms_last
@@ -330,7 +331,7 @@ class TreeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
-# %% ../nbs/22_hier.ipynb #f49fb7ae
+# %% ../nbs/22_hier.ipynb #d38601ec
 class NumberedTopics:
     "Names of output columns for classes whose names end in a digit: the number stands behind an underscore."
     def get_feature_names_out(self, input_features=None):

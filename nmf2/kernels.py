@@ -18,16 +18,16 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from llvmlite import ir
-from numba import get_num_threads, njit, set_num_threads, types
+from numba import get_num_threads, set_num_threads, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload, register_jitable
 
-from .core import NUMBA_CACHE
+from .compiling import njit
 
 # %% ../nbs/10_kernels.ipynb #b0d06ff3
 FAST = {"contract", "reassoc", "nsz"}        # sums may be regrouped, the same way every time
 
-@njit(cache=NUMBA_CACHE, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def prepare(
     g11:float, g12:float, g22:float,   # the Gram matrix $B^T B$
 )->tuple:                              # its inverse (zeros if the columns are parallel), and 1/g11 and 1/g22
@@ -36,7 +36,7 @@ def prepare(
     d = 1/det if det > 1e-12*g11*g22 else 0.
     return g22*d, g12*d, g11*d, 1/g11 if g11 > 0 else 0., 1/g22 if g22 > 0 else 0.
 
-@njit(cache=NUMBA_CACHE, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def solve2(
     prepared:tuple,                    # from `prepare`
     r1:float, r2:float,                # one right-hand side $B^T y$, nonnegative
@@ -48,7 +48,7 @@ def solve2(
     return max(0., min(i11*r1 - i12*r2, u)), max(0., min(i22*r2 - i12*r1, v))
 
 # %% ../nbs/10_kernels.ipynb #1f7dafc5
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def nnls2(
     G:np.ndarray, # Gram matrix $B^T B$, (2, 2)
     R:np.ndarray, # right-hand sides $Y^T B$, (n, 2), nonnegative
@@ -104,7 +104,7 @@ def in_parts(
     kernel,   # takes the number of a part before its other arguments
 ):            # takes the number of parts instead
     "Compile a kernel that runs in threads when called from Python, and part after part when called from compiled code."
-    compiled = njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)(kernel)
+    compiled = njit(nogil=True, fastmath=FAST)(kernel)
     def run(n_parts, *args): in_threads(compiled, n_parts, *args)
     run.part = compiled                                          # one part alone, for who shares out parts of several works
     @overload(run)
@@ -163,7 +163,7 @@ def _add(typing, data, indices, p, table, a, b):
 # %% ../nbs/10_kernels.ipynb #f0acf4aa
 ONE, TWO, THREE, FOUR = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
 
-@njit(cache=NUMBA_CACHE, nogil=True, inline="always", fastmath=FAST)
+@njit(nogil=True, inline="always", fastmath=FAST)
 def _gather(data, indices, p, end, table):
     "Inner products of the document stored in `p:end` with two topics"
     a = b = 0.
@@ -178,7 +178,7 @@ def _gather(data, indices, p, end, table):
         p += ONE
     return a, b
 
-@njit(cache=NUMBA_CACHE, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def _scatter(data, indices, p, end, table, a, b):
     "Add a document times its two weights to the sums"
     fours = p + (end - p)//FOUR*FOUR
@@ -206,13 +206,13 @@ class Work(NamedTuple):
 # %% ../nbs/10_kernels.ipynb #2414e551
 SOLVE, GRAM, BACK, TIMES = 0, 1, 2, 3
 
-@njit(cache=NUMBA_CACHE, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def _downhill(d, x):
     "Square of a gradient's entry `d`, as far as it counts where the variable is `x`"
     d = d if x > 0 else min(d, 0.)
     return d*d
 
-@njit(cache=NUMBA_CACHE, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def _over(x): return 1/x if x > 0 else 0.
 
 @in_parts
@@ -238,7 +238,7 @@ def _sweep(c, data, work, W, mode):
     total[0], total[1], total[2], total[3], total[4] = w11, w12, w22, slope, moved
 
 # %% ../nbs/10_kernels.ipynb #50a5cc69
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def projected_gradient(
     F:np.ndarray,  # one factor, (n, 2)
     G:np.ndarray,  # Gram matrix of the other, (2, 2)
@@ -267,7 +267,7 @@ def _sweep_dense(X, work, W, mode):
         total[:3] = (w.T @ w)[[0, 0, 1], [0, 1, 1]]
 
 # %% ../nbs/10_kernels.ipynb #1690b97f
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _add_up(rows):
     "Add all rows to the first, in order"
     for c in range(1, len(rows)):
@@ -286,7 +286,7 @@ def one_pass(
     _add_up(work.sums)
 
 # %% ../nbs/10_kernels.ipynb #8a871397
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _add_chunks(tables, lo, hi):
     "The sums of all chunks into the first one's table, in order"
     for c in range(1, len(tables)):
@@ -334,7 +334,7 @@ def solve_terms(
     return explained, slope, size, rise1*_over(l1) + rise2*_over(l2) > rise
 
 # %% ../nbs/10_kernels.ipynb #428e96c4
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _same_topics(tables, lo, hi):
     "Rows of the first chunk's table into those of the others"
     for c in range(1, len(tables)):
@@ -631,14 +631,14 @@ def documents(
 STOPPED, CONVERGED, DIED = 0, 1, 2
 NEAR = .02                      # how small the projected gradient must be before it counts that documents stay
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _undo(topics, lengths):
     "Let the topics of the step before be those just solved for"
     for j in range(topics.shape[1]): topics[1,j,0], topics[1,j,1] = topics[0,j,0], topics[0,j,1]
     lengths[1,0] = lengths[1,1] = 1
 
 # %% ../nbs/10_kernels.ipynb #32dc0f41
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def alternate(
     data:np.ndarray,    # the nonzeros of a CSR matrix; outside compiled code also a dense matrix
     work:Work,          # its working space, with the topics to start from in `topics[1]` and their lengths in `lengths[1]`
@@ -703,7 +703,7 @@ def _mark(part, n_parts, indices, indptr, rows, ends, seen):
         ends[i+1] = hi - lo
         for p in range(lo, hi): seen[np.uintp(indices[p])] = 1          # another thread may write the same
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _number(seen, ends):
     "The terms that occur, the new number of each, and where rows end instead of how long they are"
     terms, new, n = np.empty(len(seen), np.int32), np.empty(len(seen), np.int32), 0
@@ -753,7 +753,7 @@ def take(
 # %% ../nbs/10_kernels.ipynb #f4354ac5
 BITS = 11
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def descending(
     w:np.ndarray,    # weights of at least 0, float64, (n,)
     digits:int=6,    # how many to look at, from the first that differs; all of them are at most six
@@ -782,7 +782,7 @@ def descending(
     return order
 
 # %% ../nbs/10_kernels.ipynb #05aa52d2
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _places(w, terms):
     "The place of each term in descending order, zeros last and by number; and how many are not zero"
     order, place, passed = descending(w), np.empty(len(w), np.int64), 0
@@ -793,7 +793,7 @@ def _places(w, terms):
     return place, len(order)
 
 # %% ../nbs/10_kernels.ipynb #dc31d827
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _ideal(values, rest, over_place):
     "The largest sum that values could give, divided by place; those of `rest` are in ascending order"
     order, total, k, p = descending(values, 3), 0., len(rest), 0         # values this close may change places
@@ -804,7 +804,7 @@ def _ideal(values, rest, over_place):
     return total
 
 # %% ../nbs/10_kernels.ipynb #d13c6c9b
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def mndcg_sum(
     terms:np.ndarray,       # numbers of the terms that occur in any of the topics, ascending, (t,)
     parent:np.ndarray,      # their weights in the node's own topic, (t,)

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from numba import njit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .core import NUMBA_CACHE, check_matrix, check_number, seed_of, single_blas
+from .compiling import njit
+from .core import check_matrix, check_number, seed_of, single_blas
 from .kernels import ROWS, Rows, _strip128, in_parts, in_threads, n_parts
 from .nnls import TopicModel, heaviest, memberships, nnls, unit
 
@@ -34,7 +34,7 @@ def exact(
 # %% ../nbs/12_nmf.ipynb #5fdfa388
 BLOCK = 128                                  # bytes for each topic of a block; a part of the work, `ROWS` rows, is some blocks
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _turn(F, i, f):
     "Rows of `F` from i on as columns of `f`, filled up with zeros"
     n = min(f.shape[1], len(F) - i)
@@ -42,7 +42,7 @@ def _turn(F, i, f):
         for c in range(len(f)): f[c,q] = F[i+q,c]
     f[:,n:] = 0
 
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _room(F):
     "For a block of rows: their weights, their products, one line more, and the numbers of topics"
     k, size = F.shape[1], BLOCK//F.itemsize
@@ -299,20 +299,18 @@ def take_turns(
         dead = np.flatnonzero(np.minimum(W.max(0), T.max(0)) <= 0) if np.diag(GW).min() <= 0 or length.min() <= 0 else ()
         record.append((perf_counter() - began, max(last, 0.)**.5))
         if len(dead) and revive_topics(docs, W, T, dead): ahead, S, last = (W, T), None, np.inf
-    return Turns(*finish(docs, T, W), len(record), converged, np.array(record).reshape(-1, 2))
+    return Turns(*finish(docs, T), len(record), converged, np.array(record).reshape(-1, 2))
 
 # %% ../nbs/12_nmf.ipynb #da7d61e7
 def finish(
     docs:Rows,       # the matrix
     T:np.ndarray,    # topics, (n_terms, k)
-    W:np.ndarray,    # weights that should be nearly right, (n_docs, k)
 )->tuple:            # best weights (n_docs, k), topics of length one (n_terms, k), the norm of X − WH
     "Topics of length one, the best weights for them, and the error."
-    T = unit(T.astype(np.float64))[0].astype(T.dtype)
-    R, G = docs.times(T), _gram(T)
-    W = nnls(G, R, first=W if np.linalg.cond(G) < 1e8 else None)     # if several weights are the best, then those that `transform` finds
-    error = docs.squares().sum() - 2*_inner(W, R) + _inner(W.T @ W, G)
-    return W.astype(T.dtype), T, max(error, 0.)**.5
+    T = np.asfortranarray(unit(T.astype(np.float64))[0].astype(T.dtype))     # as the transpose of `components_`
+    W = memberships(docs.X, T)
+    error = docs.squares().sum() - 2*_inner(W, docs.times(T)) + _inner(W.T @ W, _gram(T))
+    return W, T, max(error, 0.)**.5
 
 # %% ../nbs/12_nmf.ipynb #b9cf18a7
 SOLVERS = {"bpp": lambda ridge, sparsity: exact("bpp"), "active-set": lambda ridge, sparsity: exact("active-set"),

@@ -7,15 +7,15 @@ __all__ = ['nnls', 'unit', 'memberships', 'heaviest', 'TopicModel']
 
 # %% ../nbs/11_nnls.ipynb #ca9cca68
 import numpy as np
-from numba import njit
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .core import NUMBA_CACHE, check_matrix, matrix_tags, single_blas
+from .compiling import njit
+from .core import check_matrix, matrix_tags, single_blas
 from .kernels import FAST, ROWS, Rows, in_parts, n_parts, nnls2
 
 # %% ../nbs/11_nnls.ipynb #478bbd8d
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _list(use, F):
     "Write the numbers of the topics in use to the front of `F`; returns how many"
     m = 0
@@ -23,7 +23,7 @@ def _list(use, F):
         if use[i]: F[m] = i; m += 1
     return m
 
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _solve(G, r, F, m, L, x):
     "Solve the system of the first `m` topics listed in `F` by Cholesky; False if they are dependent"
     for a in range(m):
@@ -44,7 +44,7 @@ def _solve(G, r, F, m, L, x):
     return True
 
 # %% ../nbs/11_nnls.ipynb #55d1da29
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _slack(G, r, F, m, x, s):
     "Write G g - r into `s`, for weights `x` of the topics listed in `F`"
     for i in range(len(r)): s[i] = -r[i]
@@ -52,7 +52,7 @@ def _slack(G, r, F, m, x, s):
         row, weight = G[F[a]], x[a]
         for i in range(len(r)): s[i] += weight*row[i]
 
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _pivot(G, r, use, g, F, L, x, s, wrong):
     "Write the best weights for `r` into `g`; False if pivoting does not get there"
     k, fewest, patience, scale = len(r), len(r) + 1, 3, 0.
@@ -77,7 +77,7 @@ def _pivot(G, r, use, g, F, L, x, s, wrong):
     return False
 
 # %% ../nbs/11_nnls.ipynb #80f38e98
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _active_set(G, r, use, g, F, L, x):
     "Write the best weights for `r` into `g`, one topic at a time"
     k, scale = len(r), np.abs(r).max()
@@ -110,14 +110,14 @@ def _active_set(G, r, use, g, F, L, x):
             if hit == best: refused[best] = True           # let go at once: its slack was only rounding
 
 # %% ../nbs/11_nnls.ipynb #30d860da
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST, inline="always")
+@njit(nogil=True, fastmath=FAST, inline="always")
 def _move(G, i, step, g, s):
     "Change one weight, and what it does to the slack"
     g[i] += step
     row = G[i]
     for j in range(len(s)): s[j] += step*row[j]
 
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _guess(G, r, g, s, use):
     "Mark the topics that are in use after a few rounds of coordinate descent"
     k = len(r)

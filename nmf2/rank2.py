@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .core import check_matrix, check_number, say_if_compiling, seed_of, single_blas, stream
+from .compiling import say_if_compiling
+from .core import check_matrix, check_number, seed_of, single_blas, stream
 from .kernels import CONVERGED, DIED, Rows, alternate, documents, krylov, nnls2, residuals, squared_error, stored, take
 from .nnls import TopicModel, heaviest, unit
 

@@ -12,11 +12,11 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
-from .core import NUMBA_CACHE, check_matrix, check_number, say_if_compiling, seed_of, single_blas
+from .compiling import njit, say_if_compiling
+from .core import check_matrix, check_number, seed_of, single_blas
 from .kernels import FAST, Rows, in_parts
 from .nnls import TopicModel, heaviest, nnls
 from .weighting import check_counts, divide_rows, doc_freq, trim_mask
@@ -133,6 +133,7 @@ class Cooccurrence:
     """How often words occur together. Words are points, the rows of $Q$ divided by their sums; $Q$ itself is never made.
 
     - `p` (n_terms,): probability of each word
+    - `own` (n_terms,): the diagonal of $Q$, how often a word occurs together with itself
     - `C` (n_docs, n_terms), `Ct`, `once` (n_terms,): $Q = C^T C$ less `once` on the diagonal
 
     Source: Arora and others (2013) and its supplement.
@@ -149,6 +150,7 @@ class Cooccurrence:
         weight = 1/(n*(n - 1)*len(n))
         self.C = sp.csr_matrix(sp.diags(np.sqrt(weight)) @ X)
         self.Ct, self.once, self.p = self.C.T.tocsr(), X.T @ weight, X.T @ (1/(n*len(n)))
+        self.own = X.multiply(X - X.sign()).T @ weight
         self.over = np.divide(1, self.p, out=np.zeros_like(self.p), where=self.p > 0)
 
     def times(self, B):
@@ -159,7 +161,9 @@ class Cooccurrence:
         "Some points as columns, (n_terms, len(which))"
         E = np.zeros((len(self.p), len(which)))
         E[which,np.arange(len(which))] = self.over[which]
-        return self.times(E)
+        Q = self.times(E)
+        Q[which,np.arange(len(which))] = (self.own*self.over)[which]
+        return Q
 
     def dots(self, i):
         "Inner products of all points with point i, (n_terms,)"
@@ -167,14 +171,14 @@ class Cooccurrence:
 
     def squares(self):
         "Squared length of each point, (n_terms,)"
-        none, own = np.empty((len(self.p), 0)), Rows(self.Ct).squares()
-        return (overlaps(self.Ct, self.C, none, none) - own**2 + (own - self.once)**2)*self.over**2
+        none, both = np.empty((len(self.p), 0)), Rows(self.Ct).squares()
+        return (overlaps(self.Ct, self.C, none, none) - both**2 + self.own**2)*self.over**2
 
     def rows(self, lo, hi):
         "Points `lo` to `hi` - 1, CSR"
-        own = sp.csr_matrix((self.once[lo:hi], (np.arange(hi - lo), np.arange(lo, hi))), shape=(hi - lo, len(self.p)))
-        R = sp.csr_matrix(self.Ct[lo:hi] @ self.C - own)
-        R.data = np.maximum(R.data, 0)*np.repeat(self.over[lo:hi], np.diff(R.indptr))
+        R = sp.csr_matrix(self.Ct[lo:hi] @ self.C)
+        point = np.repeat(np.arange(lo, hi), np.diff(R.indptr))
+        R.data = np.where(R.indices == point, self.own[point], R.data)*self.over[point]
         return R
 
 # %% ../nbs/31_separable.ipynb #493103fe
@@ -192,7 +196,7 @@ def project(
     return Points(low)
 
 # %% ../nbs/31_separable.ipynb #0aa01f35
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _value(M, b, y, at, B, c, slope):
     "c'Mc - 2 b'c if there is an M, otherwise -sum y log(B c) over the features `at`; and its slope"
     k, total = len(c), 0.
@@ -212,7 +216,7 @@ def _value(M, b, y, at, B, c, slope):
         for a in range(k): slope[a] -= y[p]/s*row[a]
     return total
 
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _gap(c, slope):
     "No more than this is left to gain"
     mean, least = 0., slope[0]
@@ -222,7 +226,7 @@ def _gap(c, slope):
     return mean - least
 
 # %% ../nbs/31_separable.ipynb #a4d83c68
-@njit(cache=NUMBA_CACHE, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _step(c, slope, rate, new):
     "Weights times exp(-rate slope), summing to one; returns how much the slope promises"
     least, total, down = slope.min(), 0., 0.
@@ -260,7 +264,7 @@ def _mix(part, M, N, data, indices, indptr, B, tol, max_iter, out):
             c[:], slope[:], value = new, ahead, further
 
 # %% ../nbs/31_separable.ipynb #3e2f70d1
-@njit(cache=NUMBA_CACHE, nogil=True)
+@njit(nogil=True)
 def _balance(M, b, F, m, L, x, y):
     "Write the best weights, of sum one, for the first `m` anchors listed in `F` into `x`; False if they are dependent"
     for a in range(m):

@@ -54,7 +54,7 @@ def _n_docs_of(name, limit, n_docs):
         return limit*n_docs
     return check_number(name, limit, 1)
 
-# %% ../nbs/02_weighting.ipynb #21cddb69
+# %% ../nbs/02_weighting.ipynb #bd40d9c5
 def check_limits(
     min_df:int|float,         # keep terms in at least so many documents (a fraction: that share of them)
     max_df:int|float,         # keep terms in at most so many documents (likewise)

@@ -1,0 +1,124 @@
+"Machine code on disk is never older than any of the sources it was made from"
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nmf2
+from nmf2.compiling import MachineCode, compiled_modules, digest_of_sources
+
+PACKAGE = Path(nmf2.__file__).parent
+
+CALLERS = """
+import json, sys
+import numpy as np
+import scipy.sparse as sp
+from numba.core.dispatcher import Dispatcher
+import nmf2
+from nmf2 import bisection, kernels, nmf, nnls
+F, G, R = np.arange(12.).reshape(4, 3), np.eye(3) + .5, np.arange(12.).reshape(4, 3)**2 % 7
+steps = [float(nmf.hals()(F, G, R).sum()), float(nmf._slope(F, G, R)), float(kernels.Rows(sp.csr_matrix(F)).times(G).sum())]
+X = np.kron(np.eye(3), np.ones((4, 5))) + .01
+labels = bisection.RepeatedBisection(3, random_state=0).fit(X).labels_.tolist()
+used = {f"{m.__name__}.{name}": (sum(d.stats.cache_hits.values()), sum(d.stats.cache_misses.values()))
+        for m in (bisection, kernels, nmf, nnls) for name, d in vars(m).items()
+        for d in [getattr(d, "part", d)] if isinstance(d, Dispatcher) and d.signatures}
+print(json.dumps(dict(file=nmf2.__file__, steps=steps, labels=labels, used=used)))
+"""
+
+
+def call(folder):
+    "What the kernels of a copy of the package come to, and how often machine code was found on disk"
+    env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
+    env.update(PYTHONPATH=str(folder), NMF2_NUMBA_CACHE="1", PYTHONDONTWRITEBYTECODE="1")
+    done = subprocess.run([sys.executable, "-c", CALLERS], env=env, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert Path(found["file"]).parent == folder/"nmf2"
+    return found
+
+
+def test_an_edited_kernel_is_seen_by_every_caller(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path/"nmf2", ignore=shutil.ignore_patterns("__pycache__"))
+    first, again = call(tmp_path), call(tmp_path)
+    assert again["steps"] == first["steps"] and again["labels"] == first["labels"]
+    assert all(hits and not misses for hits, misses in again["used"].values()), again["used"]
+    kernels = tmp_path/"nmf2"/"kernels.py"
+    source, old = kernels.read_text(encoding="utf-8"), "builder.fadd(builder.load(total), part, **SUM)"
+    assert source.count(old) == 1
+    status = kernels.stat()
+    kernels.write_text(source.replace(old, old.replace("fadd", "fsub")), encoding="utf-8")
+    os.utime(kernels, ns=(status.st_atime_ns, status.st_mtime_ns))       # of the same date and size, as from an archive
+    assert kernels.stat().st_size == status.st_size
+    edited = call(tmp_path)
+    assert all(misses and not hits for hits, misses in edited["used"].values()), edited["used"]
+    assert not set(edited["steps"]) & set(first["steps"]), (first["steps"], edited["steps"])
+
+
+def _taken(tree, compiled):
+    "Names that a module imports from modules of the package without compiled code"
+    return {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level
+            and node.module not in compiled for alias in node.names}
+
+
+def _is_compiled(function):
+    names = {getattr(part, "id", None) for decorator in function.decorator_list for part in ast.walk(decorator)}
+    return bool(names & {"njit", "in_parts", "intrinsic", "register_jitable"})
+
+
+@pytest.mark.parametrize("path", compiled_modules(), ids=lambda path: path.stem)
+def test_compiled_code_takes_nothing_from_modules_outside_the_digest(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    outside = _taken(tree, {path.stem for path in compiled_modules()})
+    functions = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and _is_compiled(f)]
+    assert functions or path.stem == "compiling"
+    for function in functions:
+        used = {part.id for statement in function.body for part in ast.walk(statement) if isinstance(part, ast.Name)}
+        assert not used & outside, f"{function.name} uses {used & outside}"
+
+
+def test_every_module_that_compiles_is_in_the_digest():
+    "No module goes past `njit` of `nmf2.compiling`"
+    within = {path.stem for path in compiled_modules()}
+    assert {"compiling", "kernels", "nnls", "nmf", "bisection", "separable"} <= within
+    for path in PACKAGE.glob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        if path.stem not in within: assert "njit(" not in source and "@njit" not in source, path
+        if path.stem != "compiling": assert "from numba import njit" not in source and "numba.njit" not in source, path
+
+
+def test_digest_is_of_contents(tmp_path):
+    for name, text in [("a.py", "@njit\ndef f(): return 1\n"), ("b.py", "x = 1\n")]: (tmp_path/name).write_text(text)
+    before = digest_of_sources(tmp_path)
+    (tmp_path/"b.py").write_text("x = 2\n")
+    assert digest_of_sources(tmp_path) == before
+    (tmp_path/"a.py").write_text("@njit\ndef f(): return 2\n")
+    assert digest_of_sources(tmp_path) != before
+    assert digest_of_sources(tmp_path/"nothing") == ""
+
+
+def test_machine_code_of_other_signatures_states_and_processors_is_left_alone(tmp_path):
+    a, b = MachineCode(tmp_path, "m.f-1.py312", "aa"), MachineCode(tmp_path, "m.g-9.py312", "bb")
+    for key in ("float32", "float64"): a.save(key, key)
+    b.save("float32", "another function")
+    assert (a.load("float32"), a.load("float64"), b.load("float32")) == ("float32", "float64", "another function")
+    MachineCode(tmp_path, "m.f-1.py312", "cc").save("float32", "newer")
+    assert a.load("float32") is a.load("float64") is None and b.load("float32") == "another function"
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_where_nothing_can_be_kept_it_is_compiled_each_time(tmp_path):
+    code = MachineCode(tmp_path/"not there", "m.f-1.py312", "aa")
+    code.save("int64", 1)
+    assert code.load("int64") is None
+    file = MachineCode(tmp_path, "m.f-1.py312", "aa")
+    file.save("int64", list(range(100)))
+    whole = file.path("int64").read_bytes()
+    for damage in (b"", whole[:5], whole[:-3], b"nonsense"):
+        file.path("int64").write_bytes(damage)
+        assert file.load("int64") is None

@@ -1,0 +1,123 @@
+"What every estimator's matrix goes through, and the small things that all notebooks need"
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator
+
+from nmf2.core import LIMITS, check_matrix, check_sparse, expect_error
+from nmf2.data import Corpus, planted_tree
+
+FORMATS = ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"]
+
+
+class Demo(BaseEstimator):
+    pass
+
+
+def matrix(seed=0):
+    return sp.random(9, 7, .4, "csr", random_state=seed)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_matrix, sp.bsr_matrix, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("damage", ["beyond", "negative", "ends", "falling", "short", "values"])
+def test_damaged_matrices_are_refused_before_they_are_converted(kind, damage):
+    X = kind(matrix())
+    if damage == "beyond": X.indices[3] = 10**6
+    if damage == "negative": X.indices[3] = -5
+    if damage == "ends": X.indptr[-1] += 1000
+    if damage == "falling": X.indptr[2] = X.indptr[-1] + 3
+    if damage == "short": X.indices = X.indices[:-2]
+    if damage == "values": X.data = X.data[:-2]
+    with pytest.raises(ValueError, match="X is not a sound sparse matrix"): check_matrix(Demo(), X)
+
+
+@pytest.mark.parametrize("entry", [-1, 9, 2**31 - 1])
+def test_damaged_coordinates_are_refused(entry):
+    X = sp.coo_matrix(matrix())
+    X.row[0] = entry
+    with pytest.raises(ValueError, match="not between 0 and 8"): check_matrix(Demo(), X)
+
+
+def test_a_damaged_matrix_does_not_end_the_process():
+    code = ("import numpy as np, scipy.sparse as sp; from nmf2 import HierNMF2\n"
+            "X = sp.random(2000, 500, .05, 'csc', random_state=0); X.indices[::7] = 2**30; X.indptr[3:9] = -2**30\n"
+            "try: HierNMF2(3).fit(X)\nexcept ValueError as e: print('refused', e)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("refused"), (done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_comes_out_the_same_and_stays_as_it_was(format):
+    X = matrix().asformat(format)
+    before = X.toarray()
+    out = check_matrix(Demo(), X)
+    assert out.format == "csr" and out.has_canonical_format
+    assert_array_equal(out.toarray(), before)
+    assert_array_equal(X.toarray(), before)
+    assert check_sparse(X).format in ("csr", "csc", "bsr", "coo")
+
+
+def test_checking_does_not_trim_the_callers_arrays():
+    X = sp.csr_matrix((np.ones(3), np.array([0, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    X.data, X.indices = np.append(X.data, 9.), np.append(X.indices, 1).astype(X.indices.dtype)       # room that is not used
+    out = check_matrix(Demo(), X)
+    assert len(X.data) == 4 and out.nnz == 3
+
+
+def scaled(dtype, rows, columns=1.):
+    return (np.arange(1, 22).reshape(3, 7)*np.reshape(rows, (-1, 1))*columns).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_rule_for_large_and_small_numbers(dtype, kind):
+    most, eps = LIMITS[dtype], np.finfo(dtype).eps
+    fine = scaled(dtype, [most/100, 1, 10/most])
+    assert_array_equal(np.asarray(sp.csr_matrix(check_matrix(Demo(), kind(fine))).todense()), fine)
+    with pytest.raises(ValueError, match="largest value"): check_matrix(Demo(), kind(scaled(dtype, [1, 1, most])))
+    with pytest.raises(ValueError, match="Divide it by"): check_matrix(Demo(), kind(scaled(dtype, [.01/most]*3)))
+    with pytest.raises(ValueError, match="of document 1 is"): check_matrix(Demo(), kind(scaled(dtype, [1, .01/most, 1])))
+    columns = np.array([1, 1, 1, 1, 1, eps**2/100, 0])
+    specks = scaled(dtype, [1, 10, 100], columns)
+    assert (specks[:,5] > 0).all()
+    out = sp.csr_matrix(check_matrix(Demo(), kind(specks)))
+    assert_array_equal(out.toarray(), specks*(columns == 1))
+    assert out.nnz == 15
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e308, 1e-310, 5e-324])
+def test_odd_numbers_are_refused_without_warnings(value, recwarn):
+    for X in (np.ones((3, 4)), np.eye(4)):
+        X[1] = value
+        with pytest.raises(ValueError): check_matrix(Demo(), X)
+        with pytest.raises(ValueError): check_matrix(Demo(), sp.csc_matrix(X))
+    assert not len(recwarn)
+
+
+def test_longer_floats_that_overflow(recwarn):
+    X = np.ones((3, 4), np.longdouble)
+    X[0, 0] = np.finfo(np.longdouble).max
+    with pytest.raises(ValueError): check_matrix(Demo(), X)
+    assert not len(recwarn)
+
+
+def test_signed_specks():
+    X = np.array([[1., -1e-40], [-1e-40, -2.]])
+    assert_array_equal(check_matrix(Demo(), X, signed=True), [[1, 0], [0, -2]])
+
+
+def test_a_corpus_is_no_matrix():
+    from nmf2 import HierNMF2
+    corpus = planted_tree((2, 2), 60, texts=True)
+    for given in (corpus, Corpus(texts=corpus.texts)):
+        with pytest.raises(ValueError, match="not a Corpus.*count_pipeline"): HierNMF2(3).fit(given)
+
+
+def test_expect_error():
+    with pytest.raises(AssertionError, match="no error"), expect_error(): pass
+    with pytest.raises(KeyError), expect_error(): {}["x"]
+    with expect_error((KeyError, ValueError)): {}["x"]
