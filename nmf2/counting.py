@@ -49,7 +49,7 @@ def check_texts(
                              "Replace missing texts by '' or leave them out.")
     return texts
 
-# %% ../nbs/00_counting.ipynb #199e6bbc
+# %% ../nbs/00_counting.ipynb #70d2eb1c
 LANGUAGES = dict(word.split(":") for word in """
     af:afrikaans ar:arabic bg:bulgarian bn:bengali br:breton ca:catalan cs:czech da:danish de:german el:greek en:english
     eo:esperanto es:spanish et:estonian eu:basque fa:persian fi:finnish fr:french ga:irish gl:galician gu:gujarati ha:hausa
@@ -69,7 +69,7 @@ def language_code(
     raise ValueError(f"stop_words must be a list of words, or None, or one of these languages: {', '.join(sorted(LANGUAGES.values()))}; "
                      f"got {name!r}")
 
-# %% ../nbs/00_counting.ipynb #e1f4c2dd
+# %% ../nbs/00_counting.ipynb #47547b32
 def words_of_language(
     name:str,       # such as 'German' or 'de'
 )->frozenset:
@@ -83,7 +83,7 @@ def words_of_language(
     words = {word for word in stopwords(code) if " " not in word}
     return frozenset(words.union(*(re.findall(r"\w+", word) for word in words)))
 
-# %% ../nbs/00_counting.ipynb #f2d5fd88
+# %% ../nbs/00_counting.ipynb #2f398d45
 def stop_list(
     stop_words,        # a language, words of your own in a list, set or array, or None
 )->frozenset|None:     # the words; None for none
@@ -97,7 +97,7 @@ def stop_list(
         if not isinstance(word, str): raise ValueError(f"stop_words must be words, and has {word!r:.40} ({type(word).__name__})")
     return frozenset(words)
 
-# %% ../nbs/00_counting.ipynb #b03698f5
+# %% ../nbs/00_counting.ipynb #8bac1f88
 UNSPACED = {"Chinese or Japanese": ("\u4e2d", "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
                                     "\U00020000-\U0003ffff", 6),
             "Thai": ("\u0e01", "\u0e01-\u0e4e", 15), "Lao": ("\u0e81", "\u0e81-\u0ecd", 15),
@@ -116,7 +116,7 @@ def unspaced(
         if not cut and sum(n for n in runs if n > longest) > sum(runs)/3: found[script] = sum(runs)/n_letters
     return found
 
-# %% ../nbs/00_counting.ipynb #1a124af1
+# %% ../nbs/00_counting.ipynb #7f549650
 def check_spaces(
     counter,      # a `CountVectorizer`
     texts:list,   # one string a document
@@ -236,7 +236,7 @@ def check_options(
     if n_groups > 1:
         raise ValueError(f"token_pattern must have at most one group, got {counter.token_pattern!r}. Write (?:...) for the others")
 
-# %% ../nbs/00_counting.ipynb #6a62cc38
+# %% ../nbs/00_counting.ipynb #7e349631
 def _cut(function, name, text):
     "What a tokenizer or analyzer makes of a text, as a list of strings"
     tokens = function(text)
@@ -254,7 +254,7 @@ def _prepared(function, text):
     if isinstance(out, str): return out
     raise ValueError(f"preprocessor must return a string, and returned {out!r:.40} ({type(out).__name__})")
 
-# %% ../nbs/00_counting.ipynb #e5dec97e
+# %% ../nbs/00_counting.ipynb #8388f669
 def _watched(texts, bar, step=1000):
     "The texts, one after the other; the bar moves now and then"
     for i, text in enumerate(texts, 1):
@@ -262,10 +262,10 @@ def _watched(texts, bar, step=1000):
         if i % step == 0: bar.update(step)
     bar.update(len(texts) % step)
 
-# %% ../nbs/00_counting.ipynb #535d1fa9
+# %% ../nbs/00_counting.ipynb #9ba10b0b
 def _no_terms(counter, n_texts):
     "What to say when not a single term was found"
-    where = f"No terms in the {n_texts:,} text{'s'*(n_texts != 1)}: "
+    where = "No terms in the only text: " if n_texts == 1 else f"No terms in the {n_texts:,} texts: "
     if counter.analyzer != "word" or counter.tokenizer is not None: return where + "the tokenizer or analyzer finds nothing in them."
     return (where + f"every token is a stop word or doesn't match token_pattern={counter.token_pattern!r}. "
             "Change token_pattern, or set stop_words=None.")
