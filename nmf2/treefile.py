@@ -79,6 +79,7 @@ def check_split(
     check_weights(W, (n_docs, 2), f"{what}: weights of the split")
     good = isinstance(side, np.ndarray) and side.shape == (n_docs,) and side.dtype.kind == "i"
     _sound(good and set(np.unique(side)) == {0, 1}, f"{what}: sides of the split are not 0 and 1 for {n_docs} documents")
+    for s in (0, 1): _sound(W[side == s,s].any(), f"{what}: nobody on side {s} of the split has any of its topic")
 
 # %% ../nbs/21_treefile.ipynb #be36c565
 def check_documents(
@@ -122,7 +123,7 @@ def check_tree(
 ):
     "Stop unless all holds that the methods of a tree rely on."
     check_number("n_docs", tree.n_docs, 1)
-    check_weights(tree.root_topic, (tree.n_terms,), "the root's topic", unit=True)
+    check_weights(tree.root_topic, (tree.n_terms,), "weights of the root's topic", unit=True)
     check_nodes(tree)
     check_branches(tree)
     check_words(tree)
