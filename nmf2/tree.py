@@ -419,7 +419,7 @@ def _documents_html(tree, node, texts, ids, n_docs):
     "The node's typical documents as a list"
     items = []
     for i in tree.typical(node, n_docs):
-        name = f"<span>{html.escape(shortened(i if ids is None else ids[i], 80))}</span>"
+        name = f"<span>{html.escape(shortened(i if ids is None else ids[i], 100))}</span>"
         items.append(f"<li>{name}{'' if texts is None else html.escape(beginning(texts[i]))}</li>")
     return f"<ol>{''.join(items)}</ol>"
 
