@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['LINE', 'FIELDS', 'JSON', 'ENTRY', 'ORIENTATIONS', 'PAIR', 'NAMES', 'NPY_PARTS', 'READERS', 'ENDINGS', 'VALUES',
-           'DATES', 'SPECIAL', 'read_folder', 'read_lines', 'read_jsonl', 'read_csv', 'read_reuters', 'read_cluto',
-           'read_docword', 'read_matrix_market', 'read_svmlight', 'check_layout', 'read_matlab', 'read_npz',
-           'guess_format', 'as_cell', 'write_table']
+           'DATES', 'FIGURE', 'WORD', 'NUMBER', 'SPECIAL', 'read_folder', 'read_lines', 'read_jsonl', 'read_csv',
+           'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'check_layout',
+           'read_matlab', 'read_npz', 'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import csv
@@ -111,7 +111,7 @@ def read_folder(
     return docs
 
 # %% ../nbs/00_formats.ipynb #52cbea63
-LINE = {b"\n": 120}      # bytes of memory that a line needs as a string in a list
+LINE = {b"\n": 200}      # bytes of memory that a line needs as a string in a list
 
 def read_lines(
     path,                    # the file, plain or compressed
@@ -213,18 +213,20 @@ def _json(path, n, text):
     except ValueError as e: raise fault(path, n, f"not JSON that can be read ({e})") from None
     except RecursionError: raise fault(path, n, "its brackets are nested too deep") from None
 
-def _json_records(path, text):
+def _json_records(source, text):
     "(line number, value) of each line that is not empty, or of each value in a list, without a number"
     records = []
     for n, line in enumerate(text, 1):
         if not line.strip(): continue
         if not records and line.lstrip().startswith("["):
-            return [(None, value) for value in _json(path, n, line + text.read())]
-        records.append((n, _json(path, n, line)))
+            values = _json(source, n, line + text.read())
+            source.justify(len(values), "documents")
+            return [(None, value) for value in values]
+        records.append((n, _json(source, n, line)))
     return records
 
 # %% ../nbs/00_formats.ipynb #41fc10dc
-JSON = {b"{": 232, b"[": 64, b",": 48, b":": 48}      # bytes of memory that they may stand for
+JSON = {b"{": 300, b"[": 64, b",": 64, b":": 64, b"\n": 120}      # bytes of memory that they may stand for
 
 def read_jsonl(
     path,                         # the file, plain or compressed
@@ -348,8 +350,7 @@ def _story(piece):
         body = re.sub("<[^<>]+>", " ", body)
     text = "\n\n".join(_plain(part) for part in (title, body) if part)
     newid = re.search(r'NEWID="(\d{1,20})"', piece[:piece.find(">") + 1])
-    topics = [part.partition("</D>") for part in (_tag("TOPICS", piece) or "").split("<D>")[1:]]
-    return newid and newid[1], text, [topic for topic, end, _ in topics if end]
+    return newid and newid[1], text, re.findall("<D>([^<]*)</D>", _tag("TOPICS", piece) or "")
 
 # %% ../nbs/00_formats.ipynb #e28e0345
 def _tar_members(archive, contents):
@@ -527,7 +528,7 @@ def _cluto_names(path, n_docs, n_terms):
     return found
 
 # %% ../nbs/00_formats.ipynb #4c2766b5
-ENTRY = {b" ": 100, b"\t": 100, b"\n": 120}      # bytes of memory that a number or a line of numbers needs
+ENTRY = {b" ": 100, b"\t": 100, b"\n": 250}      # bytes of memory that a number or a line of numbers needs
 
 def _cluto_rows(source, lines, n_docs, n_terms, sparse):
     "The numbers of each document, with the term numbers among them, and their lines"
@@ -671,7 +672,7 @@ def read_matrix_market(
     return {"X": X, **found}
 
 # %% ../nbs/00_formats.ipynb #cd1abf5f
-PAIR = {b":": 200, b"\n": 240}      # bytes of memory that an entry or a line needs
+PAIR = {b":": 200, b"\n": 400}      # bytes of memory that an entry or a line needs
 
 def _svmlight_lines(source):
     "Numbers, line number and label of each document"
@@ -869,6 +870,7 @@ def _npy(file, member):
         raise ValueError(f"{brief(member.filename)} announces {n:,} values of {dtype.itemsize} bytes and has {len(data) - head.tell():,} bytes")
     if not n: return np.zeros(shape, dtype)
     values = np.frombuffer(data, dtype, n, head.tell()).astype(dtype.newbyteorder("="))
+    if dtype.kind == "U" and values.view(np.uint32).max() > 0x10ffff: raise ValueError(f"{brief(member.filename)} has strings that are none")
     return values.reshape(shape, order="F" if by_column else "C")
 
 class _Arrays(dict):
@@ -921,6 +923,7 @@ def _npz_whole(source, name, values):
 def _npz_texts(source, values):
     "Texts as they are, one string a document"
     if values.ndim != 1 or values.dtype.kind not in "US": raise fault(source, None, "texts should be a list of strings")
+    source.justify(len(values), "texts")
     try: return [mended(text.decode("utf-8") if isinstance(text, bytes) else text) for text in values.tolist()]
     except ValueError: raise fault(source, None, "texts that are not UTF-8") from None
 
@@ -1021,13 +1024,16 @@ DATES = frozenset("""am pm ind qnan eur usd gbp chf fr kr zł kč ft lei rm rp t
     fev fevereiro março maio junho julho setembro out outubro novembro dez dezembro
     januari februari mrt maart mei augustus""".split())
 
+FIGURE, WORD, NUMBER = re.compile(r"\d"), re.compile(r"[^\W\d_]{2,}"), re.compile(r"0|[1-9][0-9]{0,14}")
+
 def _is_plain(text):
     "Does every program take this text for a text, and bring it back as it was?"
-    if not (text[:1].isalpha() or text[:1] in "0123456789"): return False
-    if not re.search(r"\d", text): return text.strip().casefold() not in VALUES
-    if re.fullmatch(r"0|[1-9][0-9]{0,14}", text): return True           # read as a number it has the same figures
-    words = re.findall(r"[^\W\d_]{2,}", text)
-    return any(word.casefold() not in DATES for word in words) and not re.match("0[xX]", text)
+    first = text[:1]
+    if not (first.isalpha() or first in "0123456789") or not text: return False
+    if not FIGURE.search(text): return len(text) > 12 or text.strip().casefold() not in VALUES
+    if NUMBER.fullmatch(text): return True           # read as a number it has the same figures
+    if text.startswith(("0x", "0X")): return False
+    return any(word[0].casefold() not in DATES for word in WORD.finditer(text))
 
 # %% ../nbs/00_formats.ipynb #6163eba2
 def as_cell(
@@ -1035,19 +1041,21 @@ def as_cell(
     marked:bool=False,  # mark any text?
 ):                      # number, or text that no program takes for anything else; '' for None, NaN and infinity
     "What to write into a table for `value`."
-    if value is None: return ""
-    if isinstance(value, (bool, int, np.bool_, np.integer)): return value
-    if isinstance(value, (float, np.floating)): return value if np.isfinite(value) else ""
-    text = str(value).replace("\0", "\\x00")
-    return text if text and not marked and _is_plain(text) else "'" + text
+    if not isinstance(value, str):
+        if value is None: return ""
+        if isinstance(value, (bool, int, np.bool_, np.integer)): return value
+        if isinstance(value, (float, np.floating)): return value if np.isfinite(value) else ""
+        value = str(value)
+    if "\0" in value: value = value.replace("\0", "\\x00")
+    return value if not marked and _is_plain(value) else "'" + value
 
 # %% ../nbs/00_formats.ipynb #7ab61c8e
 SPECIAL = re.compile('[",;\t\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|^ | $')
 
-def _line(cells):
-    "One row of a table"
-    cells = (str(cell) for cell in cells)
-    return ",".join('"' + cell.replace('"', '""') + '"' if SPECIAL.search(cell) else cell for cell in cells) + "\n"
+def _quoted(cell):
+    "A cell as it stands in the file"
+    cell = str(cell)
+    return '"' + cell.replace('"', '""') + '"' if SPECIAL.search(cell) else cell
 
 # %% ../nbs/00_formats.ipynb #256171b7
 def write_table(
@@ -1063,5 +1071,5 @@ def write_table(
     header = [str(name) for name in header]
     if lost := set(marked) - set(header): raise ValueError(f"marked must be names of columns, and {listing(lost)} is none")
     marks = [name in marked for name in header]
-    file.write(_line(header))
-    for row in rows: file.write(_line(map(as_cell, row, marks)))
+    file.write(",".join(map(_quoted, header)) + "\n")
+    for row in rows: file.write(",".join(map(_quoted, map(as_cell, row, marks))) + "\n")
