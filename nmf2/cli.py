@@ -59,7 +59,7 @@ def interruptible():
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         sys.unraisablehook = hook
 
-# %% ../nbs/70_cli.ipynb #f7e33870
+# %% ../nbs/70_cli.ipynb #f2b85345
 @contextmanager
 def no_empty_folders(
     out:Path,   # folder for the results
@@ -133,12 +133,12 @@ def split(
     model.hier_.tree_.vocab = vocab
     return Topics(model.hier_.tree_, model.labels_, model.components_)
 
-# %% ../nbs/70_cli.ipynb #ec4c8e0a
+# %% ../nbs/70_cli.ipynb #c81d4200
 def in_table(
     id:str,   # of a node
 )->str:
     "The id of a node as text that no program takes for a number."
-    return "/" + id
+    return f"root/{id}" if id else "root"
 
 # %% ../nbs/70_cli.ipynb #dfb4dcc0
 def node_rows(
@@ -194,7 +194,7 @@ def write_results(
     for name, text in [("tree.html", page), ("tree.json", data), ("report.txt", report())]:
         (part/name).write_text(text, encoding="utf-8", errors="backslashreplace")
 
-# %% ../nbs/70_cli.ipynb #39dd5ef5
+# %% ../nbs/70_cli.ipynb #3215b498
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
     "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "token_pattern", "analyzer",
     "min_df", "max_df", "max_terms", "trials", "min_score", "tol", "max_iter", "init")}
@@ -203,7 +203,7 @@ OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--
 SWITCHES = ("lowercase", "header", "limits", "download")          # these have no value
 FOR_READERS = {name for reader in READERS.values() for name in inspect.signature(reader).parameters} - {"path", *OPTIONS}
 
-# %% ../nbs/70_cli.ipynb #d2ff358f
+# %% ../nbs/70_cli.ipynb #081add6c
 VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\([^()]*\)|\.\.\.|[-+]?\w+(?:\.\d+)?(?:[eE][-+]?\d+)?"""
 
 def in_shell(
@@ -222,7 +222,7 @@ def _with_value(match):
     if name in SWITCHES: return OPTIONS[name]
     return f"{OPTIONS[name]} {value}".strip() if name in OPTIONS else f"--read {name}={value}"
 
-# %% ../nbs/70_cli.ipynb #c57ef3fa
+# %% ../nbs/70_cli.ipynb #92a20b9c
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
            " (tokenizer=jieba.lcut does so for Chinese)": "", "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
            "Divide it by X.max()": "Divide its values by the largest"}
@@ -232,7 +232,7 @@ def _known_options(match):
     def option(name): return OPTIONS.get(name, f"--read {name}=...") if name.isidentifier() else name
     return f"{match['start']} {option(match['name'])}, only {', '.join(map(option, match['others'].split(', ')))}"
 
-# %% ../nbs/70_cli.ipynb #fb53fb5e
+# %% ../nbs/70_cli.ipynb #d45a2b7e
 def as_options(
     message:str,   # for somebody who writes Python
 )->str:            # for somebody who types commands
@@ -246,7 +246,7 @@ def as_options(
     message = re.sub(rf"{free}(?P<name>{marked})(?![\w/'\"=-]|\.\w)", lambda match: OPTIONS[match["name"]], message)
     return re.sub(r"\bX (?=must |has |holds |passed )", "the matrix ", message)
 
-# %% ../nbs/70_cli.ipynb #03a1a5e8
+# %% ../nbs/70_cli.ipynb #6bc3430b
 def silence(
     stream,   # standard output or standard error
 ):
@@ -346,7 +346,7 @@ def print_results(
     for name, what in FILES.items(): print(f"  {name:16} {what}")
     sys.stdout.flush()
 
-# %% ../nbs/70_cli.ipynb #2a99c3b0
+# %% ../nbs/70_cli.ipynb #dff01627
 LEAST = {"leaves": 2, "seed": 0, "jobs": 1, "trials": 0, "max_iter": 1}
 
 def given(
@@ -369,7 +369,7 @@ def check_arguments(
     check_limits(args.min_df, args.max_df, args.max_terms)
     check_options(text_pipeline(**given(args, COUNTING))["count"])
 
-# %% ../nbs/70_cli.ipynb #e898c388
+# %% ../nbs/70_cli.ipynb #999dc401
 def make_topics(
     corpus,       # the documents
     args,         # the parsed command line
@@ -443,9 +443,8 @@ def from_path(
 ):          # Corpus
     "The documents at a path."
     from nmf2.data import read
-    own = dict(limits=args.limits, progress=not args.quiet)
-    own = {name: value for name, value in own.items() if name in inspect.signature(read).parameters}
-    return read(Path(args.path).expanduser(), format=args.format, **own, **reader_options(args))
+    path = Path(args.path).expanduser()
+    return read(path, format=args.format, limits=args.limits, progress=not args.quiet, **reader_options(args))
 
 def cluster(
     args,   # the parsed command line
@@ -458,7 +457,7 @@ def cluster(
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
     return run_job(lambda: from_path(args) if path.exists() else named(args), args)
 
-# %% ../nbs/70_cli.ipynb #be63e58e
+# %% ../nbs/70_cli.ipynb #93aecd94
 def whole_number(
     text:str,   # such as '3'
 )->int:
@@ -481,7 +480,7 @@ def count_or_share(
     try: return int(text) if text.isdigit() else float(text)
     except ValueError: raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share such as 0.1") from None
 
-# %% ../nbs/70_cli.ipynb #0dbf7a3c
+# %% ../nbs/70_cli.ipynb #c04a5717
 def n_gram_range(
     text:str,   # such as '2' or '1-2'
 )->tuple:       # (shortest, longest)
@@ -491,7 +490,7 @@ def n_gram_range(
     if least > most: raise argparse.ArgumentTypeError(f"must be a number such as 2, or two such as 1-2, got {text!r}")
     return least, most
 
-# %% ../nbs/70_cli.ipynb #ce7bf365
+# %% ../nbs/70_cli.ipynb #cadc8bf9
 def stop_words(
     text:str,   # a language, the path of a file, or 'none'
 ):              # for `stop_list`
@@ -504,7 +503,7 @@ def stop_words(
     try: return file.read_text(encoding="utf-8-sig").split()
     except (OSError, UnicodeDecodeError) as e: raise argparse.ArgumentTypeError(f"{text}: not readable as UTF-8 text ({e})") from None
 
-# %% ../nbs/70_cli.ipynb #0f24ca05
+# %% ../nbs/70_cli.ipynb #c3f2430c
 def encoding(
     text:str,   # such as 'latin-1'
 )->str:
@@ -534,7 +533,7 @@ def fields(
     "One name, or several with commas between."
     return text.split(",") if "," in text else text
 
-# %% ../nbs/70_cli.ipynb #bfac8483
+# %% ../nbs/70_cli.ipynb #41d669fe
 READING = {"text_field": ("NAME", str, "column or field with the texts"),
            "label_field": ("NAME", fields, "column or field with the label; several from coarse to fine: a,b"),
            "id_field": ("NAME", str, "column or field that names the documents; '' numbers them"),
@@ -564,12 +563,12 @@ EXAMPLES = """examples:
   nmf2 cluster letters/ -o topics > tree.txt       files in topics/, the tree in tree.txt
 
 Options of the formats are described in the notebook 00_formats; those of weights in 02_weighting.
-In the tables a node's id has a slash in front, as /010, so that it is not taken for a number; the root is /.
+In the tables a node is root/010, not 010, which would be taken for a number.
 A text that a spreadsheet program would take for a formula has an apostrophe in front.
 
 exit status: 0 done, 2 can't be done (one line on standard error says why), 130 stopped by Ctrl-C"""
 
-# %% ../nbs/70_cli.ipynb #25cfd582
+# %% ../nbs/70_cli.ipynb #32bc2c94
 ALSO_CALLED = {f"--{name}": "--leaves" for name in ("topics", "clusters", "n-topics", "n-clusters", "n-leaves", "k", "num-topics")}
 ALSO_CALLED |= {"--output": "--out", "--language": "--stop-words", "--text": "--text-field", "--column": "--text-field",
                 "--labels": "--label-field", "--label": "--label-field", "--id": "--id-field"}
@@ -621,7 +620,7 @@ def parser(
     c.set_defaults(run=cluster)
     return p
 
-# %% ../nbs/70_cli.ipynb #b8b35094
+# %% ../nbs/70_cli.ipynb #dfbf8b11
 def add_reading(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
@@ -661,7 +660,7 @@ def add_counting(
         choices=WEIGHTS, default="ncut")
     add("--jobs", "count terms in at most N processes (default: one a core)", metavar="N", type=whole_number, default=None)
 
-# %% ../nbs/70_cli.ipynb #7ab58120
+# %% ../nbs/70_cli.ipynb #e9decf00
 def add_tree(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
@@ -680,7 +679,7 @@ def add_tree(
     g.add_argument("--force", action="store_true", help="replace earlier results in that folder")
     g.add_argument("--quiet", action="store_true", help="print the results only")
 
-# %% ../nbs/70_cli.ipynb #74479e07
+# %% ../nbs/70_cli.ipynb #eebf3568
 def in_one_line(
     e:BaseException,   # what went wrong
 )->str:
@@ -691,7 +690,7 @@ def in_one_line(
     if isinstance(e, OSError) and e.filename is not None and e.strerror: return f"{e.filename}: {e.strerror}"
     return as_options(" ".join(str(e).split())) or type(e).__name__
 
-# %% ../nbs/70_cli.ipynb #add7ba18
+# %% ../nbs/70_cli.ipynb #81ba5f89
 def failed(
     e:BaseException,   # what went wrong
     args,              # the parsed command line

@@ -130,7 +130,7 @@ class Tree:
     def __getitem__(self, id):
         "The node with an id; a node stands for itself."
         if isinstance(id, Node): return id
-        if isinstance(id, str): id = id.removeprefix("/")                # which the command's tables put in front
+        if isinstance(id, str): id = id.removeprefix("root").removeprefix("/")      # as the command's tables have it
         if id not in self.nodes:
             raise KeyError(f"no node {id!r}: ids are paths of 0s and 1s from the root '', the tree's are in tree.nodes")
         return self.nodes[id]

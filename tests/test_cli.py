@@ -63,10 +63,10 @@ def test_a_folder_of_texts(letters, capsys):
     assert report.startswith("letters: 12 documents, ") and "Kept " in report and re.search(took + "$", report)
     found = rows(out/"assignments.csv")
     assert len(found) == 12 and {r["id"] for r in found} >= {"sport/0.txt", "garden/5.txt"}
-    for r in found: assert r["leaf"] in ("/0", "/1") and r["leaf_number"] == r["flat_topic"] and r["label_1"] == r["id"].split("/")[0]
+    for r in found: assert r["leaf"] in ("root/0", "root/1") and r["leaf_number"] == r["flat_topic"] and r["label_1"] == r["id"].split("/")[0]
     assert len({(r["label_1"], r["leaf"]) for r in found}) == 2
     nodes = rows(out/"topics.csv")
-    assert [r["node"] for r in nodes] == ["/", "/0", "/1"] and [int(r["size"]) for r in nodes] == [12, 6, 6]
+    assert [r["node"] for r in nodes] == ["root", "root/0", "root/1"] and [int(r["size"]) for r in nodes] == [12, 6, 6]
     assert json.loads((out/"tree.json").read_text(encoding="utf-8"))
     assert (out/"tree.html").read_text(encoding="utf-8").lstrip().startswith("<!")
 
@@ -445,7 +445,7 @@ def test_options_of_tables(letters, capsys):
     assert main(["cluster", "bare.csv", "--text-field", "2", "--label-field", "0", "--no-header", "--delimiter", r"\t", "--quote", "", *SMALL]) == 0
     assert len(rows("nmf2-results/bare/assignments.csv")) == 12
 
-def words_of(out): return {w for r in rows(Path("nmf2-results", out, "topics.csv")) for w in r["terms"].split(", ")}
+def words_of(out): return {w for r in rows(Path("nmf2-results", out, "topics.csv")) for w in r["terms"].removeprefix("'").split(", ")}
 
 def test_options_of_words(letters, monkeypatch, capsys):
     Path("stop.txt").write_text("striker soil\ngoal\n")
@@ -507,7 +507,7 @@ def test_help_names_formats_and_endings(capsys):
     from nmf2.formats import READERS
     assert main(["cluster", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    for name in [*READERS, "exit status: 0 done, 2 can't be done", "--stop-words german", "/010"]: assert name in shown
+    for name in [*READERS, "exit status: 0 done, 2 can't be done", "--stop-words german", "root/010"]: assert name in shown
 
 # ---- node ids
 
@@ -527,10 +527,10 @@ def is_number(text):
 def test_ids_of_nodes_are_no_numbers(tmp_path, monkeypatch, capsys):
     out = long_rows(tmp_path, monkeypatch)
     nodes = [r["node"] for r in rows(out/"topics.csv")]
-    tree = {("/" + node["id"]): node for node in json.loads((out/"tree.json").read_text(encoding="utf-8"))["nodes"]}
-    assert len({node.strip("/0") for node in nodes}) < len(set(nodes)) == len(nodes) == 31      # numbers would collide
+    tree = {cli.in_table(node["id"]): node for node in json.loads((out/"tree.json").read_text(encoding="utf-8"))["nodes"]}
+    assert len({node.removeprefix("root/").lstrip("0") for node in nodes}) < len(set(nodes)) == len(nodes) == 31      # numbers would collide
     assert not [node for node in nodes if is_number(node)] and set(nodes) == set(tree)
-    for r in rows(out/"topics.csv"): assert int(r["size"]) == tree[r["node"]]["size"] and r["parent"] == r["node"][:-1].rstrip("/") + "/"*(len(r["node"]) == 2)
+    for r in rows(out/"topics.csv"): assert int(r["size"]) == tree[r["node"]]["size"] and r["parent"] == (r["node"][:-1].rstrip("/") if r["node"] != "root" else "")
     assert {r["leaf"] for r in rows(out/"assignments.csv")} - {""} <= set(nodes)
 
 def test_tables_in_pandas(tmp_path, monkeypatch, capsys):
@@ -540,8 +540,8 @@ def test_tables_in_pandas(tmp_path, monkeypatch, capsys):
     assert nodes["node"].tolist() == [r["node"] for r in rows(out/"topics.csv")]
     joined = docs.merge(nodes, left_on="leaf", right_on="node")
     assert len(joined) == (docs["leaf_number"] >= 0).sum() and (joined["leaf_number_x"] == joined["leaf_number_y"]).all()
-    below = docs["leaf"].str.startswith("/0", na=False).sum()
-    assert below <= nodes.set_index("node")["size"]["/0"]
+    below = docs["leaf"].str.startswith("root/0", na=False).sum()
+    assert below <= nodes.set_index("node")["size"]["root/0"]
 
 def test_ids_from_tables_are_taken_by_trees():
     from nmf2.data import planted_tree
