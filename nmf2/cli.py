@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'NODE_COLUMNS', 'FILES', 'OPTIONS', 'SWITCHES', 'FOR_READERS', 'VALUE', 'PHRASES',
-           'LEAST', 'GROWING', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'stop_if_interrupted', 'interruptible',
+           'UNKNOWN', 'LEAST', 'GROWING', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'stop_if_interrupted', 'interruptible',
            'no_empty_folders', 'count', 'weigh', 'Topics', 'split', 'in_table', 'node_rows', 'document_rows',
            'document_columns', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say', 'stage',
            'agreement', 'summary', 'in_seconds', 'print_results', 'given', 'check_arguments', 'make_topics', 'run_job',
@@ -59,7 +59,7 @@ def interruptible():
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         sys.unraisablehook = hook
 
-# %% ../nbs/70_cli.ipynb #f2b85345
+# %% ../nbs/70_cli.ipynb #b6d3289e
 @contextmanager
 def no_empty_folders(
     out:Path,   # folder for the results
@@ -80,7 +80,7 @@ def count(
     from nmf2.weighting import text_pipeline
     if corpus.texts is None:
         unused = [OPTIONS[name] for name in COUNTING if name in options]
-        if unused: warnings.warn(f"no use for {', '.join(unused)}: the collection has counts and no texts", stacklevel=2)
+        if unused: warnings.warn(f"no use for {', '.join(unused)}: the collection has counts and no texts")
         return corpus.X, corpus.vocab
     counter = text_pipeline(**options)["count"]
     return counter.fit_transform(corpus.texts), counter.get_feature_names_out()
@@ -133,7 +133,7 @@ def split(
     model.hier_.tree_.vocab = vocab
     return Topics(model.hier_.tree_, model.labels_, model.components_)
 
-# %% ../nbs/70_cli.ipynb #c81d4200
+# %% ../nbs/70_cli.ipynb #c01801f4
 def in_table(
     id:str,   # of a node
 )->str:
@@ -151,8 +151,8 @@ def node_rows(
     for id in sorted(tree.nodes):
         node, i = tree.nodes[id], number.get(id)
         flat = (None, None) if i is None else (int((topics.flat == i).sum()), words[i])
-        yield (in_table(id), in_table(id[:-1]) if id else None, i, len(id), node.size, len(node.outliers), round(float(node.score), 6),
-               ", ".join(tree.top_terms(node, n=n_terms)), *flat)
+        yield (in_table(id), in_table(id[:-1]) if id else None, i, len(id), node.size, len(node.outliers),
+               round(float(node.score), 6), ", ".join(tree.top_terms(node, n=n_terms)), *flat)
 
 NODE_COLUMNS = ["node", "parent", "leaf_number", "depth", "size", "outliers", "score", "terms", "in_flat_topic", "flat_terms"]
 
@@ -167,8 +167,9 @@ def document_rows(
     leaves, number = tree.leaves(), tree.labels()
     terms = [", ".join(tree.top_terms(leaf, n=n_terms)) for leaf in leaves]
     for i, (id, j, flat) in enumerate(zip(corpus.ids, number.tolist(), topics.flat.tolist())):
-        labels = () if corpus.labels is None else corpus.labels[i]
-        yield (str(id), "" if j < 0 else in_table(leaves[j].id), j, "" if j < 0 else terms[j], flat, "" if flat < 0 else words[flat], *labels)
+        labels = () if corpus.labels is None else [label or None for label in corpus.labels[i]]
+        leaf = (None, j, None) if j < 0 else (in_table(leaves[j].id), j, terms[j])
+        yield (str(id), *leaf, flat, None if flat < 0 else words[flat], *labels)
 
 def document_columns(
     corpus,   # the documents
@@ -194,16 +195,17 @@ def write_results(
     for name, text in [("tree.html", page), ("tree.json", data), ("report.txt", report())]:
         (part/name).write_text(text, encoding="utf-8", errors="backslashreplace")
 
-# %% ../nbs/70_cli.ipynb #3215b498
+# %% ../nbs/70_cli.ipynb #978a0133
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
-    "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "token_pattern", "analyzer",
-    "min_df", "max_df", "max_terms", "trials", "min_score", "tol", "max_iter", "init")}
-OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--ngrams", "n_jobs": "--jobs", "random_state": "--seed",
-            "lowercase": "--keep-case", "header": "--no-header", "limits": "--no-limits", "download": "--download"}
+    "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "token_pattern",
+    "analyzer", "min_df", "max_df", "max_terms", "trials", "min_score", "tol", "max_iter", "init")}
+OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--ngrams", "n_jobs": "--jobs",
+            "random_state": "--seed", "lowercase": "--keep-case", "header": "--no-header", "limits": "--no-limits", "download": "--download"}
 SWITCHES = ("lowercase", "header", "limits", "download")          # these have no value
-FOR_READERS = {name for reader in READERS.values() for name in inspect.signature(reader).parameters} - {"path", *OPTIONS}
+FOR_READERS = {name for reader in READERS.values() for name in inspect.signature(reader).parameters}
+FOR_READERS -= {"path", *OPTIONS}
 
-# %% ../nbs/70_cli.ipynb #081add6c
+# %% ../nbs/70_cli.ipynb #fcd15d34
 VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\([^()]*\)|\.\.\.|[-+]?\w+(?:\.\d+)?(?:[eE][-+]?\d+)?"""
 
 def in_shell(
@@ -222,7 +224,7 @@ def _with_value(match):
     if name in SWITCHES: return OPTIONS[name]
     return f"{OPTIONS[name]} {value}".strip() if name in OPTIONS else f"--read {name}={value}"
 
-# %% ../nbs/70_cli.ipynb #92a20b9c
+# %% ../nbs/70_cli.ipynb #64a2f634
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
            " (tokenizer=jieba.lcut does so for Chinese)": "", "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
            "Divide it by X.max()": "Divide its values by the largest"}
@@ -232,21 +234,24 @@ def _known_options(match):
     def option(name): return OPTIONS.get(name, f"--read {name}=...") if name.isidentifier() else name
     return f"{match['start']} {option(match['name'])}, only {', '.join(map(option, match['others'].split(', ')))}"
 
-# %% ../nbs/70_cli.ipynb #d45a2b7e
+# %% ../nbs/70_cli.ipynb #e93d49bb
+UNKNOWN = re.compile(r"(?P<start>the reader for '[\w-]+' knows no) option '(?P<name>\w+)', only (?P<others>[\w, ]+)")
+
 def as_options(
     message:str,   # for somebody who writes Python
 )->str:            # for somebody who types commands
     "A message with the command's options in place of arguments."
     for python, command in PHRASES.items(): message = message.replace(python, command)
+    def option(match): return OPTIONS[match["name"]]
     free, names = r"(?<![\w'\"/.-])", "|".join(sorted(FOR_READERS | set(OPTIONS), key=len, reverse=True))
     message = re.sub(rf"{free}(?P<name>{names})=(?P<value>{VALUE})?", _with_value, message)
-    message = re.sub(r"(?P<start>the reader for '[\w-]+' knows no) option '(?P<name>\w+)', only (?P<others>[\w, ]+)", _known_options, message)
-    message = re.sub(rf"(?:^|(?<=: ))(?P<name>{'|'.join(OPTIONS)})(?= must | is )", lambda match: OPTIONS[match["name"]], message)
+    message = UNKNOWN.sub(_known_options, message)
+    message = re.sub(rf"(?:^|(?<=: ))(?P<name>{'|'.join(OPTIONS)})(?= must | is )", option, message)
     marked = "|".join(name for name in OPTIONS if "_" in name)
-    message = re.sub(rf"{free}(?P<name>{marked})(?![\w/'\"=-]|\.\w)", lambda match: OPTIONS[match["name"]], message)
+    message = re.sub(rf"{free}(?P<name>{marked})(?![\w/'\"=-]|\.\w)", option, message)
     return re.sub(r"\bX (?=must |has |holds |passed )", "the matrix ", message)
 
-# %% ../nbs/70_cli.ipynb #6bc3430b
+# %% ../nbs/70_cli.ipynb #fd3d4262
 def silence(
     stream,   # standard output or standard error
 ):
@@ -346,7 +351,7 @@ def print_results(
     for name, what in FILES.items(): print(f"  {name:16} {what}")
     sys.stdout.flush()
 
-# %% ../nbs/70_cli.ipynb #dff01627
+# %% ../nbs/70_cli.ipynb #8a621d93
 LEAST = {"leaves": 2, "seed": 0, "jobs": 1, "trials": 0, "max_iter": 1}
 
 def given(
@@ -362,14 +367,14 @@ def check_arguments(
     "Stop before any work at options that can't be right."
     from nmf2.counting import check_options
     from nmf2.weighting import check_limits, text_pipeline
-    for name, least in LEAST.items():
-        if getattr(args, name, None) is not None: check_number(f"--{name.replace('_', '-')}", getattr(args, name), least)
+    for name, value in given(args, LEAST).items():
+        if value is not None: check_number(f"--{name.replace('_', '-')}", value, LEAST[name])
     if "min_score" in args: check_number("--min-score", args.min_score, 0, whole=False)
     if "tol" in args: check_number("--tol", args.tol, 0, whole=False, above=True)
     check_limits(args.min_df, args.max_df, args.max_terms)
     check_options(text_pipeline(**given(args, COUNTING))["count"])
 
-# %% ../nbs/70_cli.ipynb #999dc401
+# %% ../nbs/70_cli.ipynb #dcd93663
 def make_topics(
     corpus,       # the documents
     args,         # the parsed command line
@@ -429,7 +434,8 @@ def named(
     from nmf2.data import load
     try: corpus = load(args.path, download=args.download)
     except FileNotFoundError as e: raise FileNotFoundError(f"{args.path}: no such file or folder, and {e}") from None
-    if unused := reader_options(args): warnings.warn(f"a known collection needs no {', '.join(f'{name}=' for name in unused)}", stacklevel=2)
+    unused = ", ".join(f"{name}=" for name in reader_options(args))
+    if unused: warnings.warn(f"a known collection needs no {unused}")
     return corpus
 
 def reader_options(
@@ -457,7 +463,7 @@ def cluster(
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
     return run_job(lambda: from_path(args) if path.exists() else named(args), args)
 
-# %% ../nbs/70_cli.ipynb #93aecd94
+# %% ../nbs/70_cli.ipynb #7534fcb4
 def whole_number(
     text:str,   # such as '3'
 )->int:
@@ -480,7 +486,7 @@ def count_or_share(
     try: return int(text) if text.isdigit() else float(text)
     except ValueError: raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share such as 0.1") from None
 
-# %% ../nbs/70_cli.ipynb #c04a5717
+# %% ../nbs/70_cli.ipynb #619a6cf8
 def n_gram_range(
     text:str,   # such as '2' or '1-2'
 )->tuple:       # (shortest, longest)
@@ -490,7 +496,7 @@ def n_gram_range(
     if least > most: raise argparse.ArgumentTypeError(f"must be a number such as 2, or two such as 1-2, got {text!r}")
     return least, most
 
-# %% ../nbs/70_cli.ipynb #cadc8bf9
+# %% ../nbs/70_cli.ipynb #3c755eee
 def stop_words(
     text:str,   # a language, the path of a file, or 'none'
 ):              # for `stop_list`
@@ -501,9 +507,10 @@ def stop_words(
         if re.search(r"[./\\~]", text): raise argparse.ArgumentTypeError(f"{text}: no such file")
         return text
     try: return file.read_text(encoding="utf-8-sig").split()
-    except (OSError, UnicodeDecodeError) as e: raise argparse.ArgumentTypeError(f"{text}: not readable as UTF-8 text ({e})") from None
+    except (OSError, UnicodeDecodeError) as e:
+        raise argparse.ArgumentTypeError(f"{text}: not readable as UTF-8 text ({e})") from None
 
-# %% ../nbs/70_cli.ipynb #c3f2430c
+# %% ../nbs/70_cli.ipynb #3cf07c35
 def encoding(
     text:str,   # such as 'latin-1'
 )->str:
@@ -533,7 +540,7 @@ def fields(
     "One name, or several with commas between."
     return text.split(",") if "," in text else text
 
-# %% ../nbs/70_cli.ipynb #41d669fe
+# %% ../nbs/70_cli.ipynb #63fdc61f
 READING = {"text_field": ("NAME", str, "column or field with the texts"),
            "label_field": ("NAME", fields, "column or field with the label; several from coarse to fine: a,b"),
            "id_field": ("NAME", str, "column or field that names the documents; '' numbers them"),
@@ -568,8 +575,8 @@ A text that a spreadsheet program would take for a formula has an apostrophe in 
 
 exit status: 0 done, 2 can't be done (one line on standard error says why), 130 stopped by Ctrl-C"""
 
-# %% ../nbs/70_cli.ipynb #32bc2c94
-ALSO_CALLED = {f"--{name}": "--leaves" for name in ("topics", "clusters", "n-topics", "n-clusters", "n-leaves", "k", "num-topics")}
+# %% ../nbs/70_cli.ipynb #0abb3066
+ALSO_CALLED = dict.fromkeys(["--topics", "--clusters", "--n-topics", "--n-clusters", "--n-leaves", "--num-topics", "--k"], "--leaves")
 ALSO_CALLED |= {"--output": "--out", "--language": "--stop-words", "--text": "--text-field", "--column": "--text-field",
                 "--labels": "--label-field", "--label": "--label-field", "--id": "--id-field"}
 
@@ -620,7 +627,7 @@ def parser(
     c.set_defaults(run=cluster)
     return p
 
-# %% ../nbs/70_cli.ipynb #dfbf8b11
+# %% ../nbs/70_cli.ipynb #b080c2d4
 def add_reading(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
@@ -634,7 +641,8 @@ def add_reading(
                    help="the first line of the table is a document; columns are called 0, 1, ...")
     g.add_argument("--read", metavar="NAME=VALUE", type=name_value, action="append", default=[],
                    help="another option of the reader, such as n_terms=900; may be repeated")
-    g.add_argument("--no-limits", dest="limits", action="store_false", help="read files that unpack to very much more than they are")
+    g.add_argument("--no-limits", dest="limits", action="store_false",
+                   help="read files that unpack to very much more than they are")
     g.add_argument("--download", action="store_true", help="fetch the known collection 20newsgroups if it isn't here")
 
 # %% ../nbs/70_cli.ipynb #225bca10
@@ -645,8 +653,10 @@ def add_counting(
     "The options for words and weights."
     g = p.add_argument_group("words")
     def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
-    add("--stop-words", "words to leave out: a language, a file of words, or none (default english)", metavar="WHICH", type=stop_words)
-    add("--ngrams", "words to a term: 2 for pairs, 1-2 for words and pairs (default 1)", metavar="N", type=n_gram_range, dest="ngram_range")
+    add("--stop-words", "words to leave out: a language, a file of words, or none (default english)",
+        metavar="WHICH", type=stop_words)
+    add("--ngrams", "words to a term: 2 for pairs, 1-2 for words and pairs (default 1)",
+        metavar="N", type=n_gram_range, dest="ngram_range")
     add("--token-pattern", "what a word looks like (default: two letters or more)", metavar="REGEX")
     add("--analyzer", "what terms are made of (default word); char, with --ngrams 2, for languages without spaces",
         choices=["word", "char", "char_wb"])
@@ -658,9 +668,10 @@ def add_counting(
     add("--max-terms", "keep only the N terms in most documents", metavar="N", type=whole_number, default=None)
     add("--weights", "ncut: tf-idf and normalized cut (default); tfidf: tf-idf alone; none: matrices as they are",
         choices=WEIGHTS, default="ncut")
-    add("--jobs", "count terms in at most N processes (default: one a core)", metavar="N", type=whole_number, default=None)
+    add("--jobs", "count terms in at most N processes (default: one a core)",
+        metavar="N", type=whole_number, default=None)
 
-# %% ../nbs/70_cli.ipynb #e9decf00
+# %% ../nbs/70_cli.ipynb #8a2081b5
 def add_tree(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
@@ -668,18 +679,21 @@ def add_tree(
     g = p.add_argument_group("tree")
     def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
     add("--leaves", "number of topics (default 20)", metavar="N", type=whole_number, default=20)
-    add("--trials", "how often odd documents are set aside before a topic is left whole (default 3)", metavar="N", type=whole_number)
+    add("--trials", "how often odd documents are set aside before a topic is left whole (default 3)",
+        metavar="N", type=whole_number)
     add("--min-score", "split only topics that score so much; topics.csv has the scores", metavar="X", type=number)
-    add("--init", "start of each split: svd, always the same (default), or random", choices=["svd", "random"], default="svd")
+    add("--init", "start of each split: svd, always the same (default), or random",
+        choices=["svd", "random"], default="svd")
     add("--seed", "of the random starts (default 0)", metavar="N", type=whole_number, default=0)
     add("--tol", "accuracy of each split (default 0.0001)", metavar="X", type=number)
     add("--max-iter", "most iterations of each split (default 1000)", metavar="N", type=whole_number)
     g = p.add_argument_group("results")
-    g.add_argument("-o", "--out", metavar="DIR", type=Path, help="folder for the results (default: one in nmf2-results)")
+    g.add_argument("-o", "--out", metavar="DIR", type=Path,
+                   help="folder for the results (default: one in nmf2-results)")
     g.add_argument("--force", action="store_true", help="replace earlier results in that folder")
     g.add_argument("--quiet", action="store_true", help="print the results only")
 
-# %% ../nbs/70_cli.ipynb #eebf3568
+# %% ../nbs/70_cli.ipynb #07b29535
 def in_one_line(
     e:BaseException,   # what went wrong
 )->str:
@@ -690,7 +704,7 @@ def in_one_line(
     if isinstance(e, OSError) and e.filename is not None and e.strerror: return f"{e.filename}: {e.strerror}"
     return as_options(" ".join(str(e).split())) or type(e).__name__
 
-# %% ../nbs/70_cli.ipynb #81ba5f89
+# %% ../nbs/70_cli.ipynb #0f9f6b53
 def failed(
     e:BaseException,   # what went wrong
     args,              # the parsed command line

@@ -49,14 +49,14 @@ def check_texts(
                              "Replace missing texts by '' or leave them out.")
     return texts
 
-# %% ../nbs/00_counting.ipynb #70d2eb1c
+# %% ../nbs/00_counting.ipynb #59a509ab
 LANGUAGES = dict(word.split(":") for word in """
-    af:afrikaans ar:arabic bg:bulgarian bn:bengali br:breton ca:catalan cs:czech da:danish de:german el:greek en:english
-    eo:esperanto es:spanish et:estonian eu:basque fa:persian fi:finnish fr:french ga:irish gl:galician gu:gujarati ha:hausa
-    he:hebrew hi:hindi hr:croatian hu:hungarian hy:armenian id:indonesian it:italian ja:japanese ko:korean ku:kurdish la:latin
-    lt:lithuanian lv:latvian mr:marathi ms:malay nl:dutch no:norwegian pl:polish pt:portuguese ro:romanian ru:russian sk:slovak
-    sl:slovenian so:somali st:sotho sv:swedish sw:swahili th:thai tl:tagalog tr:turkish uk:ukrainian ur:urdu vi:vietnamese
-    yo:yoruba zh:chinese zu:zulu""".split())
+    af:afrikaans ar:arabic bg:bulgarian bn:bengali br:breton ca:catalan cs:czech da:danish de:german el:greek
+    en:english eo:esperanto es:spanish et:estonian eu:basque fa:persian fi:finnish fr:french ga:irish gl:galician
+    gu:gujarati ha:hausa he:hebrew hi:hindi hr:croatian hu:hungarian hy:armenian id:indonesian it:italian
+    ja:japanese ko:korean ku:kurdish la:latin lt:lithuanian lv:latvian mr:marathi ms:malay nl:dutch no:norwegian
+    pl:polish pt:portuguese ro:romanian ru:russian sk:slovak sl:slovenian so:somali st:sotho sv:swedish sw:swahili
+    th:thai tl:tagalog tr:turkish uk:ukrainian ur:urdu vi:vietnamese yo:yoruba zh:chinese zu:zulu""".split())
 
 def language_code(
     name:str,   # of a language, such as 'German' or 'de'
@@ -66,10 +66,10 @@ def language_code(
     if name in LANGUAGES: return name
     for code, known in LANGUAGES.items():
         if name == known: return code
-    raise ValueError(f"stop_words must be a list of words, or None, or one of these languages: {', '.join(sorted(LANGUAGES.values()))}; "
-                     f"got {name!r}")
+    raise ValueError("stop_words must be a list of words, or None, or one of these languages: "
+                     f"{', '.join(sorted(LANGUAGES.values()))}; got {name!r}")
 
-# %% ../nbs/00_counting.ipynb #47547b32
+# %% ../nbs/00_counting.ipynb #3d8ad4d9
 def words_of_language(
     name:str,       # such as 'German' or 'de'
 )->frozenset:
@@ -78,12 +78,12 @@ def words_of_language(
     if code == "en": return ENGLISH_STOP_WORDS
     try: from stopwordsiso import stopwords
     except ImportError:
-        raise ValueError(f"stop_words={name!r} needs the lists of the package stopwordsiso: pip install 'nmf2[languages]'. "
-                         "Or give a list of words, or None to keep them all") from None
+        raise ValueError(f"stop_words={name!r} needs the lists of the package stopwordsiso: "
+                         "pip install 'nmf2[languages]'. Or give a list of words, or None to keep them all") from None
     words = {word for word in stopwords(code) if " " not in word}
     return frozenset(words.union(*(re.findall(r"\w+", word) for word in words)))
 
-# %% ../nbs/00_counting.ipynb #2f398d45
+# %% ../nbs/00_counting.ipynb #cbf84e42
 def stop_list(
     stop_words,        # a language, words of your own in a list, set or array, or None
 )->frozenset|None:     # the words; None for none
@@ -91,15 +91,17 @@ def stop_list(
     if stop_words is None: return None
     if isinstance(stop_words, str): return words_of_language(stop_words)
     if isinstance(stop_words, (bytes, dict)) or not hasattr(stop_words, "__iter__"):
-        raise ValueError(f"stop_words must be a list of words, a language such as 'german', or None; got {type(stop_words).__name__}")
+        raise ValueError("stop_words must be a list of words, a language such as 'german', or None; "
+                         f"got {type(stop_words).__name__}")
     words = list(stop_words)
     for word in words:
-        if not isinstance(word, str): raise ValueError(f"stop_words must be words, and has {word!r:.40} ({type(word).__name__})")
+        if isinstance(word, str): continue
+        raise ValueError(f"stop_words must be words, and has {word!r:.40} ({type(word).__name__})")
     return frozenset(words)
 
-# %% ../nbs/00_counting.ipynb #8bac1f88
-UNSPACED = {"Chinese or Japanese": ("\u4e2d", "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
-                                    "\U00020000-\U0003ffff", 6),
+# %% ../nbs/00_counting.ipynb #d3ed544f
+UNSPACED = {"Chinese or Japanese": ("\u4e2d", "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+                                    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff", 6),
             "Thai": ("\u0e01", "\u0e01-\u0e4e", 15), "Lao": ("\u0e81", "\u0e81-\u0ecd", 15),
             "Burmese": ("\u1000", "\u1000-\u1049", 15), "Khmer": ("\u1780", "\u1780-\u17d3", 15)}
 
@@ -116,7 +118,7 @@ def unspaced(
         if not cut and sum(n for n in runs if n > longest) > sum(runs)/3: found[script] = sum(runs)/n_letters
     return found
 
-# %% ../nbs/00_counting.ipynb #7f549650
+# %% ../nbs/00_counting.ipynb #7b223354
 def check_spaces(
     counter,      # a `CountVectorizer`
     texts:list,   # one string a document
@@ -126,7 +128,8 @@ def check_spaces(
     prepare = counter.build_preprocessor()
     sample = "\n".join(prepare(text[:1000]) for text in texts[::len(texts)//1000 + 1])
     for script, share in unspaced(sample, counter.token_pattern).items():
-        why = f"of the letters are {script}, written without spaces between words, so whole sentences would be taken for words"
+        why = (f"of the letters are {script}, written without spaces between words, "
+               "so whole sentences would be taken for words")
         remedy = ("Cut the texts into words first (tokenizer=jieba.lcut does so for Chinese), "
                   "or count pairs of letters with analyzer='char' and ngram_range=(2, 2)")
         if share >= .5: raise ValueError(f"texts can't be counted: {share:.0%} {why}. {remedy}")
@@ -211,7 +214,7 @@ def count_in(
     "Count shares in `n` processes."
     from joblib import Parallel, delayed
     if start_method() == "loky":
-        lazily = {"return_as": "generator"} if "return_as" in inspect.signature(Parallel).parameters else {}     # joblib 1.3
+        lazily = {"return_as": "generator"} if "return_as" in inspect.signature(Parallel).parameters else {}   # joblib 1.3
         yield from Parallel(n, backend="loky", batch_size=1, max_nbytes=None, **lazily)(
             delayed(count_share)(counter, share, fixed) for share in shares)
         return
@@ -234,9 +237,10 @@ def check_options(
     except (re.error, TypeError, RecursionError, OverflowError) as e:
         raise ValueError(f"token_pattern must be a regular expression, got {counter.token_pattern!r} ({e})") from None
     if n_groups > 1:
-        raise ValueError(f"token_pattern must have at most one group, got {counter.token_pattern!r}. Write (?:...) for the others")
+        raise ValueError(f"token_pattern must have at most one group, got {counter.token_pattern!r}. "
+                         "Write (?:...) for the others")
 
-# %% ../nbs/00_counting.ipynb #7e349631
+# %% ../nbs/00_counting.ipynb #fac48d90
 def _cut(function, name, text):
     "What a tokenizer or analyzer makes of a text, as a list of strings"
     tokens = function(text)
@@ -254,7 +258,7 @@ def _prepared(function, text):
     if isinstance(out, str): return out
     raise ValueError(f"preprocessor must return a string, and returned {out!r:.40} ({type(out).__name__})")
 
-# %% ../nbs/00_counting.ipynb #8388f669
+# %% ../nbs/00_counting.ipynb #1bb3e849
 def _watched(texts, bar, step=1000):
     "The texts, one after the other; the bar moves now and then"
     for i, text in enumerate(texts, 1):
@@ -262,11 +266,12 @@ def _watched(texts, bar, step=1000):
         if i % step == 0: bar.update(step)
     bar.update(len(texts) % step)
 
-# %% ../nbs/00_counting.ipynb #9ba10b0b
+# %% ../nbs/00_counting.ipynb #f4de49b8
 def _no_terms(counter, n_texts):
     "What to say when not a single term was found"
     where = "No terms in the only text: " if n_texts == 1 else f"No terms in the {n_texts:,} texts: "
-    if counter.analyzer != "word" or counter.tokenizer is not None: return where + "the tokenizer or analyzer finds nothing in them."
+    if counter.analyzer != "word" or counter.tokenizer is not None:
+        return where + "the tokenizer or analyzer finds nothing in them."
     return (where + f"every token is a stop word or doesn't match token_pattern={counter.token_pattern!r}. "
             "Change token_pattern, or set stop_words=None.")
 
@@ -286,7 +291,7 @@ class TermCounter(CountVectorizer):
         super().__init__(**options)
         self.n_jobs, self.progress = n_jobs, progress
 
-    _parameter_constraints = {**CountVectorizer._parameter_constraints, "stop_words": "no_validation"}      # by `stop_list`
+    _parameter_constraints = {**CountVectorizer._parameter_constraints, "stop_words": "no_validation"}   # by `stop_list`
 
     def fit(self, raw_documents, y=None):
         "Learn the vocabulary of a list of strings."

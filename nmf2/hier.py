@@ -238,8 +238,8 @@ def _warn_of_limits(grower, n_leaves, name):
     if unfinished:
         from sklearn.exceptions import ConvergenceWarning
         options = grower.options
-        warnings.warn(f"{unfinished} factorization{'s'*(unfinished != 1)} stopped at max_iter={options['max_iter']} before reaching "
-                      f"tol={options['tol']}: raise either", ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"{unfinished} factorization{'s'*(unfinished != 1)} stopped at max_iter={options['max_iter']} "
+                      f"before reaching tol={options['tol']}: raise either", ConvergenceWarning, stacklevel=4)
     if n_leaves and grower.tree.n_leaves < n_leaves:
         reason = f"scores at least min_score={grower.min_score}" if grower.min_score else "can be split"
         given_up = sum(leaf.score == -2 for leaf in grower.tree.leaves())
@@ -331,7 +331,7 @@ class TreeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
-# %% ../nbs/22_hier.ipynb #d38601ec
+# %% ../nbs/22_hier.ipynb #b8a479d3
 class NumberedTopics:
     "Names of output columns for classes whose names end in a digit: the number stands behind an underscore."
     def get_feature_names_out(self, input_features=None):

@@ -54,7 +54,7 @@ def _n_docs_of(name, limit, n_docs):
         return limit*n_docs
     return check_number(name, limit, 1)
 
-# %% ../nbs/02_weighting.ipynb #bd40d9c5
+# %% ../nbs/02_weighting.ipynb #1dc4e3c2
 def check_limits(
     min_df:int|float,         # keep terms in at least so many documents (a fraction: that share of them)
     max_df:int|float,         # keep terms in at most so many documents (likewise)
@@ -67,7 +67,8 @@ def check_limits(
     whole = [isinstance(limit, (int, np.integer)) for limit in (min_df, max_df)]
     if whole[0] == whole[1] and min_df > max_df:
         hint = " (1 is one document, 1.0 is all of them)" if whole[0] and max_df == 1 else ""
-        raise ValueError(f"min_df={min_df} is more than max_df={max_df}, so no term could stay: lower the one or raise the other{hint}")
+        raise ValueError(f"min_df={min_df} is more than max_df={max_df}, so no term could stay: "
+                         f"lower the one or raise the other{hint}")
 
 # %% ../nbs/02_weighting.ipynb #095f45c3
 def trim_mask(
@@ -140,7 +141,8 @@ def _trim_report(trim):
 # %% ../nbs/02_weighting.ipynb #ff9fad61
 def _known_names(trim):
     "Names of the columns: `vocab`, or those that came with the matrix or data frame of the fit; None if there are none"
-    return trim.vocab if trim.vocab is not None else getattr(trim, "feature_names_in_", getattr(trim, "_came_with", None))
+    if trim.vocab is not None: return trim.vocab
+    return getattr(trim, "feature_names_in_", getattr(trim, "_came_with", None))
 
 def _names_in(trim, names=None):
     "Names of the columns: those given, or those known, or numbers"

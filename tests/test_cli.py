@@ -238,7 +238,8 @@ def test_empty_documents_are_reported(letters, capsys):
     assert main(["cluster", "letters", *SMALL]) == 0
     printed = capsys.readouterr()
     assert "2 of them for want of any of the terms" in printed.out and "note: 2 of 14 documents have no terms" in printed.err
-    assert len(rows(Path("nmf2-results", "letters", "assignments.csv"))) == 14
+    found = rows(Path("nmf2-results", "letters", "assignments.csv"))
+    assert len(found) == 14 and sum(r["leaf"] == r["terms"] == r["flat_terms"] == "" and r["flat_topic"] == "-1" for r in found) == 2
 
 def test_more_leaves_than_can_be_had(letters, capsys):
     assert main(["cluster", "letters", "--leaves", "200", "--min-df", "1", "--max-df", "1.0"]) == 0
