@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'expect_error', 'check_sparse', 'value_range', 'check_matrix', 'matrix_tags', 'check_number', 'seed_of',
-           'stream', 'progress_bar', 'single_blas']
+           'stream', 'with_names', 'names_of', 'progress_bar', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import sys
@@ -201,6 +201,22 @@ def stream(
     "The random stream of one node, the same whatever was drawn elsewhere."
     return np.random.default_rng([seed, int("1" + node, 2), *draw])
 
+# %% ../nbs/00_core.ipynb #d235d0b5
+def with_names(
+    X,       # a matrix, (n_docs, n_terms)
+    names,   # of its columns, (n_terms,), or None
+):           # the same object
+    "Let a sparse matrix carry the names of its columns; a dense one can't."
+    if sp.issparse(X) and names is not None: X.feature_names = np.asarray(names, dtype=object)
+    return X
+
+def names_of(
+    X,   # whatever was given for a matrix
+):       # names, (n_terms,), or None
+    "The names that a sparse matrix carries, if there are as many as columns."
+    names = getattr(X, "feature_names", None) if sp.issparse(X) else None
+    return names if names is not None and len(names) == X.shape[1] else None
+
 # %% ../nbs/00_core.ipynb #9bd41090
 def progress_bar(
     total:int,          # how many steps there are
@@ -210,8 +226,9 @@ def progress_bar(
 ):                      # a tqdm bar: call `update()` after each step; closes itself in a `with` block
     "A progress bar that can be told to keep quiet."
     from tqdm import tqdm
-    return tqdm(total=total, desc=desc, unit=unit, disable=not shown, file=sys.stderr, leave=True,
-                bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
+    class Bar(tqdm): monitor_interval = 0       # no thread that outlives the bar: processes with threads can't be copied safely
+    return Bar(total=total, desc=desc, unit=unit, disable=not shown, file=sys.stderr, leave=True, miniters=1,
+               bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
 
 # %% ../nbs/00_core.ipynb #611e5512
 @contextmanager

@@ -9,8 +9,8 @@ __all__ = ['OWN', 'leaf_topics', 'move_documents', 'refine_topics', 'flatten', '
 import numpy as np
 
 from .bisection import composites, refine, unit_rows
-from .core import check_matrix, check_number, single_blas
-from .hier import HierNMF2
+from .core import check_matrix, check_number, names_of, single_blas
+from .hier import HierNMF2, NumberedTopics
 from .kernels import documents, take
 from .nnls import TopicModel, heaviest, memberships, nnls, unit
 from .rank2 import leading_pair
@@ -78,7 +78,7 @@ def flatten(
 # %% ../nbs/23_flat.ipynb #2104d9e4
 OWN = "n_clusters", "moves", "refine", "topics"          # parameters that are not the tree's
 
-class FlatNMF2(TopicModel):
+class FlatNMF2(NumberedTopics, TopicModel):
     """A flat topic model from the leaves of a tree.
 
     After `fit`:
@@ -121,11 +121,12 @@ class FlatNMF2(TopicModel):
         if self.n_clusters is not None: check_number("n_clusters", self.n_clusters, 1)
         if self.n_clusters is None and self.min_score is None: raise ValueError("n_clusters or min_score must be given")
         if self.topics not in ("nmf", "svd"): raise ValueError(f'topics must be "nmf" or "svd", got {self.topics!r}')
-        X = check_matrix(self, X)
+        names, X = names_of(X), check_matrix(self, X)
         shared = {name: value for name, value in self.get_params().items() if name not in OWN}
         self.hier_ = HierNMF2(self.n_clusters, **shared)
         self.hier_._size = "n_clusters"
         self.hier_.fit(X)
+        self.hier_.tree_.vocab = getattr(self, "feature_names_in_", names)
         with single_blas():
             Ht, W = flatten(self.hier_.tree_, X, topics=self.topics, moves=self.moves, refine=self.refine)
         self.components_, self.n_iter_ = np.ascontiguousarray(Ht.T, dtype=X.dtype), self.hier_.n_iter_

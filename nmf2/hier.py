@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['AHEAD', 'SCORES', 'find_split', 'Grower', 'plant', 'try_node', 'begin', 'split_leaf', 'grow', 'starter', 'checksum',
-           'grower_options', 'TreeEstimator', 'HierNMF2']
+           'grower_options', 'TreeEstimator', 'NumberedTopics', 'HierNMF2']
 
 # %% ../nbs/22_hier.ipynb #59c24ad3
 import warnings
@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import say_if_compiling
-from .core import check_matrix, check_number, matrix_tags, progress_bar, seed_of, single_blas, stream
+from .core import check_matrix, check_number, matrix_tags, names_of, progress_bar, seed_of, single_blas, stream
 from .kernels import documents, pool, projected_gradient, stored, take
 from .nmf import EXACT, SOLVERS, SOUND, exact, nmf
 from .rank2 import Rank2, first_topics, fit_options, rank2_nmf, sides, terms_last
@@ -238,8 +238,8 @@ def _warn_of_limits(grower, n_leaves, name):
     if unfinished:
         from sklearn.exceptions import ConvergenceWarning
         options = grower.options
-        warnings.warn(f"{unfinished} factorizations stopped at max_iter={options['max_iter']} before reaching "
-                      f"tol={options['tol']}: raise either", ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"{unfinished} factorization{'s'*(unfinished != 1)} stopped at max_iter={options['max_iter']} "
+                      f"before reaching tol={options['tol']}: raise either", ConvergenceWarning, stacklevel=4)
     if n_leaves and grower.tree.n_leaves < n_leaves:
         reason = f"scores at least min_score={grower.min_score}" if grower.min_score else "can be split"
         given_up = sum(leaf.score == -2 for leaf in grower.tree.leaves())
@@ -271,8 +271,9 @@ class TreeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if self.n_leaves is not None: check_number("n_leaves", self.n_leaves, 1)
         options, origin = grower_options(self) | self._how(), (getattr(self, "init", None), seed_of(self.random_state))
         start = self._starter(*origin)                               # all checks before any work
-        X = check_matrix(self, X)
+        names, X = names_of(X), check_matrix(self, X)
         with say_if_compiling(), single_blas(): grower, known = _planted(X, start, options)
+        grower.tree.vocab = getattr(self, "feature_names_in_", names)
         self._X, self._checksum, self._origin, self._options = X, known, origin, options     # what growing on needs
         self.n_iter_, self.n_sweeps_ = 0, 0.
         return self._grow(grower, self.n_leaves)
@@ -330,8 +331,16 @@ class TreeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
+# %% ../nbs/22_hier.ipynb #b8a479d3
+class NumberedTopics:
+    "Names of output columns for classes whose names end in a digit: the number stands behind an underscore."
+    def get_feature_names_out(self, input_features=None):
+        "Names of the output columns; `input_features` only for the sake of pipelines."
+        check_is_fitted(self)
+        return np.array([f"{type(self).__name__.lower()}_{k}" for k in range(self._n_features_out)], dtype=object)
+
 # %% ../nbs/22_hier.ipynb #f04a2b38
-class HierNMF2(TreeEstimator):
+class HierNMF2(NumberedTopics, TreeEstimator):
     """A tree of topics by recursive rank-2 NMF.
 
     After `fit`:

@@ -12,7 +12,7 @@ import json
 
 import numpy as np
 
-from .tree import beginning, check_given, largest
+from .tree import beginning, check_given, largest, shortened
 
 # %% ../nbs/50_page.ipynb #ee9f498e
 class Reader:
@@ -32,11 +32,16 @@ class Reader:
             ids, labels = (own if given is None else given for given, own in ((ids, corpus.ids), (labels, corpus.labels)))
             title = title or corpus.name
         texts, ids, labels = check_given(tree, texts=texts, ids=ids, labels=labels)
-        self.tree, self.texts, self.ids, self.title = tree, texts, ids, title or "Topics"
+        self.tree, self.texts, self.ids, self.title = tree, texts, ids, shortened(title or "Topics", 100)
         self.classes = [] if labels is None else [_coded(level) for level in _levels(labels)]
-        self._lower = None
+        self._lower = {}
 
     def name(self, i)->str: return str(i if self.ids is None else self.ids[i])
+
+    def lower(self, what, texts):
+        "Words or names in small letters, made when they are looked for first"
+        if what not in self._lower: self._lower[what] = [str(text).lower() for text in texts]
+        return self._lower[what]
 
     def text(self, i, length=20_000)->str:
         text = "" if self.texts is None or _missing(self.texts[i]) else str(self.texts[i])
@@ -70,7 +75,7 @@ def overview(reader,
 )->dict:
     "All nodes in brief, each before its children, and the order of the splits."
     tree = reader.tree
-    nodes = [dict(id=node.id, size=node.size, dropped=len(node.outliers), terms=list(map(str, tree.top_terms(node, n=n_terms))),
+    nodes = [dict(id=node.id, size=node.size, dropped=len(node.outliers), terms=list(map(shortened, tree.top_terms(node, n=n_terms))),
                   score=round(node.score, 4) if np.isfinite(node.score) and node.score >= 0 else None) for node in tree]
     return dict(title=reader.title, n_docs=tree.n_docs, n_terms=tree.n_terms, splits=list(tree.splits), nodes=nodes)
 
@@ -100,7 +105,7 @@ def details(reader,
                 documents={i: reader.document(i) for i in {i for rows in kinds.values() for i in rows}})
 
 # %% ../nbs/50_page.ipynb #fef25274
-def _pairs(pairs): return [[str(word), round(float(weight), 4)] for word, weight in pairs]
+def _pairs(pairs): return [[shortened(word), round(float(weight), 4)] for word, weight in pairs]
 
 def _composition(reader, node, n):
     "For each level of labels the commonest with their counts, the number of other documents with a label, and of those without"
@@ -108,7 +113,7 @@ def _composition(reader, node, n):
     for names, codes in reader.classes:
         counts = np.bincount(codes[node.docs] + 1, minlength=len(names) + 1)
         order = np.argsort(-counts[1:], kind="stable")[:n]
-        top = [[str(names[k]), int(counts[k+1])] for k in order if counts[k+1]]
+        top = [[shortened(names[k], 100), int(counts[k+1])] for k in order if counts[k+1]]
         levels.append(dict(top=top, others=int(counts[1:].sum() - sum(c for _, c in top)), without=int(counts[0])))
     return levels
 
@@ -117,8 +122,8 @@ def document(reader,
     text:str|None=None,   # what to say of its text; by default how it begins
 )->dict:
     "A document's name, labels and beginning."
-    labels = [str(names[codes[i]]) for names, codes in reader.classes if codes[i] >= 0]
-    return dict(id=reader.name(i), labels=labels, text=beginning(reader.text(i, 1200)) if text is None else text)
+    labels = [shortened(names[codes[i]], 100) for names, codes in reader.classes if codes[i] >= 0]
+    return dict(id=shortened(reader.name(i), 100), labels=labels, text=beginning(reader.text(i, 1200)) if text is None else text)
 
 Reader.details, Reader.document = details, document
 
@@ -132,19 +137,20 @@ def find(reader,
     "Where a word or a document is in the tree."
     query, tree = str(query).strip().lower(), reader.tree
     if not query: return dict(words=[], documents={})
-    vocab = np.arange(tree.n_terms).astype(str) if tree.vocab is None else tree.vocab
-    words = [(vocab[j], tree.find(int(j))) for j in _matches(vocab, query, tree.root_topic, n_words)]
+    words = [(j, tree.find(j)) for j in _matches(reader, query, n_words)]
     rows = [int(query)] if query.isdecimal() and len(query) < 12 and int(query) < tree.n_docs else []
     if reader.ids is not None:
-        if reader._lower is None: reader._lower = [str(name).lower() for name in reader.ids]
-        rows += [i for i, name in enumerate(reader._lower) if query in name and i not in rows][:n_docs]
-    return dict(words=[[str(word), [[node.id, rank] for node, _, rank in nodes[:n_nodes]]] for word, nodes in words],
+        rows += [i for i, name in enumerate(reader.lower("ids", reader.ids)) if query in name and i not in rows][:n_docs]
+    def word(j): return shortened(j if tree.vocab is None else tree.vocab[j])
+    return dict(words=[[word(j), [[node.id, rank] for node, _, rank in nodes[:n_nodes]]] for j, nodes in words],
                 documents={i: reader.document(i) | dict(way=tree.path(i)[-1].id) for i in rows[:n_docs]})
 
-def _matches(vocab, query, weight, n):
+def _matches(reader, query, n):
     "Numbers of the terms that begin with something: the very term first, the others by weight"
-    begins = np.flatnonzero(np.char.startswith(np.char.lower(vocab), query))
-    return sorted(begins, key=lambda j: (vocab[j].lower() != query, -weight[j]))[:n]
+    tree = reader.tree
+    words = [str(j) for j in range(tree.n_terms)] if tree.vocab is None else reader.lower("words", tree.vocab)
+    begins = [j for j, word in enumerate(words) if word.startswith(query)]
+    return sorted(begins, key=lambda j: (words[j] != query, -tree.root_topic[j]))[:n]
 
 Reader.find = find
 
@@ -232,6 +238,10 @@ function fill(element, ...inside) {
   return element
 }
 const number = n => n.toLocaleString('en')
+const short = (text, most = 40) => {                                    // as `shortened` does
+  const end = Math.floor((most - 1)/3), letters = Array.from(text.slice(0, 2*most + 1))
+  return letters.length <= most ? text : letters.slice(0, most - 1 - end).join('') + '…' + Array.from(text.slice(-2*most)).slice(-end).join('')
+}
 const percent = share => share > 0 && share < .005 ? '<1 %' : Math.round(100*share) + ' %'
 const sorry = error => make('span', {class: 'error', role: 'alert'}, error.message)
 const bar = share => `--share:${(100*share).toFixed(1)}%`
@@ -245,8 +255,9 @@ function explore(place, host) {
   const parent = id => id.slice(0, -1), above = id => Array.from(id, (_, k) => id.slice(0, k))
   const splits = id => order.has(id) && order.get(id) < state.leaves - 1
   const shown = id => above(id).every(id => splits(id) && state.unfolded.has(id))
-  const title = id => state.names[id] || (id ? nodes.get(id).terms.slice(0, 3).join(' ') : 'all documents')
+  const title = id => short(state.names[id] || '', 100) || (id ? nodes.get(id).terms.slice(0, 3).join(' ') : 'all documents')
   const asked = (what, ...given) => host.ask(what, ...given).catch(sorry)              // an answer, or what to show in its place
+  const saving = event => (event.ctrlKey || event.metaKey) && event.key == 's', own = event => saving(event) || event.stopPropagation()
   const fold = (id, open) => { open ? state.unfolded.add(id) : state.unfolded.delete(id); host.keep('unfolded') }
 
   function choose(id, {document, focus = true, reach = false} = {}) {
@@ -421,7 +432,7 @@ SCRIPT += r"""
       if (back) markChosen(true)
     }
     field.addEventListener('keydown', event => {
-      event.stopPropagation()
+      own(event)
       if (!event.isComposing && ['Enter', 'Escape'].includes(event.key)) end(event.key == 'Enter', true)
     })
     field.addEventListener('blur', () => end(true))
@@ -457,7 +468,7 @@ SCRIPT += r"""
   const beginning = text => text.length > 90 ? text.slice(0, 90) + ' …' : text
   query.addEventListener('input', () => { clearTimeout(typed); typed = setTimeout(look, 120) })
   query.addEventListener('keydown', event => {
-    event.stopPropagation()
+    own(event)
     if (event.key == 'Escape') { query.value = ''; look() }
     if (event.key == 'ArrowDown') { event.preventDefault(); (found.querySelector('button') || rowOf(state.selected)).focus() }
   })
@@ -495,15 +506,17 @@ SCRIPT += r"""
     setTimeout(() => URL.revokeObjectURL(link.href), 1000)
   }
   slider.addEventListener('input', () => cut(+slider.value))
-  slider.addEventListener('keydown', event => event.stopPropagation())
+  slider.addEventListener('keydown', own)
   place.classList.add('nmf2')
-  place.setAttribute('data-lm-suppress-shortcuts', 'true')              // keys pressed here are not for JupyterLab
+  place.setAttribute('data-lm-suppress-shortcuts', 'true')              // keys pressed here are not for JupyterLab …
+  const hear = event => event.composedPath().includes(place) && place.toggleAttribute('data-lm-suppress-shortcuts', !saving(event))
+  addEventListener('keydown', hear, true)                               // … but for Ctrl+S; windows hear of keys before documents do
   fill(place, make('div', {class: 'bar-of-tools'}, query, make('label', {}, 'leaves', slider, leaves),
       make('button', {onclick: () => unfold(true)}, 'unfold all'), make('button', {onclick: () => unfold(false)}, 'fold all'),
       host.saves ? [make('button', {onclick: () => save('page')}, 'save page'), make('button', {onclick: () => save('table')}, 'save labels')] : null),
     found, make('div', {class: 'panes'}, rows, pane))
   drawAll()
-  return {redraw: drawAll}
+  return {redraw: drawAll, leave: () => removeEventListener('keydown', hear, true)}
 }
 """
 
@@ -547,17 +560,18 @@ def first_view(
 PAGE = r"""
 function pageHost(all) {
   const {words, ids, ways} = all.index, lower = ids.map(id => id.toLowerCase())
+  const known = Object.keys(words).map(word => [word.toLowerCase(), word])
   const begin = text => text.length > 300 ? text.slice(0, 300).replace(/\s+\S*$/, '') + ' …' : text
-  const about = i => all.documents[i] || {id: ids[i], labels: [], text: ''}
+  const about = i => all.documents[i] || {id: short(ids[i], 100), labels: [], text: ''}
   const answers = {
     details: id => ({...all.nodes[id], documents: Object.fromEntries(['typical', 'borderline', 'dropped'].flatMap(kind => all.nodes[id][kind])
       .map(i => [i, {...about(i), text: begin(about(i).text)}]))}),
     text: i => about(i).text,
     find: text => {
-      const wanted = text.toLowerCase(), begins = Object.keys(words).filter(word => word.toLowerCase().startsWith(wanted))
-      begins.sort((a, b) => (b.toLowerCase() == wanted) - (a.toLowerCase() == wanted) || words[b].length - words[a].length)
+      const wanted = text.toLowerCase(), begins = known.filter(([lower]) => lower.startsWith(wanted))
+      begins.sort(([a, one], [b, other]) => (b == wanted) - (a == wanted) || words[other].length - words[one].length)
       const rows = lower.flatMap((id, i) => id.includes(wanted) || wanted == String(i) ? [i] : []).slice(0, 8)
-      return {words: begins.slice(0, 4).map(word => [word, words[word].slice(0, 6)]),
+      return {words: begins.slice(0, 4).map(([_, word]) => [short(word), words[word].slice(0, 6)]),
               documents: Object.fromEntries(rows.map(i => [i, {...about(i), way: all.tree.nodes[ways[i]].id}]))}
     },
   }

@@ -584,7 +584,8 @@ def two_means(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")             # that all documents are equal: then there is no split
             found = kmeans(sub, 2, seed=seed, **options)
-        side, means, n_iter = found.labels_, found.cluster_centers_, found.n_iter_
+        side, n_iter = found.labels_, found.n_iter_
+        means = np.stack([side == 0, side == 1]).astype(sub.dtype) @ sub       # k-means' own are off by rounding, even below zero
     Ht = rows_of_length_one(means).T.astype(sub.dtype)
     split = Split(terms.astype(np.int32), Ht, np.asarray(sub @ Ht, np.float32), side.astype(np.int8))
     return split, (n_iter, (n_iter + 1)*stored(sub), n_iter < options["max_iter"])

@@ -22,7 +22,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from .core import check_number, seed_of
-from .tree import Tree, largest
+from .tree import Tree, largest, shortened
 
 # %% ../nbs/50_plots.ipynb #a60a5463
 @lru_cache(maxsize=1024)
@@ -51,7 +51,7 @@ def drawable(
     words,      # whatever is to be drawn
 )->tuple:       # as many texts, in letters that can be drawn and without line breaks; names of fonts
     "Words as they can be drawn, and the fonts that are needed for them, the usual ones first."
-    words, usual = [" ".join(str(word).split()) for word in words], font_manager.FontProperties()
+    words, usual = [" ".join(shortened(word, 100).split()) for word in words], font_manager.FontProperties()
     more, lacking = _fonts_for(frozenset("".join(words)) - _letters(font_manager.findfont(usual)))
     squares = dict.fromkeys(map(ord, lacking), "□")
     return [word.translate(squares) for word in words], [*usual.get_family(), *more]
@@ -429,7 +429,7 @@ def plot_topics(
     n_rows = -(-len(H)//n_columns)
     ax = _axes(ax, 2*n_columns, n_rows*(.18*(n_terms + 1) + .15), (0, n_columns), (n_rows, 0))
     for k, h in enumerate(H):
-        top, title = largest(h, n_terms), f"topic {k}" if names is None else str(names[k])
+        top, title = largest(h, n_terms), f"topic {k}" if names is None else shortened(names[k], 100)
         words = [j if vocab is None else vocab[j] for j in top]
         high = .92*(len(words) + 1)/(n_terms + 1)
         box = k%n_columns + .03, k//n_columns + .04, .94, high
@@ -499,11 +499,11 @@ def spaced(
 # %% ../nbs/50_plots.ipynb #9901a1e7
 def _legend(ax, labels, x0, x1, y):
     "A row of the most frequent labels below the map; the color of each document"
-    kinds, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    kinds, which, counts = np.unique(np.array(labels, object), return_inverse=True, return_counts=True)
     first = np.argsort(-counts, kind="stable")[:len(SEVEN)]
     color = np.tile(to_rgb(FAINT), (len(kinds), 1))
     color[first] = [to_rgb(hue) for hue in SEVEN[:len(first)]]
-    entries = [(kinds[j].split(), counts[j], color[j]) for j in first]
+    entries = [(shortened(kinds[j], 100).split(), counts[j], color[j]) for j in first]
     if others := len(kinds) - len(first): entries.append(([f"{others}", "others"], counts.sum() - counts[first].sum(), FAINT))
     wide = (x1 - x0)/len(entries)
     for k, (words, count, rgb) in enumerate(entries):
@@ -559,7 +559,7 @@ def plot_map(
     seed = seed_of(random_state)
     W, hard, order, rgb, texts = _topics_of(tree_or_W, X, n, n_terms)
     _check_as_many(labels=(labels, len(W), "documents"), names=(names, len(order), "topics"))
-    if names is not None: texts = [(str(name).split(), True) for name in names]
+    if names is not None: texts = [(shortened(name, 100).split(), True) for name in names]
     here = np.flatnonzero(hard >= 0)
     if not len(here): raise ValueError("there must be documents to place, but no document has a share in any topic")
     W, hard = W[here]/W[here].sum(1, keepdims=True), hard[here]
@@ -570,7 +570,7 @@ def plot_map(
     ax = _axes(ax, inches*2*wide/(2*high + below), inches, (-wide, wide), (-high - below, high))
     ax.set_aspect("equal")
     if labels is None: color = np.array(rgb)[hard]
-    else: color, rgb = _legend(ax, np.array([str(labels[i]) for i in here]), -wide, wide, -high - below/2), [FAINT]*len(order)
+    else: color, rgb = _legend(ax, [str(labels[i]) for i in here], -wide, wide, -high - below/2), [FAINT]*len(order)
     mixed = np.random.default_rng(seed).permutation(len(W))             # so that nobody is always on top
     ax.scatter(*docs[mixed].T, s=np.clip(15000/max(len(W), 1), .3, 9), c=color[mixed], lw=0, rasterized=True, zorder=2)
     counts = np.bincount(hard, minlength=len(order))

@@ -51,7 +51,7 @@ function kernelHost(model) {
 KERNEL += r"""
 function render({model, el}) {
   let host, view
-  const begin = () => { host?.leave(); host = kernelHost(model); el.style.setProperty('--height', model.get('height')); view = explore(el, host) }
+  const begin = () => { host?.leave(); view?.leave(); host = kernelHost(model); el.style.setProperty('--height', model.get('height')); view = explore(el, host) }
   const changed = () => {
     if (host.keeping) return
     const own = {...host.state, unfolded: [...host.state.unfolded]}, theirs = {names: model.get('names')}
@@ -64,7 +64,7 @@ function render({model, el}) {
   const names = ['names', ...Object.values(SHARED)].map(name => 'change:' + name).join(' ')
   model.on(names, changed)
   model.on('change:about', begin)
-  return () => { host.leave(); model.off(names, changed); model.off('change:about', begin) }
+  return () => { host.leave(); view.leave(); model.off(names, changed); model.off('change:about', begin) }
 }
 export default {render}
 """

@@ -1,5 +1,6 @@
 """The page and the explorer in a real browser; skipped, saying so, where Playwright or Chromium is missing"""
 import os
+import pickle
 import shutil
 from pathlib import Path
 
@@ -149,6 +150,33 @@ def test_page_says_what_went_wrong(chromium, tree_page, tmp_path):
         assert page.errors == []
 
 
+def test_page_with_a_word_of_a_megabyte(chromium, tree_page, tmp_path):
+    tree, docs = pickle.loads(pickle.dumps(tree_page[1])), tree_page[2]
+    words, most, ids = list(tree.vocab), int(tree["0"].topic.argmax()), list(docs.ids)
+    words[most] = "x"*1_000_000
+    ids[tree.typical("0", 1)[0]] = "😀y"*500_000
+    tree.vocab = words
+    tree.rename("1", "z"*1_000_000)
+    text = tree.to_html(docs, ids=ids)
+    (tmp_path/"long.html").write_text(text, encoding="utf-8")
+    assert len(text) < tree_page[0].stat().st_size + 3_100_000
+    with web.page(chromium) as page:
+        page.set_default_timeout(5000)
+        page.goto((tmp_path/"long.html").as_uri())
+        for id in ("0", "1", "00", ""):
+            page.click(f".row[data-id='{id}']")
+            assert chosen(page) == id and len(page.inner_text(".node h2")) <= 130
+        page.click(".row[data-id='0']")
+        assert "x"*26 + "…" + "x"*13 in page.inner_text(".node")
+        assert len(page.inner_text("#nmf2")) < 30_000 and "\ufffd" not in page.inner_text("#nmf2")
+        page.fill("input[type=search]", "xxxx")
+        page.wait_for_selector(".found button")
+        assert len(page.inner_text(".found")) < 2000 and page.locator(".rank").count() > 0
+        page.fill("input[type=search]", "😀y😀y")
+        page.click(".found button >> nth=0")
+        assert page.errors == []
+
+
 def test_page_without_scripts(chromium, tree_page):
     with web.page(chromium, java_script_enabled=False) as page:
         page.goto(tree_page[0].as_uri())
@@ -190,6 +218,14 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         before = ids()
         page.keyboard.press("ArrowUp"); page.keyboard.press("ArrowUp"); page.keyboard.press("End")
         assert ids() == before                                            # JupyterLab's own shortcuts keep out of it
+        saved_of = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
+        for where in (".row[data-id='1']", "input[type=search]", ".row[data-id='1']"):
+            page.evaluate("() => { window.jupyterapp.shell.currentWidget.context.model.dirty = true }")
+            here.locator(where).focus()
+            page.keyboard.press("Control+s")
+            page.wait_for_function(saved_of, timeout=20_000)              # but Ctrl+S saves
+        page.keyboard.press("ArrowUp"); page.keyboard.press("End")
+        assert ids() == before
         page.keyboard.press("F2")
         here.locator("input[type=text]").fill("the last one")
         page.keyboard.press("Enter")

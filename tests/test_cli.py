@@ -1,5 +1,9 @@
 "The nmf2 command from end to end"
+import argparse
+import ast
 import csv
+import importlib
+import inspect
 import json
 import os
 import re
@@ -7,13 +11,14 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nmf2 import cli
-from nmf2.cli import FILES, check_target, main, whole_folder
+from nmf2.cli import FILES, main
 from nmf2.formats import as_cell
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,21 +52,21 @@ def hidden(folder): return [p.name for p in Path(folder).iterdir() if p.name.sta
 
 def test_a_folder_of_texts(letters, capsys):
     assert main(["cluster", "letters", *SMALL]) == 0
-    said = capsys.readouterr()
+    printed = capsys.readouterr()
     out = letters.parent/"nmf2-results"/"letters"
     assert {p.name for p in out.iterdir()} == set(FILES) and not hidden(out.parent)
     for word in ("striker", "soil", "12 documents", "NMI to the labels: leaves 1.00, flat topics 1.00",
-                 str(Path("nmf2-results")/"letters"), *FILES): assert word in said.out
+                 str(Path("nmf2-results")/"letters"), *FILES): assert word in printed.out
     took = r"reading \d+\.\d s, counting \d+\.\d s, weighting \d+\.\d s, growing \d+\.\d s, writing \d+\.\d s\n"
-    assert "Reading" in said.err and re.search(took, said.err)
+    assert "Reading" in printed.err and re.search(took, printed.err)
     report = (out/"report.txt").read_text()
     assert report.startswith("letters: 12 documents, ") and "Kept " in report and re.search(took + "$", report)
     found = rows(out/"assignments.csv")
     assert len(found) == 12 and {r["id"] for r in found} >= {"sport/0.txt", "garden/5.txt"}
-    for r in found: assert r["leaf"] in "01" and r["leaf_number"] == r["flat_topic"] and r["label_1"] == r["id"].split("/")[0]
+    for r in found: assert r["leaf"] in ("root/0", "root/1") and r["leaf_number"] == r["flat_topic"] and r["label_1"] == r["id"].split("/")[0]
     assert len({(r["label_1"], r["leaf"]) for r in found}) == 2
     nodes = rows(out/"topics.csv")
-    assert [r["node"] for r in nodes] == ["", "0", "1"] and [int(r["size"]) for r in nodes] == [12, 6, 6]
+    assert [r["node"] for r in nodes] == ["root", "root/0", "root/1"] and [int(r["size"]) for r in nodes] == [12, 6, 6]
     assert json.loads((out/"tree.json").read_text(encoding="utf-8"))
     assert (out/"tree.html").read_text(encoding="utf-8").lstrip().startswith("<!")
 
@@ -155,13 +160,13 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "../nowhere"], "../nowhere: no such file or folder"),
     (["cluster", "letters", "--leaves", "1"], "--leaves must be"),
     (["cluster", "letters", "--seed", "-1"], "--seed must be"),
-    (["cluster", "letters", "--leaves", "many"], "argument --leaves"),
-    (["cluster", "letters", "--min-df", "500"], "Lower min_df"),
+    (["cluster", "letters", "--leaves", "many"], "--leaves must be a whole number, got 'many'"),
+    (["cluster", "letters", "--min-df", "500"], "Lower --min-df"),
     (["cluster", "letters", "--format", "word"], "format must be one of"),
-    (["cluster", "letters", "--read", "colour=red"], "no option 'colour'"),
+    (["cluster", "letters", "--read", "colour=red"], "knows no --read colour=..., only --read pattern=..., --encoding"),
     (["cluster", "letters", "--read", "colour"], "not NAME=VALUE"),
     (["cluster", "letters", "--min-df", "few"], "neither a whole number nor a share"),
-    (["cluster", "letters", "--min-df", "1.5"], "min_df"),
+    (["cluster", "letters", "--min-df", "1.5"], "--min-df 1.5 must be a share"),
     (["cluster", "letters", "-o", "letters/topics"], "lies in letters"),
     (["cluster", "."], "lies in ."),
     (["cluster", "letters", "-o", "full"], "has files in it"),
@@ -175,7 +180,26 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "--jobs", "0"], "--jobs must be"),
     (["cluster", "letters", "--read", "=red"], "not NAME=VALUE"),
     (["cluster"], "required: PATH"),
-    (["clusterr"], "invalid choice"),
+    (["clusterr"], "no command 'clusterr', only demo, cluster; did you mean cluster?"),
+    (["letters"], "to cluster what is there: nmf2 cluster letters"),
+    (["cluster", "letters", "--topics", "5"], "no option --topics; did you mean --leaves?"),
+    (["cluster", "letters", "--lables", "x"], "no option --lables; did you mean --label-field?"),
+    (["cluster", "letters", "--weights", "tf"], "--weights must be one of ncut, tfidf, none, got 'tf'"),
+    (["cluster", "letters", "--text-field", "body"], "knows no --text-field, only --read pattern=..., --encoding"),
+    (["cluster", "letters", "--leaves", "-3"], "--leaves must be a whole number of at least 2, got -3"),
+    (["cluster", "letters", "--leaves", "2.5"], "--leaves must be a whole number, got '2.5'"),
+    (["cluster", "table.csv"], "Say it with --text-field ...; there are: 'a', 'b'"),
+    (["cluster", "table.csv", "--text-field", "c"], "asked for by --text-field"),
+    (["cluster", "table.csv", "--text-field", "a", "--id-field", "b"], "pass --id-field '' to number the documents"),
+    (["cluster", "cut.csv"], "pass --quote ''"),
+    (["cluster", "square.mtx", "--format", "word"], "--format must be one of folder, "),
+    (["cluster", "odd.bin"], "Say it with --format ..., one of folder, "),
+    (["cluster", "one.jsonl"], "holds one document only"),
+    (["cluster", "letters", "--stop-words", "words.txt"], "words.txt: no such file"),
+    (["cluster", "letters", "--stop-words", "klingon"], "--stop-words must be a list of words"),
+    (["cluster", "chinese.txt"], "count pairs of letters with --analyzer char and --ngrams 2"),
+    (["cluster", "numbers.txt"], "Change --token-pattern, or set --stop-words none."),
+    (["cluster", "same.txt", "--max-df", "1.0"], "--weights none"),
 ])
 def test_errors_take_one_line_and_leave_nothing(letters, capsys, argv, why):
     Path("empty").mkdir()
@@ -183,10 +207,14 @@ def test_errors_take_one_line_and_leave_nothing(letters, capsys, argv, why):
     Path("full", "notes.txt").write_text("mine")
     Path("one.jsonl").write_text(json.dumps(dict(text=SPORT[0])))
     np.savez("weights.npz", X=np.random.default_rng(0).random((10, 8)))
+    for name, text in [("table.csv", "a,b\nsome text,x\nmore text,x\n"), ("cut.csv", 'text\n"a"b\n'), ("same.txt", "a goal\n"*5),
+                       ("numbers.txt", "1 2\n3 4\n"), ("chinese.txt", "我们今天下午去看足球比赛\n昨天的足球比赛很精彩\n")]:
+        Path(name).write_text(text, encoding="utf-8")
+    Path("odd.bin").write_bytes(b"\0\1\2")
     before = sorted(letters.parent.rglob("*"))
     assert main([*argv, "--quiet"]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and why in said.err and "error: " in said.err and "Traceback" not in said.err
+    printed = capsys.readouterr()
+    assert printed.out == "" and why in printed.err and printed.err.startswith("nmf2: error: ") and printed.err.count("\n") == 1
     assert sorted(letters.parent.rglob("*")) == before
 
 def test_delimiters_and_lists_of_fields(letters, capsys):
@@ -208,14 +236,15 @@ def test_empty_documents_are_reported(letters, capsys):
     (letters/"sport"/"empty.txt").write_text("")
     (letters/"sport"/"the.txt").write_text("the and of")
     assert main(["cluster", "letters", *SMALL]) == 0
-    said = capsys.readouterr()
-    assert "2 of them for want of any of the terms" in said.out and "note: 2 of 14 documents have no terms" in said.err
-    assert len(rows(Path("nmf2-results", "letters", "assignments.csv"))) == 14
+    printed = capsys.readouterr()
+    assert "2 of them for want of any of the terms" in printed.out and "note: 2 of 14 documents have no terms" in printed.err
+    found = rows(Path("nmf2-results", "letters", "assignments.csv"))
+    assert len(found) == 14 and sum(r["leaf"] == r["terms"] == r["flat_terms"] == "" and r["flat_topic"] == "-1" for r in found) == 2
 
 def test_more_leaves_than_can_be_had(letters, capsys):
     assert main(["cluster", "letters", "--leaves", "200", "--min-df", "1", "--max-df", "1.0"]) == 0
-    said = capsys.readouterr()
-    assert "note: " in said.err and int(re.search(r"(\d+) topics", said.out)[1]) < 200
+    printed = capsys.readouterr()
+    assert "note: " in printed.err and int(re.search(r"(\d+) topics", printed.out)[1]) < 200
 
 # ---- the folder for the results
 
@@ -243,16 +272,24 @@ def test_failure_while_writing_leaves_nothing(letters, monkeypatch, capsys):
     assert "No space left" in capsys.readouterr().err and not Path("out").exists() and not hidden(".")
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_nobody_may_write_in(letters):
+def test_a_folder_nobody_may_write_in(letters, capsys):
     Path("locked").mkdir(mode=0o500)
-    with pytest.raises(ValueError, match="can't write"): check_target("locked/out")
+    assert main(["cluster", "letters", "-o", "locked/out", *SMALL]) == 2
+    assert "can't write in" in capsys.readouterr().err
 
-def test_interrupted_between_files(tmp_path):
-    (tmp_path/"out").mkdir()
-    with pytest.raises(KeyboardInterrupt), whole_folder(tmp_path/"out") as part:
-        (part/"a").write_text("half")
-        raise KeyboardInterrupt
-    assert list(tmp_path.rglob("*")) == [tmp_path/"out"]
+def test_two_commands_for_one_folder(letters, capsys):
+    from nmf2.writing import whole_folder
+    Path("out").mkdir()
+    for out in ("out", "new"):
+        with whole_folder(out) as part:
+            assert main(["cluster", "letters", "-o", out, *SMALL]) == 2
+            assert "another run is writing there" in capsys.readouterr().err
+            (part/"mine").write_text("mine")
+        assert [p.name for p in Path(out).iterdir()] == ["mine"] and not hidden(".")
+
+def test_folders_above_go_again(letters, capsys):
+    assert main(["cluster", "letters", "-o", "a/b/c", "--min-df", "500", "--quiet"]) == 2
+    assert sorted(p.name for p in Path(".").iterdir()) == ["letters"]
 
 # ---- signals and pipes
 
@@ -297,3 +334,218 @@ def test_terminal_without_the_letters(letters):
     done = subprocess.run([sys.executable, "-m", "nmf2", "cluster", "letters", *SMALL], capture_output=True,
                           env={**ENV, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert done.returncode == 0, done.stderr
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a Unix pipe")
+def test_nobody_hears_how_far_we_are(letters):
+    pipe, end = os.pipe()
+    os.close(pipe)
+    done = subprocess.run([sys.executable, "-m", "nmf2", "cluster", "letters", *SMALL], env=ENV, stderr=end, stdout=end)
+    os.close(end)
+    assert done.returncode == 0 and Path("nmf2-results", "letters", "tree.html").exists()
+
+def test_closed_streams(letters, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["cluster", "letters", *SMALL]) == 0
+    assert set(FILES) == {p.name for p in Path("nmf2-results", "letters").iterdir()}
+    assert main(["cluster", "letters", *SMALL]) == 2
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full device")
+def test_a_tree_that_can_not_be_printed(letters, monkeypatch, capsys):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(["cluster", "letters", "--quiet", *SMALL]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1 and "can't print the tree" in err and "the results are in" in err
+    assert Path("nmf2-results", "letters", "tree.html").exists()
+
+@pytest.mark.parametrize("error, why", [
+    (MemoryError(), "not enough memory"), (RecursionError("maximum"), "nested too deeply"), (ValueError("two\nlines"), "two lines"),
+    (UnicodeDecodeError("utf-8", b"x", 0, 1, "odd"), "can't decode"), (OSError(5, "Input/output error", "/dev/x"), "/dev/x: Input/output error"),
+    (BrokenPipeError(32, "Broken pipe"), "Broken pipe"), (ValueError(), "ValueError")])
+@pytest.mark.parametrize("where", ["count", "write_results"])
+def test_whatever_goes_wrong_takes_one_line(letters, monkeypatch, capsys, error, why, where):
+    def fail(*args, **options): raise error
+    monkeypatch.setattr(cli, where, fail)
+    assert main(["cluster", "letters", "--quiet", *SMALL]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.startswith("nmf2: error: ") and printed.err.count("\n") == 1 and why in printed.err
+    assert sorted(p.name for p in Path(".").iterdir()) == ["letters"]
+
+# ---- options, not arguments
+
+def messages(module):
+    "The texts of a module's errors and warnings, what is put into them replaced by 1"
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if not isinstance(node, (ast.Raise, ast.Call, ast.Return)): continue
+        for part in ast.walk(node):
+            if isinstance(part, ast.JoinedStr):
+                yield "".join(str(v.value) if isinstance(v, ast.Constant) else "1" for v in part.values)
+            elif isinstance(part, ast.Constant) and isinstance(part.value, str) and " " in part.value: yield part.value
+
+@pytest.mark.parametrize("name", ["formats", "data", "counting", "weighting", "hier", "flat"])
+def test_every_message_about_an_argument_names_an_option(name):
+    known = set(cli.OPTIONS) | cli.FOR_READERS
+    n_changed = 0
+    for message in set(messages(importlib.import_module(f"nmf2.{name}"))):
+        for option in known:
+            if not re.search(rf"(?<![\w'\"/.-]){option}=", message): continue
+            spoken = cli.as_options(message)
+            n_changed += 1
+            assert f"--read {option}=" in spoken or not re.search(rf"(?<![\w'\"/.-]){option}=", spoken), (message, spoken)
+    assert n_changed or name in ("flat",)
+
+def test_options_that_messages_name_exist():
+    p = cli.parser()
+    cluster = next(a for a in p._actions if isinstance(a, argparse._SubParsersAction)).choices["cluster"]
+    there = {option for action in cluster._actions for option in action.option_strings}
+    assert set(cli.OPTIONS.values()) <= there and set(cli.ALSO_CALLED.values()) <= there
+    assert not set(cli.ALSO_CALLED) & there
+    for action in cluster._actions: assert action.help, action.dest
+
+@pytest.mark.parametrize("python, command", [
+    ("n_leaves=3 can't be had", "--leaves 3 can't be had"), ("raise trials=3 to go on", "raise --trials 3 to go on"),
+    ("scores at least min_score=0.25; more", "scores at least --min-score 0.25; more"), ("set stop_words=None.", "set --stop-words none."),
+    ("ngram_range=(1, 2), analyzer='char'", "--ngrams 1-2, --analyzer char"), ("stop_words='it\\'s'", "--stop-words 'it'\"'\"'s'"),
+    ("a.csv: encoding must be one", "a.csv: --encoding must be one"), ("header=False for one without", "--no-header for one without"),
+    ("pass limits=False to read it", "pass --no-limits to read it"), ("Say it with matrix=...; there are", "Say it with --read matrix=...; there are"),
+    ("which format this is", "which format this is"), ("/a/min_df/min_df.csv", "/a/min_df/min_df.csv"), ("no field 'text_field'", "no field 'text_field'"),
+    ("lower min_df", "lower --min-df"), ("(max_terms)", "(--max-terms)"), ("X must have entries", "the matrix must have entries")])
+def test_words_of_the_command(python, command): assert cli.as_options(python) == command
+
+def test_notes_name_options(letters, capsys):
+    (letters/"sport"/"latin.txt").write_bytes("die Gärten".encode("latin-1"))
+    Path("mail.txt").write_bytes("die Gärten\n".encode("latin-1") + "\n".join(SPORT + GARDEN).encode())
+    assert main(["cluster", "mail.txt", *SMALL]) == 0
+    assert "pass --encoding ... if that is wrong" in capsys.readouterr().err
+    assert main(["cluster", "letters", "--min-df", "1", "--max-df", "1.0", "--leaves", "200", "--trials", "1"]) == 0
+    err = capsys.readouterr().err
+    assert "note: --leaves 200 can't be had" in err and "n_clusters" not in err
+
+@pytest.mark.parametrize("wrong", ["--leaves 1", "--leaves x", "--seed -1", "--jobs 0", "--trials -1", "--min-df 1.5", "--min-df 0", "--max-df 0",
+                                   "--max-df 2", "--max-df 1", "--min-df 0.5 --max-df 0.1", "--max-terms 0", "--min-df nan", "--ngrams 0",
+                                   "--ngrams 3-2", "--token-pattern (", "--token-pattern (a)(b)", "--stop-words klingon", "--stop-words a/b.txt",
+                                   "--min-score -1", "--min-score x", "--tol 0", "--max-iter 0", "--encoding klingon", "--encoding rot13",
+                                   "--delimiter ab", "--quote ab", "--read encoding=klingon", "--min-df=-1", "--init svdd"])
+def test_refused_before_reading(letters, monkeypatch, capsys, wrong):
+    import nmf2.data
+    monkeypatch.setattr(nmf2.data, "read", lambda *args, **options: pytest.fail("read nevertheless"))
+    assert main(["cluster", "letters", *wrong.split()]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("nmf2: error: ") and printed.err.count("\n") == 1 and wrong.split("=")[0].split()[0] in printed.err
+
+# ---- options for reading and counting
+
+def test_options_of_tables(letters, capsys):
+    lines = [f"sport;{i};{t}" for i, t in enumerate(SPORT)] + [f"garden;{i + 6};{t}" for i, t in enumerate(GARDEN)]
+    Path("t.csv").write_text("kind;key;words\n" + "\n".join(lines), encoding="utf-16")
+    Path("bare.csv").write_text("\n".join(lines).replace(";", "\t").replace("the", '"the'))
+    assert main(["cluster", "t.csv", "--text-field", "words", "--label-field", "kind", "--id-field", "key", "--delimiter", ";",
+                 "--encoding", "utf-16", *SMALL]) == 0
+    assert {(r["id"], r["label_1"]) for r in rows("nmf2-results/t/assignments.csv")} >= {("0", "sport"), ("11", "garden")}
+    assert main(["cluster", "bare.csv", "--text-field", "2", "--label-field", "0", "--no-header", "--delimiter", r"\t", "--quote", "", *SMALL]) == 0
+    assert len(rows("nmf2-results/bare/assignments.csv")) == 12
+
+def words_of(out): return {w for r in rows(Path("nmf2-results", out, "topics.csv")) for w in r["terms"].removeprefix("'").split(", ")}
+
+def test_options_of_words(letters, monkeypatch, capsys):
+    Path("stop.txt").write_text("striker soil\ngoal\n")
+    def run(*options):
+        assert main(["cluster", "letters", "--force", "--quiet", *options, *SMALL]) == 0
+        return words_of("letters")
+    assert "striker" in run() and "the" not in run()
+    assert "the" in run("--stop-words", "none") and not {"striker", "soil"} & run("--stop-words", "stop.txt")
+    assert {"red card", "red"} <= run("--ngrams", "1-2") and all(" " in w for w in run("--ngrams", "2"))
+    assert all(len(w) > 4 for w in run("--token-pattern", r"\w{5,}"))
+    assert all(len(w) == 2 for w in run("--analyzer", "char_wb", "--ngrams", "2", "--max-terms", "9", "--token-pattern", "x"))
+    (letters/"sport"/"0.txt").write_text("The Striker scored")
+    assert "Striker" in run("--keep-case")
+
+def test_stop_words_of_a_language(letters, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "stopwordsiso", types.SimpleNamespace(stopwords=lambda code: {"striker"} if code == "de" else set()))
+    assert main(["cluster", "letters", "--stop-words", "German", *SMALL]) == 0
+    assert "striker" not in words_of("letters") and "the" in words_of("letters")
+    monkeypatch.setitem(sys.modules, "stopwordsiso", None)
+    assert main(["cluster", "letters", "--stop-words", "German", "--force", "--quiet", *SMALL]) == 2
+    assert "--stop-words German needs the lists of the package stopwordsiso: pip install 'nmf2[languages]'" in capsys.readouterr().err
+
+def test_options_of_the_tree(letters, monkeypatch, capsys):
+    asked = []
+    whole = cli.split
+    monkeypatch.setattr(cli, "split", lambda *args, **options: asked.append(options) or whole(*args, **options))
+    assert main(["cluster", "letters", *SMALL]) == 0 and set(asked[-1]) == {"init"}
+    assert main(["cluster", "letters", "--force", "--trials", "5", "--min-score", "9", "--tol", "0.01", "--max-iter", "7", *SMALL]) == 0
+    assert asked[-1] == dict(init="svd", trials=5, min_score=9., tol=.01, max_iter=7)
+    err = capsys.readouterr().err
+    assert "stopped at --max-iter 7 before reaching --tol 0.01" in err
+    assert main(["cluster", "letters", "--force", *SMALL, "--leaves", "3", "--min-score", "9"]) == 0
+    assert "--leaves 3 can't be had: none of the 2 leaves there are scores at least --min-score 9.0" in capsys.readouterr().err
+
+def test_options_of_words_are_no_use_for_counts(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    np.savez("counts.npz", X=np.random.default_rng(0).poisson(1., (30, 20)))
+    assert main(["cluster", "counts.npz", "--stop-words", "none", "--ngrams", "2", "--max-df", "1.0", "--leaves", "2"]) == 0
+    assert "note: no use for --stop-words, --ngrams: the collection has counts and no texts" in capsys.readouterr().err
+
+def test_reading_says_how_far_it_is_and_has_limits(letters, monkeypatch, capsys):
+    import nmf2.data
+    asked = []
+    def read(path, format=None, *, limits=True, progress=False, **options):
+        asked.append((format, limits, progress, options))
+        return nmf2.data.Corpus(SPORT + GARDEN)
+    monkeypatch.setattr(nmf2.data, "read", read)
+    assert main(["cluster", "letters", *SMALL]) == 0
+    assert main(["cluster", "letters", "--force", "--quiet", "--no-limits", "--format", "csv", "--read", "n_terms=3", *SMALL]) == 0
+    assert asked == [(None, True, True, {}), ("csv", False, False, {"n_terms": 3})]
+
+def test_counting_says_how_far_it_is(letters, capsys):
+    assert main(["cluster", "letters", *SMALL]) == 0
+    assert "Counting terms: 100%" in capsys.readouterr().err
+    assert main(["cluster", "letters", "--force", "--quiet", *SMALL]) == 0
+    assert capsys.readouterr().err == ""
+
+def test_help_names_formats_and_endings(capsys):
+    from nmf2.formats import READERS
+    assert main(["cluster", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for name in [*READERS, "exit status: 0 done, 2 can't be done", "--stop-words german", "root/010"]: assert name in shown
+
+# ---- node ids
+
+def long_rows(tmp_path, monkeypatch):
+    "Tables of a tree with chains of zeros"
+    from nmf2.data import planted_tree
+    monkeypatch.chdir(tmp_path)
+    corpus = planted_tree((2,)*4, n_docs=200)
+    np.savez("planted.npz", X=corpus.X.toarray(), vocab=corpus.vocab.astype(str))
+    assert main(["cluster", "planted.npz", "--leaves", "16", "--quiet"]) == 0
+    return Path("nmf2-results", "planted")
+
+def is_number(text):
+    try: return float(text) is not None
+    except ValueError: return False
+
+def test_ids_of_nodes_are_no_numbers(tmp_path, monkeypatch, capsys):
+    out = long_rows(tmp_path, monkeypatch)
+    nodes = [r["node"] for r in rows(out/"topics.csv")]
+    tree = {cli.in_table(node["id"]): node for node in json.loads((out/"tree.json").read_text(encoding="utf-8"))["nodes"]}
+    assert len({node.removeprefix("root/").lstrip("0") for node in nodes}) < len(set(nodes)) == len(nodes) == 31      # numbers would collide
+    assert not [node for node in nodes if is_number(node)] and set(nodes) == set(tree)
+    for r in rows(out/"topics.csv"): assert int(r["size"]) == tree[r["node"]]["size"] and r["parent"] == (r["node"][:-1].rstrip("/") if r["node"] != "root" else "")
+    assert {r["leaf"] for r in rows(out/"assignments.csv")} - {""} <= set(nodes)
+
+def test_tables_in_pandas(tmp_path, monkeypatch, capsys):
+    pd = pytest.importorskip("pandas")
+    out = long_rows(tmp_path, monkeypatch)
+    nodes, docs = pd.read_csv(out/"topics.csv"), pd.read_csv(out/"assignments.csv")
+    assert nodes["node"].tolist() == [r["node"] for r in rows(out/"topics.csv")]
+    joined = docs.merge(nodes, left_on="leaf", right_on="node")
+    assert len(joined) == (docs["leaf_number"] >= 0).sum() and (joined["leaf_number_x"] == joined["leaf_number_y"]).all()
+    below = docs["leaf"].str.startswith("root/0", na=False).sum()
+    assert below <= nodes.set_index("node")["size"]["root/0"]
+
+def test_ids_from_tables_are_taken_by_trees():
+    from nmf2.data import planted_tree
+    from nmf2.hier import HierNMF2
+    tree = HierNMF2(4).fit(planted_tree((2, 2), n_docs=80).X).tree_
+    for id, node in tree.nodes.items(): assert tree[cli.in_table(id)] is node and tree.top_terms(cli.in_table(id), n=3) == tree.top_terms(id, n=3)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -19,7 +20,8 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
 from nmf2 import counting
-from nmf2.counting import TermCounter, cut_evenly, n_processes
+from nmf2.core import names_of
+from nmf2.counting import LANGUAGES, TermCounter, cut_evenly, n_processes, stop_list, unspaced
 from nmf2.data import WORDS, count_terms, load
 from nmf2.weighting import text_pipeline
 
@@ -156,7 +158,7 @@ def test_warnings_come_once(method, capfd):
 
 def test_parameters_are_those_of_scikit_learn():
     ours, theirs = TermCounter(n_jobs=3, min_df=2), CountVectorizer(min_df=2)
-    assert {k: v for k, v in ours.get_params().items() if k != "n_jobs"} == theirs.get_params()
+    assert {k: v for k, v in ours.get_params().items() if k not in ("n_jobs", "progress")} == theirs.get_params()
     assert clone(ours).get_params() == ours.get_params() and repr(ours) == "TermCounter(min_df=2, n_jobs=3)"
     assert ours.set_params(n_jobs=1, ngram_range=(1, 2)).n_jobs == 1
     with pytest.raises(TypeError, match="colour"): TermCounter(colour="red")
@@ -190,3 +192,149 @@ def test_options_that_are_none(options, why):
 @pytest.mark.parametrize("texts", [dict(a="goal"), {"goal"}])
 def test_texts_without_order(texts):
     with pytest.raises(ValueError, match="texts must be a list of strings, got a (dict|set)"): TermCounter().fit(texts)
+
+# ---- stop words
+
+GERMAN = ["der Ball und das Tor", "das Tor und der Ball", "Tor!"]
+
+@pytest.mark.parametrize("words", [["der", "das", "und"], ("der", "das", "und"), {"der", "das", "und"}, frozenset(["der", "das", "und"]),
+                                   np.array(["der", "das", "und"]), {"der": 1, "das": 2, "und": 3}.keys()], ids=lambda w: type(w).__name__)
+def test_stop_words_of_any_type(words):
+    for make in (lambda: TermCounter(stop_words=words), lambda: text_pipeline(1, 1.0, stop_words=words)["count"]):
+        assert make().fit(GERMAN).get_feature_names_out().tolist() == ["ball", "tor"]
+    assert count_terms(GERMAN, stop_words=words)[1].tolist() == ["ball", "tor"]
+
+def test_stop_words_of_a_language(monkeypatch):
+    lists = {"de": {"der", "das", "und"}, "fr": {"aujourd'hui", "vis-à-vis", "plus tard"}}
+    monkeypatch.setitem(sys.modules, "stopwordsiso", types.SimpleNamespace(stopwords=lists.__getitem__))
+    for name in ("german", "German", "GERMAN", "de", "DE", " german "):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert TermCounter(stop_words=name).fit(GERMAN).get_feature_names_out().tolist() == ["ball", "tor"]
+    assert stop_list("french") == {"aujourd'hui", "aujourd", "hui", "vis-à-vis", "vis", "à"}
+    assert stop_list("english") == stop_list("EN") == CountVectorizer(stop_words="english").get_stop_words()
+
+def test_languages_are_those_of_the_package():
+    stopwordsiso = pytest.importorskip("stopwordsiso")
+    assert set(LANGUAGES) == set(stopwordsiso.langs())
+    for code in LANGUAGES: assert len(stop_list(code)) > 10
+    assert {"der", "und", "nicht"} <= stop_list("German") and "the" not in stop_list("German")
+
+def test_without_the_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "stopwordsiso", None)
+    with pytest.raises(ValueError, match=r"stop_words='German' needs .*pip install 'nmf2\[languages\]'.*a list of words"):
+        TermCounter(stop_words="German").fit(GERMAN)
+    assert stop_list("english")
+
+@pytest.mark.parametrize("words, why", [("klingon", "one of these languages: afrikaans, .*got 'klingon'"), ("der", "got 'der'"), (7, "got int"),
+                                        (b"der", "got bytes"), ({"der": 1}, "got dict"), ([1], "has 1"), (["der", None], "has None")])
+def test_stop_words_that_are_none(words, why):
+    with pytest.raises(ValueError, match=f"stop_words.*{why}"): TermCounter(stop_words=words).fit(GERMAN)
+    with pytest.raises(ValueError, match=f"stop_words.*{why}"): count_terms(GERMAN, stop_words=words)
+
+# ---- texts without spaces
+
+CHINESE = ["我们今天下午去看足球比赛,然后去吃晚饭", "昨天的足球比赛很精彩", "番茄和豆子需要温暖的土壤"]*5
+SPACED = ["我们 今天 下午 去 看 足球 比赛", "昨天 的 足球 比赛 很 精彩", "番茄 和 豆子 需要 温暖 的 土壤"]*5
+JAPANESE = ["私は今日の午後にサッカーの試合を見に行きます", "トマトと豆には暖かい土が必要です"]*5
+THAI = ["ฉันกำลังเรียนการเขียนโปรแกรมคอมพิวเตอร์", "มะเขือเทศและถั่วต้องการดินที่อบอุ่น"]*5
+KHMER = ["ខ្ញុំស្រឡាញ់ភាសាខ្មែរណាស់ហើយខ្ញុំរៀនវា"]*5
+LAO = ["ຂ້ອຍຮັກພາສາລາວຫຼາຍແລະຂ້ອຍກໍາລັງຮຽນມັນ"]*5
+BURMESE = ["ကျွန်တော်မြန်မာဘာသာစကားကိုချစ်တယ်"]*5
+KOREAN = ["나는 오늘 오후에 축구 경기를 보러 간다", "토마토와 콩은 따뜻한 흙이 필요하다"]*5
+
+@pytest.mark.parametrize("texts, script", [(CHINESE, "Chinese"), (JAPANESE, "Japanese"), (THAI, "Thai"), (KHMER, "Khmer"), (LAO, "Lao"),
+                                           (BURMESE, "Burmese")])
+def test_texts_without_spaces(texts, script):
+    for make in (TermCounter, lambda: text_pipeline(1, 1.0)):
+        with pytest.raises(ValueError, match=f"{script}.*written without spaces.*tokenizer=.*analyzer='char'"): make().fit(texts)
+    with pytest.raises(ValueError, match="without spaces"): count_terms(texts)
+
+def test_what_to_do_about_it():
+    pairs = text_pipeline(1, 1.0, analyzer="char", ngram_range=(2, 2)).fit(CHINESE)
+    assert "足球" in pairs.get_feature_names_out()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        by_spaces = text_pipeline(1, 1.0, tokenizer=str.split).fit(SPACED)
+        assert by_spaces.get_feature_names_out().tolist() == text_pipeline(1, 1.0, token_pattern=r"\S+").fit(SPACED).get_feature_names_out().tolist()
+        TermCounter(analyzer=list).fit(CHINESE)
+        TermCounter(token_pattern="[\u4e00-\u9fff]").fit(CHINESE)
+        TermCounter(preprocessor=lambda text: " ".join(text[i:i + 2] for i in range(0, len(text), 2))).fit(CHINESE)
+
+def test_languages_with_spaces_are_let_alone():
+    latin = ["the striker scored a late goal"]*90
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for texts in (SPACED, KOREAN, ["Привет, как дела сегодня"]*3, ["Donaudampfschifffahrtsgesellschaftskapitän"]*3, latin,
+                      latin*20 + CHINESE[:1], ["", "1 2 3", "東京 Tokyo"]): TermCounter(token_pattern=r"\w+").fit(texts)
+
+def test_some_texts_without_spaces():
+    latin = ["the striker scored a late goal", "sow the beans in warm soil"]*10
+    with pytest.warns(UserWarning, match=r"1\d% of the letters are Chinese or Japanese, written without spaces.*tokenizer="):
+        X = TermCounter().fit_transform(latin + CHINESE[:5])
+    assert X.shape[0] == 25
+
+def test_a_long_collection_is_sampled(monkeypatch):
+    seen = []
+    counter = TermCounter(preprocessor=lambda text: seen.append(len(text)) or text)
+    counting.check_spaces(counter, ["word "*1000]*5500)
+    assert len(seen) < 1001 and max(seen) == 1000
+
+def test_shares_of_scripts():
+    assert unspaced("") == unspaced("123 !") == {}
+    assert unspaced("我们今天下午去看足球比赛" + " abcd"*3) == {"Chinese or Japanese": .5}
+
+# ---- functions of the user's own
+
+class Token:
+    text = "goal"
+
+@pytest.mark.parametrize("options, why", [
+    (dict(tokenizer=str.upper), "tokenizer must return a list of strings, and returned 'A GOAL'"), (dict(tokenizer=len), "returned 6"),
+    (dict(tokenizer=lambda text: [Token()]), "Take the text of each"), (dict(analyzer=str.upper), "analyzer must return"),
+    (dict(analyzer=lambda text: None), "returned None"), (dict(preprocessor=str.split), "preprocessor must return a string"),
+    (dict(tokenizer="jieba"), "tokenizer"), (dict(analyzer="words"), "analyzer"), (dict(tokenizer=lambda text: []), "finds nothing in them")])
+def test_functions_that_return_something_else(options, why):
+    with pytest.raises(ValueError, match=why): TermCounter(**options).fit(["a goal"])
+
+def test_functions_may_return_anything_with_strings():
+    for cut in (str.split, lambda text: iter(text.split()), lambda text: tuple(text.split()), lambda text: np.array(text.split())):
+        counter = TermCounter(tokenizer=cut, ngram_range=(1, 2), stop_words=["a"])
+        assert counter.fit(["a goal and", "a vote"]).get_feature_names_out().tolist() == ["and", "goal", "goal and", "vote"]
+    assert text_pipeline(1, 1.0, tokenizer=str.split, preprocessor=str.upper).fit(["goal!", "vote"]).get_feature_names_out().tolist() == ["GOAL!", "VOTE"]
+
+def test_too_many_groups():
+    with pytest.raises(ValueError, match="at most one group"): TermCounter(token_pattern="(a)(b)").fit(["ab"])
+    assert TermCounter(token_pattern="(a)b").fit(["ab"]).get_feature_names_out().tolist() == ["a"]
+
+# ---- names and progress
+
+def test_the_matrix_carries_its_words(method):
+    texts = random_texts()
+    counter = TermCounter(n_jobs=2)
+    for X in (counter.fit_transform(texts), counter.transform(texts[:9]), count_terms(texts)[0]):
+        assert len(names_of(X)) == X.shape[1]
+        for j in (0, X.shape[1] - 1): assert (X[:, j].sum() > 0) == any(names_of(X)[j] in t.lower() for t in texts[:X.shape[0]])
+
+def test_progress(method, monkeypatch, capfd):
+    texts, steps, progress_bar = random_texts(), [], counting.progress_bar
+    def watched(*args):
+        bar = progress_bar(*args)
+        update, bar.update = bar.update, lambda n: steps.append(n) or update(n)
+        return bar
+    monkeypatch.setattr(counting, "progress_bar", watched)
+    counter, plain = TermCounter(n_jobs=2, progress=True), CountVectorizer()
+    assert_same(counter, counter.fit_transform(texts), plain, plain.fit_transform(texts))
+    assert sum(steps) == len(texts) and len(steps) > 4 and f"{len(texts)}/{len(texts)} texts" in capfd.readouterr().err
+    TermCounter(n_jobs=2).fit(texts)
+    assert capfd.readouterr().err == ""
+
+def test_progress_in_one_process(capsys):
+    TermCounter(n_jobs=1, progress=True).fit(["a goal"]*2500)
+    assert "2500/2500 texts" in capsys.readouterr().err
+
+def test_a_bar_leaves_no_thread_behind():
+    if sys.platform != "linux": pytest.skip("processes are copied on Linux only")
+    before = threading.active_count()
+    TermCounter(n_jobs=1, progress=True).fit(["a goal"])
+    assert threading.active_count() == before

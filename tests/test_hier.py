@@ -12,9 +12,14 @@ import scipy.sparse as sp
 from numba import get_num_threads, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
 
 from nmf2 import hier
+from nmf2.data import count_terms
+from nmf2.flat import FlatNMF2
 from nmf2.hier import Grower, HierNMF2, starter, try_node
+from nmf2.rank2 import Rank2NMF
+from nmf2.weighting import text_pipeline
 
 
 def blocks(seed, sizes=(25, 20, 15, 10), n_odd=0, terms=9, shared=6):
@@ -428,3 +433,51 @@ def test_leaves_chosen_by_what_a_split_explains():
         gain = sum(first(node.docs[node.split.side == side]) for side in (0, 1)) - first(node.docs)
         assert_allclose(node.score, gain, rtol=1e-3)
         assert node.score == max(leaf.score for leaf in tree.leaves(n))
+
+
+# the tree knows its words
+
+TEXTS = ["ball goal", "goal umpire ball", "ball umpire"]*4 + ["vote law", "law vote budget", "budget vote"]*4
+
+
+@pytest.mark.parametrize("make, tree_of", [(HierNMF2, lambda model: model.tree_), (FlatNMF2, lambda model: model.hier_.tree_)])
+class TestWords:
+    def test_in_a_pipeline(self, make, tree_of):
+        pipe = make_pipeline(text_pipeline(1, 1.0), make(2)).fit(TEXTS)
+        assert tree_of(pipe[-1]).vocab.tolist() == pipe[0].get_feature_names_out().tolist()
+        assert {"ball", "goal"} <= set(str(tree_of(pipe[-1])).split())
+        assert pipe.get_feature_names_out().tolist() == [f"{make.__name__.lower()}_{k}" for k in range(2)]
+
+    def test_with_a_memory(self, make, tree_of, tmp_path):
+        for _ in range(2):                                       # the second time the matrix comes from a file
+            pipe = make_pipeline(text_pipeline(1, 1.0), make(2), memory=str(tmp_path)).fit(TEXTS)
+            assert "ball" in tree_of(pipe[-1]).vocab
+
+    def test_of_counts_from_texts(self, make, tree_of):
+        X, vocab = count_terms(TEXTS)
+        assert tree_of(make(2).fit(X)).vocab.tolist() == vocab.tolist()
+
+    def test_of_a_data_frame(self, make, tree_of):
+        pd = pytest.importorskip("pandas")
+        X, vocab = count_terms(TEXTS)
+        frame = pd.DataFrame(X.toarray(), columns=vocab)
+        model = make(2).fit(frame)
+        assert tree_of(model).vocab.tolist() == vocab.tolist()
+        assert model.set_output(transform="pandas").transform(frame).columns.tolist() == [f"{make.__name__.lower()}_{k}" for k in range(2)]
+
+    def test_of_another_fit_are_forgotten(self, make, tree_of):
+        X, _ = count_terms(TEXTS)
+        model = make(2).fit(X)
+        assert tree_of(model.fit(X.toarray())).vocab is None
+        assert tree_of(model.fit(X[:, ::-1])).vocab is None
+
+    def test_after_a_copy(self, make, tree_of):
+        model = pickle.loads(pickle.dumps(make(2).fit(count_terms(TEXTS)[0])))
+        assert "ball" in tree_of(model).vocab
+
+
+def test_columns_have_readable_names():
+    X, _ = count_terms(TEXTS*2)
+    model = HierNMF2(6, trials=0).fit(X)
+    assert model.get_feature_names_out().tolist() == [f"hiernmf2_{k}" for k in range(model.n_leaves_)]
+    assert Rank2NMF().fit(X).get_feature_names_out().tolist() == ["rank2nmf0", "rank2nmf1"]

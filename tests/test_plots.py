@@ -2,6 +2,7 @@
 import io
 import subprocess
 import sys
+import time
 
 import matplotlib
 import numpy as np
@@ -449,3 +450,15 @@ def test_mistakes_with_topics_documents_and_nodes():
 def test_importing_it_does_not_import_pyplot():
     code = "import sys, nmf2.plots; print('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
+
+
+def test_words_labels_and_names_of_a_megabyte():
+    tree, long = grown(9, 400), "x"*500_000 + " y"*250_000
+    tree.vocab = [long] + list(tree.vocab[1:])
+    for id in ("", "0"): tree[id].split.Ht[0] = 2
+    tree.rename("1", long)
+    start, labels = time.perf_counter(), [long] + ["a", "b"]*199 + ["c"]
+    for ax in (plot_tree(tree), plot_treemap(tree), plot_icicle(tree), plot_scores(tree), plot_terms(tree, "0"),
+               plot_topics(topics(tree, 9), tree.vocab, names=[long]*9), plot_map(tree, documents(tree), labels, names=[long]*9)):
+        assert max(len(text.get_text()) for text in words_in_place(ax.figure)) < 200
+    assert time.perf_counter() - start < 30                   # seconds, on a busy machine

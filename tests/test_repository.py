@@ -27,7 +27,9 @@ def exports_to(path):
     found = [re.match(r"#\|\s*default_exp\s+(\S+)", s) for _, s, _ in cells(path, "code")]
     return next((m.group(1) for m in found if m), None)
 
-NUMBER = {exports_to(p): p.stem.split("_")[0] for p in NOTEBOOKS if exports_to(p)}   # module: where it stands in the book
+PAGES = re.findall(r"[\w/-]+\.ipynb", (ROOT/"_quarto.yml").read_text(encoding="utf-8").split("sidebar:")[1])
+NUMBER = {exports_to(p): p.stem.split("_")[0] for p in NOTEBOOKS if exports_to(p)}   # module: its decade and number
+PLACE = {module: (n, PAGES.index(f"{n}_{module}.ipynb")) for module, n in NUMBER.items()}    # and where it stands in the book
 
 # ---- the notebooks
 
@@ -60,8 +62,7 @@ def test_imports_share_no_cell_with_other_code(path):
         assert len(kinds) < 2, source
 
 def test_every_notebook_is_on_the_site():
-    listed = re.findall(r"[\w/-]+\.ipynb", (ROOT/"_quarto.yml").read_text().split("sidebar:")[1])
-    assert sorted(listed) == sorted(p.relative_to(ROOT/"nbs").as_posix() for p in NOTEBOOKS)
+    assert sorted(PAGES) == sorted(p.relative_to(ROOT/"nbs").as_posix() for p in NOTEBOOKS)
 
 def test_every_module_has_its_notebook():
     assert sorted(p.stem for p in MODULES) == sorted(NUMBER)
@@ -79,7 +80,7 @@ def imports(tree):
 def test_imports_flow_one_way(path):
     on_call = {"page", "plots", "widgets"}            # a tree can draw itself: it imports these when asked to
     names = {m.split(".")[1] for m in imports(ast.parse(path.read_text(encoding="utf-8"))) if m.startswith("nmf2.")}
-    assert {m for m in names - on_call if NUMBER[m] >= NUMBER[path.stem]} == set()
+    assert {m for m in names - on_call if PLACE[m] >= PLACE[path.stem]} == set()
 
 @each_module
 def test_library_does_without_nbdev(path):

@@ -2,6 +2,7 @@
 import json
 import pickle
 import sys
+import tracemalloc
 import zipfile
 from html.parser import HTMLParser
 
@@ -13,7 +14,7 @@ from scipy.cluster.hierarchy import cut_tree, is_valid_linkage
 
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.tree import Split, Tree, largest, shares
+from nmf2.tree import Split, Tree, largest, shares, shortened
 from nmf2.weighting import count_pipeline
 
 
@@ -379,3 +380,56 @@ def test_without_networkx_it_says_what_to_install(fitted, monkeypatch):
 
 def test_vocabulary_must_fit(fitted):
     with pytest.raises(ValueError, match="one word for each of the"): fitted[2].tree_.vocab = ["a", "b"]
+
+
+# ---- words of any length
+
+LONG = "x"*1_000_000
+
+
+def test_a_long_word_costs_its_own_length_only(tmp_path):
+    n = 30_000
+    tree = Tree(2, np.ones(n)/n**.5)
+    tree.add("", range(2))
+    tracemalloc.start()
+    tree.vocab = [f"w{j}" for j in range(n - 1)] + [LONG]
+    tree.save(tmp_path/"t")
+    again = Tree.load(tmp_path/"t")
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 60e6 and again.vocab[-1] == LONG and all(type(word) is str for word in again.vocab)
+    assert [node.id for node, *_ in again.find(LONG)] == [""]
+    with pytest.raises(ValueError) as error: again.find(LONG + "y")
+    assert len(str(error.value)) < 100
+
+
+def test_long_words_are_shortened_for_show_and_whole_in_data(fitted):
+    tree, word = pickle.loads(pickle.dumps(fitted[2].tree_)), "x"*1000 + "yz"
+    words = [word + str(j) for j in range(tree.n_terms)]
+    tree.vocab = words
+    tree.rename("0", LONG)
+    short = shortened(tree.top_terms("00", n=1)[0])
+    assert len(short) == 40 and short.startswith("xxx") and short in tree.title("00")
+    for shown in (str(tree), tree.to_fragment(ids=[LONG]*361)): assert word not in shown and short in shown and len(shown) < 40_000
+    assert set(tree.top_terms("00")) <= set(words) and word in tree.to_json(n_terms=1) and tree.names["0"] == LONG
+
+
+def test_shortened_texts():
+    for text in ("", "a", "a"*40, "é"*41, "🙂"*100, 17):
+        assert len(shortened(text)) == min(len(str(text)), 40) and str(text)[:20] == shortened(text)[:20]
+    assert shortened("a"*50 + "b", 10) == "aaaaaa…aab"
+
+
+@pytest.mark.parametrize("vocab", ["abc", b"abc", {"a": 1, "b": 0, "c": 2}, {"a", "b", "c"}])
+def test_what_is_no_list_of_words(vocab):
+    with pytest.raises(ValueError, match="vocab must be a list of words in the order"): Tree(3, np.ones(3), vocab)
+
+
+def test_words_of_any_type():
+    for vocab in (["a", "b"], np.array(["a", "b"]), np.array(["a", "b"], object), np.array([b"a", b"b"]), ("a", "b")):
+        tree = Tree(3, np.ones(2), vocab)
+        assert tree.vocab.tolist() == ["a", "b"] and all(type(word) is str for word in tree.vocab)
+    state = dict(tree.__dict__, _vocab=np.array(["a", "b"]))
+    old = Tree.__new__(Tree)
+    old.__setstate__(state)                                   # pickled when words were in an array of fixed width
+    assert old.vocab.dtype == object and old.vocab.tolist() == ["a", "b"]

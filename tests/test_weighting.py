@@ -16,7 +16,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from nmf2.weighting import (EmptyDocumentsWarning, NormalizedCut, TermCounter, TfIdf, TrimVocabulary, check_counts, count_pipeline,
+from nmf2.core import names_of, with_names
+from nmf2.weighting import (EmptyDocumentsWarning, NormalizedCut, TermCounter, TfIdf, TrimVocabulary, check_counts, check_limits, count_pipeline,
                             degrees, divide_rows, doc_freq, row_sum, text_pipeline, trim_mask)
 
 ROOT = Path(__file__).parent.parent
@@ -386,3 +387,62 @@ def test_blocks_change_nothing(monkeypatch):
 
 def test_one_document_is_no_pile():
     with pytest.raises(ValueError, match="in the only document, so"): text_pipeline(1, 1.0).fit(["ball goal"])
+
+
+# names of the columns travel with the matrix
+
+def test_names_travel_with_the_matrix():
+    words = np.array([f"word{j}" for j in range(20)])
+    C = with_names(sp.csr_array(random_counts()), words)
+    trim = TrimVocabulary(2, .9)
+    X = trim.fit_transform(C)
+    assert_array_equal(names_of(X), words[trim.support_])
+    assert_array_equal(trim.get_feature_names_out(), words[trim.support_])
+    for step in TfIdf(), NormalizedCut(), TfIdf(sublinear_tf=False): assert_array_equal(names_of(step.fit_transform(X)), names_of(X))
+    for step in TfIdf().fit(X), NormalizedCut().fit(X): assert_array_equal(names_of(step.transform(X)), names_of(X))
+    pipe = count_pipeline(2, .9).fit(C)
+    assert_array_equal(names_of(pipe.transform(C)), words[trim.support_])
+    assert_array_equal(names_of(pickle.loads(pickle.dumps(pipe.transform(C)))), words[trim.support_])
+
+
+def test_names_of_the_fit_serve_for_matrices_without():
+    words, C = np.array([f"word{j}" for j in range(20)]), sp.csr_array(random_counts())
+    trim = TrimVocabulary(2, .9).fit(with_names(C.copy(), words))
+    assert_array_equal(names_of(trim.transform(C)), words[trim.support_])
+    given = TrimVocabulary(2, .9, vocab=words).fit(C)
+    assert_array_equal(names_of(given.transform(C)), words[trim.support_])
+    assert names_of(TrimVocabulary(2, .9).fit_transform(C)) is None and names_of(C) is None
+
+
+def test_names_are_never_those_of_other_columns():
+    C = with_names(sp.csr_matrix(random_counts()), [f"word{j}" for j in range(20)])
+    for other in (C[:, 3:], C[:, ::-1], C.T, C @ sp.csr_matrix(np.eye(20)), sp.hstack([C, C], format="csr"), C.toarray(), C.tocsc()): assert names_of(other) is None
+    wide = C.copy()
+    wide.feature_names = C.feature_names
+    wide.resize(C.shape[0], 25)
+    assert names_of(wide) is None and names_of(TrimVocabulary(1, 1.).fit_transform(wide)) is None
+    assert names_of([[1, 2]]) is None and names_of("texts") is None
+
+
+def test_names_of_a_second_fit():
+    words, C = np.array([f"word{j}" for j in range(20)]), sp.csr_array(random_counts())
+    trim = TrimVocabulary(1, 1.).fit(with_names(C.copy(), words))
+    assert trim.fit(C).get_feature_names_out()[0] == "x0" and names_of(trim.transform(C)) is None
+
+
+def test_the_pipeline_names_its_columns():
+    pipe = text_pipeline(2, 1.0)
+    for X in (pipe.fit_transform(TEXTS), pipe.transform(TEXTS[:2])): assert names_of(X).tolist() == ["ball", "goal", "law", "vote"]
+
+
+# limits are checked before anything is counted
+
+@pytest.mark.parametrize("limits, why", [
+    (dict(min_df=1.5), "min_df=1.5 must be a share"), (dict(min_df=0), "min_df must be a whole number of at least 1"), (dict(max_df=0), "max_df must be"),
+    (dict(max_df=0.), "max_df=0.0 leaves no term"), (dict(min_df=3, max_df=2), "min_df=3 is more than max_df=2"), (dict(min_df=-1), "min_df"),
+    (dict(min_df=2, max_df=1), "1 is one document, 1.0 is all of them"), (dict(min_df=.5, max_df=.25), "min_df=0.5 is more than max_df=0.25"),
+    (dict(max_terms=0), "max_terms must be"), (dict(max_df=np.nan), "max_df=nan"), (dict(min_df="3"), "min_df"), (dict(max_df=True), "max_df")])
+def test_limits_that_are_none(limits, why):
+    for make in (text_pipeline, count_pipeline):
+        with pytest.raises(ValueError, match=why): make(**limits)
+    check_limits(np.int64(3), np.float32(.5))
