@@ -31,6 +31,11 @@ def _check_places(X):
     for index, size in ((X.row, X.shape[0]), (X.col, X.shape[1])):
         if len(index) and not 0 <= index.min() <= index.max() < size: raise ValueError(f"an index is not between 0 and {size - 1}")
 
+def _check_rows(X):
+    "Stop at rows of a CSR matrix, or columns of a CSC one, that end before they begin, and at entries outside of it"
+    type(X)((X.data, X.indices, X.indptr), shape=X.shape).check_format(full_check=True)      # a shell: the check may trim it
+    if (np.diff(X.indptr) < 0).any(): raise ValueError("indptr must not fall")               # SciPy doesn't look where there is no entry
+
 def check_sparse(
     X,               # sparse matrix in any of SciPy's formats
     name:str="X",    # the argument, as the caller knows it
@@ -39,7 +44,7 @@ def check_sparse(
     try:
         if X.format not in ("csr", "csc", "bsr", "coo"): X = X.tocsr()
         if X.format == "coo": _check_places(X)
-        else: type(X)((X.data, X.indices, X.indptr), shape=X.shape).check_format(full_check=True)   # a shell: the check may trim it
+        else: _check_rows(X)
     except Exception as e:
         raise ValueError(f"{name} is not a sound sparse matrix ({e}): build it again from its entries") from e
     return X
@@ -111,9 +116,17 @@ def _check_is_matrix(X):
     "Stop at texts and collections"
     if _are_texts(X):
         raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
+    kind = getattr(np.asarray(X) if isinstance(X, (list, tuple)) else X, "dtype", None)
+    if getattr(kind, "kind", "") == "c":
+        raise ValueError("Complex data not supported: X must hold real numbers")
     if hasattr(X, "texts") and hasattr(X, "vocab"):
         raise ValueError("X must be a matrix, not a Corpus: weigh its counts with nmf2.count_pipeline(vocab=corpus.vocab)"
                          ".fit_transform(corpus.X), and give that")
+
+def _one_line(message):
+    "A message that may quote the whole matrix, in one line of reasonable length"
+    message = " ".join(message.split())
+    return message if len(message) <= 400 else f"{message[:190]} ... {message[-190:]}"
 
 def _remedy(message):
     "What to do about an error in the form of a matrix"
@@ -135,14 +148,14 @@ def check_matrix(
 ):                          # float32 or float64, array or canonical CSR, (n_docs, n_terms)
     "The matrix to work on: checked, in a form the kernels take, and never the caller's own to change."
     from sklearn.utils.validation import check_array, validate_data
-    _check_is_matrix(X)
-    if sp.issparse(X): X = check_sparse(X)
     form = dict(accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
                 ensure_min_samples=min_docs, ensure_all_finite=False)
     try:
+        _check_is_matrix(X)
+        if sp.issparse(X): X = check_sparse(X)
         with np.errstate(over="ignore"):                      # what overflows is found below
             X = validate_data(est, X, reset=reset, **form) if n_terms is None else check_array(X, **form)
-    except ValueError as e: raise ValueError(f"{e} {_remedy(str(e))}".strip()) from e
+    except ValueError as e: raise ValueError(f"{_one_line(str(e))} {_remedy(str(e))}".strip()) from e
     if n_terms not in (None, X.shape[1]):
         raise ValueError(f"X has {X.shape[1]} features, but {n_terms} are expected. {_remedy('X has')}")
     if sp.issparse(X): X = _tidy(X)

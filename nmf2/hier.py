@@ -233,13 +233,13 @@ def _warn_of_empty(filled):
     warnings.warn(f"{(~filled).sum()} of {len(filled)} documents are empty: they get the label -1", EmptyDocumentsWarning, stacklevel=4)
 
 def _warn_of_limits(grower, n_leaves, name):
-    "Say whether factorizations or the tree ended early; `name` is what the number of leaves is called by whoever asked"
+    "Say whether splits or the tree ended early; `name` is what the caller calls the number of leaves"
     unfinished = sum(not converged for _, _, converged in grower.took)
     if unfinished:
         from sklearn.exceptions import ConvergenceWarning
-        options = grower.options
-        warnings.warn(f"{unfinished} factorization{'s'*(unfinished != 1)} stopped at max_iter={options['max_iter']} "
-                      f"before reaching tol={options['tol']}: raise either", ConvergenceWarning, stacklevel=4)
+        tol, limit = grower.options.get("tol"), f"max_iter={grower.options['max_iter']}"
+        aim = f"reaching tol={tol}: raise either" if tol is not None else "coming to rest: raise it"
+        warnings.warn(f"{unfinished} split{'s'*(unfinished != 1)} stopped at {limit} before {aim}", ConvergenceWarning, stacklevel=4)
     if n_leaves and grower.tree.n_leaves < n_leaves:
         reason = f"scores at least min_score={grower.min_score}" if grower.min_score else "can be split"
         given_up = sum(leaf.score == -2 for leaf in grower.tree.leaves())

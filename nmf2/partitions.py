@@ -397,7 +397,8 @@ class FlatKMeans(ClusterMixin, BaseEstimator):
         seed, (X, filled) = seed_of(self.random_state), _points(self, X)
         _enough(k, filled)
         found = kmeans(X if filled.all() else X[filled], k, self.init, n_init, seed)
-        self.labels_, self.components_ = spread(found.labels_, filled), found.cluster_centers_
+        self.labels_ = spread(found.labels_, filled)
+        self.components_ = np.maximum(found.cluster_centers_, X.min())          # scikit-learn centres documents: rounding may go below
         self.n_iter_, self.inertia_ = found.n_iter_, found.inertia_
         return self
 

@@ -121,3 +121,17 @@ def test_expect_error():
     with pytest.raises(AssertionError, match="no error"), expect_error(): pass
     with pytest.raises(KeyError), expect_error(): {}["x"]
     with expect_error((KeyError, ValueError)): {}["x"]
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_matrix])
+def test_an_empty_matrix_with_ends_that_fall(kind):
+    X = kind((20, 20))
+    X.indptr[6] = 10**6
+    with pytest.raises(ValueError, match="not a sound"): check_matrix(Demo(), X)
+
+
+@pytest.mark.parametrize("given", [sp.csr_matrix([[1j, 2], [3, 4]]), np.array([[1j, 2], [3, 4]]), [[1j, 2], [3, 4]],
+                                   [["a"*10**5, "b"], ["c", "d"]], [[1, 2], [3]], np.ones((2, 2, 2)), None, 7, {"a": 1}])
+def test_what_is_no_matrix_gets_one_short_line(given):
+    with pytest.raises((ValueError, TypeError)) as e: check_matrix(Demo(), given)
+    assert len(str(e.value)) < 450 and "\n" not in str(e.value).strip()
