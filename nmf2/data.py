@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_number, progress_bar, seed_of
-from .files import Folder, brief, listing, opened, plural
+from .files import Folder, brief, listing, no_bare_errors, opened, plural
 from .formats import READERS, check_layout, guess_format
 
 # %% ../nbs/01_data.ipynb #fae1b390
@@ -103,10 +103,9 @@ def _all_different(ids):
         seen.add(name)
 
 # %% ../nbs/01_data.ipynb #080f62cf
-def _made(names, start=""):
-    "Names as an array of str: those that are given, or made of numbers"
-    if names.dtype == object: return names
-    return np.array([f"{start}{i}" for i in names.tolist()], dtype=object)
+def _made(numbers, start=""):
+    "Names made of numbers, an array of str"
+    return np.array([f"{start}{i}" for i in numbers], dtype=object)
 
 # %% ../nbs/01_data.ipynb #e377f079
 def _check_texts(texts):
@@ -150,7 +149,7 @@ def _fitting(texts, X, vocab, ids, labels):
     if texts is not None and len(texts) != n_docs:
         raise ValueError(f"texts must have an entry for each row of X ({n_docs}), and has {len(texts)}")
     if X is not None:
-        vocab = np.arange(X.shape[1]) if vocab is None else _names(vocab, "vocab", X.shape[1], "column of X")
+        if vocab is not None: vocab = _names(vocab, "vocab", X.shape[1], "column of X")
     if ids is None: ids = np.arange(n_docs)
     else: _all_different(ids := _names(ids, "ids", n_docs, "document"))
     return texts, X, vocab, ids, None if labels is None else _label_table(labels, n_docs)
@@ -184,7 +183,7 @@ class Corpus:
 
     @property
     def ids(self):
-        self._ids = _made(self._ids)
+        if self._ids.dtype != object: self._ids = _made(self._ids.tolist())
         return self._ids
 
     @property
@@ -220,7 +219,7 @@ def _counted(corpus):
 
 def _vocabulary(corpus):
     "The words of a corpus with counts, made now if nobody gave any"
-    corpus._vocab = _made(corpus._vocab, "term")
+    if corpus._vocab is None: corpus._vocab = _made(range(corpus._X.shape[1]), "term")
     return corpus._vocab
 
 # %% ../nbs/01_data.ipynb #e1bcd93c
@@ -476,8 +475,8 @@ def _opened(path, limits, progress):
     files = [p for p in path.rglob("*") if p.is_file()] if progress and path.is_dir() else [path]
     size = sum(p.stat().st_size for p in files) if path.is_dir() or path.is_file() else None
     with progress_bar(size, f"Reading {path.name}", progress, unit="byte") as bar:
-        source = Folder(path, limits, bar.update) if path.is_dir() else path
-        with opened(source, limits, bar.update) as source: yield source
+        folder = Folder(path, limits, bar.update)
+        with no_bare_errors(folder) if path.is_dir() else opened(path, limits, bar.update) as source: yield source
 
 def _check_format(format):
     "Stop at formats that nobody can read"

@@ -429,7 +429,7 @@ def read_reuters(
 def _matrix(source, rows, cols, values, shape, line_of, base=1):
     "Entries as a CSR matrix, after a look at every one of them"
     for what, index, size in [("row", rows, shape[0]), ("column", cols, shape[1])]:
-        bad = ~((index >= base) & (index < size + base) & (index % 1 == 0))
+        bad = ~((index >= base) & (index < size + base) & (index == np.floor(index)))
         if bad.any():
             i = bad.argmax()
             raise fault(source, line_of(i), f"{what} number {index[i]:g}; these go from {base} to {size + base - 1}, whole numbers")
@@ -471,7 +471,7 @@ def _is_number(word):
 def _header(path, n, line, counts, what):
     "The whole numbers on a header line, `counts` saying how many there may be"
     numbers = _numbers(path, n, line)
-    if len(numbers) not in counts or not ((numbers >= 0) & (numbers < np.inf) & (numbers % 1 == 0)).all():
+    if len(numbers) not in counts or not ((numbers >= 0) & (numbers < np.inf) & (numbers == np.floor(numbers))).all():
         raise fault(path, n, f"this line should hold {what}, and is {brief(line.decode('latin-1').strip())}")
     return [int(x) for x in numbers]
 
@@ -779,7 +779,7 @@ def _as_csr(X):
 
 def _sound(source, X):
     "`X` as a CSR matrix of float64 whose indices and values have been looked at"
-    if not sp.issparse(X): X = np.atleast_2d(X)
+    if X.ndim == 1: X = X[None]
     if X.ndim == 2: _justify_shape(source, X.shape)
     if not sp.issparse(X) and X.dtype.kind in "buif": source.spend(64*int(np.count_nonzero(X)))
     try: X = _as_csr(X)

@@ -86,7 +86,7 @@ def _rows_of_text(letters, shape):
     "The rows of a matrix of letters as strings"
     n = shape[0] if len(shape) == 2 else 1
     if n == 1 or not letters: return [letters]*min(n, 1)
-    if len(letters) % n: raise ValueError(f"a text of {n:,} rows with {len(letters):,} letters")
+    if not n or len(letters) % n: raise ValueError(f"a text of {n:,} rows with {len(letters):,} letters")
     return [letters[i::n] for i in range(n)]
 
 def _text(parts, order, shape):
@@ -155,7 +155,7 @@ def _old_value(kind, values):
     if kind != 2 or values.shape[1] != 3 or not len(values): raise ValueError("a matrix of a kind that is not read here")
     values = values.astype(np.float64)
     places = values[:, :2]
-    if not ((places >= 0) & (places <= 2.**53) & (places % 1 == 0)).all() or (places[:-1] < 1).any() or (places > places[-1]).any():
+    if not ((places >= 0) & (places <= 2.**53) & (places == np.floor(places))).all() or (places[:-1] < 1).any() or (places > places[-1]).any():
         raise ValueError("a sparse matrix with an entry outside")
     places, shape = places[:-1].astype(np.int64) - 1, tuple(int(n) for n in places[-1])
     return sp.coo_matrix((values[:-1, 2], (places[:, 0], places[:, 1])), shape=shape)
