@@ -23,7 +23,7 @@ import scipy.sparse as sp
 
 from .core import check_number, progress_bar, seed_of
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
-from .formats import READERS, check_layout, guess_format
+from .formats import READERS, check_layout, guess_format, walk
 
 # %% ../nbs/01_data.ipynb #fae1b390
 WORDS = r"(?u)\b[^\W\d_]{2,}\b"      # two letters or more
@@ -472,7 +472,7 @@ def _stem(path):
 @contextlib.contextmanager
 def _opened(path, limits, progress):
     "The file or folder at a path, with a progress bar if asked for"
-    files = [p for p in path.rglob("*") if p.is_file()] if progress and path.is_dir() else [path]
+    files = [path/name for name in walk(path)[0]] if progress and path.is_dir() else [path]
     size = sum(p.stat().st_size for p in files) if path.is_dir() or path.is_file() else None
     with progress_bar(size, f"Reading {path.name}", progress, unit="byte") as bar:
         folder = Folder(path, limits, bar.update)

@@ -210,7 +210,8 @@ def _weigh(source, costs):
 def _justify(source, n, what, line=None):
     "Refuse a number of rows, columns or documents that the length of the file can't justify"
     if source.limits and n > max(MILLION, source.size):
-        raise fault(source, line, f"{n:,} {what} in a file of {plural(source.size, 'byte')}: its length can't justify them. {LIFT}")
+        shown = f"{n:,}" if n < 2**64 else f"{n:.3g}"
+        raise fault(source, line, f"{shown} {what} in a file of {plural(source.size, 'byte')}: its length can't justify them. {LIFT}")
 
 def _whole(source):
     "All unpacked bytes; streams that were begun before don't go on after this"

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['LINE', 'FIELDS', 'JSON', 'ENTRY', 'ORIENTATIONS', 'PAIR', 'NAMES', 'NPY_PARTS', 'READERS', 'ENDINGS', 'VALUES',
-           'DATES', 'FIGURE', 'WORD', 'NUMBER', 'SPECIAL', 'read_folder', 'read_lines', 'read_jsonl', 'read_csv',
-           'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'check_layout',
-           'read_matlab', 'read_npz', 'guess_format', 'as_cell', 'write_table']
+           'DATES', 'FIGURE', 'WORD', 'NUMBER', 'SPECIAL', 'walk', 'read_folder', 'read_lines', 'read_jsonl',
+           'read_csv', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
+           'check_layout', 'read_matlab', 'read_npz', 'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import csv
@@ -31,8 +31,10 @@ from .files import (LIFT, brief, check_encoding, contents, decoded, fault, is_te
 from .matlab import matlab_arrays
 
 # %% ../nbs/00_formats.ipynb #9cae7027
-def _walk(folder):
-    "Names of the files below a folder in a fixed order; and of what is hidden or no file, with the reason"
+def walk(
+    folder,   # the folder
+)->tuple:     # names of files, sorted; (name, why) of what is left alone
+    "The files below a folder in a fixed order, without what is hidden or no file."
     files, left = [], []
     def stop(e): raise e
     for place, folders, names in os.walk(folder, onerror=stop):
@@ -99,7 +101,7 @@ def read_folder(
     _check_folder(path)
     check_encoding(encoding)
     if not isinstance(pattern, str) or not pattern: raise ValueError(f"pattern must be one such as '*.txt'; got {brief(pattern)}")
-    names, left = _walk(path)
+    names, left = walk(path)
     names = [name for name in names if Path(name).match(re.sub(r"^(\*\*/)+", "", pattern))]
     found, guessed, binary = _text_files(path, names, encoding)
     if not found: raise fault(path, None, f"no text files match {pattern!r} in this folder. Is it the right one?")
@@ -386,7 +388,7 @@ def _is_archive(source):
 def _sgml_files(path):
     "Name and text of each .sgm file: the path itself, those in a folder, or those in an archive"
     if os.path.isdir(path):
-        names, left = _walk(path)
+        names, left = walk(path)
         found = [name for name in names if _ending(name) == ".sgm"]
         _tell(path, len(found), left + [(name, "not .sgm") for name in names if name not in set(found)])
         for file, data in contents(path, [Path(path)/name for name in found]): yield file, data.decode("latin-1")
@@ -471,7 +473,7 @@ def _is_number(word):
 def _header(path, n, line, counts, what):
     "The whole numbers on a header line, `counts` saying how many there may be"
     numbers = _numbers(path, n, line)
-    if len(numbers) not in counts or not ((numbers >= 0) & (numbers < np.inf) & (numbers == np.floor(numbers))).all():
+    if len(numbers) not in counts or not ((numbers >= 0) & (numbers < 2.**64) & (numbers == np.floor(numbers))).all():
         raise fault(path, n, f"this line should hold {what}, and is {brief(line.decode('latin-1').strip())}")
     return [int(x) for x in numbers]
 
@@ -990,7 +992,7 @@ def _ending(path):
 # %% ../nbs/00_formats.ipynb #3e1a2bc1
 def _guess_folder(path):
     "The format of a folder, or an error if it holds several things"
-    names, _ = _walk(path)
+    names, _ = walk(path)
     stories = [name for name in names if _ending(name) == ".sgm"]
     if len(stories)*2 >= len(names) > 0: return "reuters"
     if stories:
