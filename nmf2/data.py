@@ -71,7 +71,8 @@ def _missing(value):
 
 def _label_rows(labels):
     "For each document the list of its labels"
-    if isinstance(labels, str): raise ValueError("labels must be a list with an entry for each document; this is a single string")
+    if isinstance(labels, str):
+        raise ValueError("labels must be a list with an entry for each document; this is a single string")
     if _is_frame(labels): labels = labels.to_numpy()
     rows = [row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in _as_list(labels, "labels")]
     deepest = max(map(len, rows), default=0)
@@ -82,7 +83,8 @@ def _label_rows(labels):
 def _label_table(labels, n_docs):
     "Labels as an array (n_docs, n_levels) of str, '' for none; None if there is not a single one"
     rows = _label_rows(labels)
-    if len(rows) != n_docs: raise ValueError(f"labels must have an entry for each document ({n_docs}), and has {len(rows)}")
+    if len(rows) != n_docs:
+        raise ValueError(f"labels must have an entry for each document ({n_docs}), and has {len(rows)}")
     table = np.full((n_docs, max(map(len, rows))), "", dtype=object)
     for i, row in enumerate(rows): table[i, :len(row)] = row
     return table if (table != "").any() else None
@@ -91,7 +93,8 @@ def _label_table(labels, n_docs):
 def _names(values, argument, expected, thing):
     "`values` as an array of str, if there are as many as expected"
     names = np.array([str(v) for v in _as_list(values, argument)], dtype=object)
-    if len(names) != expected: raise ValueError(f"{argument} must have an entry for each {thing} ({expected}), and has {len(names)}")
+    if len(names) != expected:
+        raise ValueError(f"{argument} must have an entry for each {thing} ({expected}), and has {len(names)}")
     return names
 
 # %% ../nbs/01_data.ipynb #0a301125
@@ -99,7 +102,8 @@ def _all_different(ids):
     "Stop at the first id that was there before"
     seen = set()
     for name in ids:
-        if name in seen: raise ValueError(f"ids must be different from each other, and {brief(name)} occurs more than once")
+        if name in seen:
+            raise ValueError(f"ids must be different from each other, and {brief(name)} occurs more than once")
         seen.add(name)
 
 # %% ../nbs/01_data.ipynb #080f62cf
@@ -110,7 +114,8 @@ def _made(numbers, start=""):
 # %% ../nbs/01_data.ipynb #e377f079
 def _check_texts(texts):
     "`texts` as a list, if it is one of strings"
-    if isinstance(texts, str): raise ValueError("texts must be a list of strings, one a document; this is a single string")
+    if isinstance(texts, str):
+        raise ValueError("texts must be a list of strings, one a document; this is a single string")
     texts = _as_list(texts, "texts")      # a column of a data frame is a sequence like another
     for i, text in enumerate(texts):
         if not isinstance(text, str):
@@ -132,7 +137,8 @@ def _check_counts(X):
         raise ValueError(f"X must be a matrix of counts, documents x terms ({e})") from None
     if X.dtype.kind not in "buif": raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}")
     if not np.isfinite(X.data).all(): raise ValueError("X has NaN or infinite entries; replace or drop them")
-    if X.nnz and X.data.min() < 0: raise ValueError(f"X must hold counts, or weights above zero, and has {X.data.min():g}")
+    if X.nnz and X.data.min() < 0:
+        raise ValueError(f"X must hold counts, or weights above zero, and has {X.data.min():g}")
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 # %% ../nbs/01_data.ipynb #95ef807c
@@ -577,7 +583,8 @@ def load(
     download:bool=False,  # may 20newsgroups come from the net (once, 14 MB, by scikit-learn)?
 )->Corpus:                # called `name`
     "A collection by its name."
-    if not (isinstance(name, str) and name): raise ValueError(f"name must be that of a collection, such as 'library-docs'; got {name!r}")
+    if not (isinstance(name, str) and name):
+        raise ValueError(f"name must be that of a collection, such as 'library-docs'; got {name!r}")
     if name == "library-docs": return library_docs()
     path = _find(name, folder)
     corpus = read(path) if path else _fetch_20newsgroups(download) if name == "20newsgroups" else None
@@ -592,7 +599,8 @@ def _not_found(name, folder):
     if name == "20newsgroups":
         return (f"20newsgroups is not in {where}, nor in scikit-learn's cache. load('20newsgroups', download=True) fetches it once "
                 "(14 MB); or put 20newsgroups.jsonl, or a folder of that name with a sub-folder for each group, in one of those places.")
-    if Path(name).exists(): return f"load takes the name of a known collection; to read the file {name}, use read({str(name)!r})"
+    if Path(name).exists():
+        return f"load takes the name of a known collection; to read the file {name}, use read({str(name)!r})"
     there = _listing(folder)
     return (f"there is no collection {name!r} in {where}. Always there: library-docs. With download=True: 20newsgroups. "
             f"Found: {', '.join(there[:40]) or 'none'}{', ...' if len(there) > 40 else ''}")
