@@ -160,7 +160,7 @@ def _old_value(kind, values):
         raise ValueError("a matrix of a kind that is not read here")
     values = values.astype(np.float64)
     places = values[:, :2]
-    whole = (places >= 0) & (places <= 2.**53) & (places == np.floor(places))
+    with np.errstate(invalid="ignore"): whole = (places >= 0) & (places <= 2.**53) & (places == np.floor(places))
     if not whole.all() or (places[:-1] < 1).any() or (places > places[-1]).any():
         raise ValueError("a sparse matrix with an entry outside")
     places, shape = places[:-1].astype(np.int64) - 1, tuple(int(n) for n in places[-1])
