@@ -22,8 +22,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_number, progress_bar, seed_of
-from .files import Folder, brief, listing, opened, plural
-from .formats import READERS, check_layout, guess_format
+from .files import Folder, brief, listing, no_bare_errors, opened, plural
+from .formats import READERS, check_layout, guess_format, walk
 
 # %% ../nbs/01_data.ipynb #fae1b390
 WORDS = r"(?u)\b[^\W\d_]{2,}\b"      # two letters or more
@@ -72,7 +72,8 @@ def _missing(value):
 
 def _label_rows(labels):
     "For each document the list of its labels"
-    if isinstance(labels, str): raise ValueError("labels must be a list with an entry for each document; this is a single string")
+    if isinstance(labels, str):
+        raise ValueError("labels must be a list with an entry for each document; this is a single string")
     if _is_frame(labels): labels = labels.to_numpy()
     rows = [row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in _as_list(labels, "labels")]
     deepest = max(map(len, rows), default=0)
@@ -83,7 +84,8 @@ def _label_rows(labels):
 def _label_table(labels, n_docs):
     "Labels as an array (n_docs, n_levels) of str, '' for none; None if there is not a single one"
     rows = _label_rows(labels)
-    if len(rows) != n_docs: raise ValueError(f"labels must have an entry for each document ({n_docs}), and has {len(rows)}")
+    if len(rows) != n_docs:
+        raise ValueError(f"labels must have an entry for each document ({n_docs}), and has {len(rows)}")
     table = np.full((n_docs, max(map(len, rows))), "", dtype=object)
     for i, row in enumerate(rows): table[i, :len(row)] = row
     return table if (table != "").any() else None
@@ -92,7 +94,8 @@ def _label_table(labels, n_docs):
 def _names(values, argument, expected, thing):
     "`values` as an array of str, if there are as many as expected"
     names = np.array([str(v) for v in _as_list(values, argument)], dtype=object)
-    if len(names) != expected: raise ValueError(f"{argument} must have an entry for each {thing} ({expected}), and has {len(names)}")
+    if len(names) != expected:
+        raise ValueError(f"{argument} must have an entry for each {thing} ({expected}), and has {len(names)}")
     return names
 
 # %% ../nbs/01_data.ipynb #0a301125
@@ -100,19 +103,20 @@ def _all_different(ids):
     "Stop at the first id that was there before"
     seen = set()
     for name in ids:
-        if name in seen: raise ValueError(f"ids must be different from each other, and {brief(name)} occurs more than once")
+        if name in seen:
+            raise ValueError(f"ids must be different from each other, and {brief(name)} occurs more than once")
         seen.add(name)
 
 # %% ../nbs/01_data.ipynb #080f62cf
-def _made(names, start=""):
-    "Names as an array of str: those that are given, or made of numbers"
-    if names.dtype == object: return names
-    return np.array([f"{start}{i}" for i in names.tolist()], dtype=object)
+def _made(numbers, start=""):
+    "Names made of numbers, an array of str"
+    return np.array([f"{start}{i}" for i in numbers], dtype=object)
 
 # %% ../nbs/01_data.ipynb #e377f079
 def _check_texts(texts):
     "`texts` as a list, if it is one of strings"
-    if isinstance(texts, str): raise ValueError("texts must be a list of strings, one a document; this is a single string")
+    if isinstance(texts, str):
+        raise ValueError("texts must be a list of strings, one a document; this is a single string")
     texts = _as_list(texts, "texts")      # a column of a data frame is a sequence like another
     for i, text in enumerate(texts):
         if not isinstance(text, str):
@@ -134,7 +138,8 @@ def _check_counts(X):
         raise ValueError(f"X must be a matrix of counts, documents x terms ({e})") from None
     if X.dtype.kind not in "buif": raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}")
     if not np.isfinite(X.data).all(): raise ValueError("X has NaN or infinite entries; replace or drop them")
-    if X.nnz and X.data.min() < 0: raise ValueError(f"X must hold counts, or weights above zero, and has {X.data.min():g}")
+    if X.nnz and X.data.min() < 0:
+        raise ValueError(f"X must hold counts, or weights above zero, and has {X.data.min():g}")
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 # %% ../nbs/01_data.ipynb #95ef807c
@@ -151,7 +156,7 @@ def _fitting(texts, X, vocab, ids, labels):
     if texts is not None and len(texts) != n_docs:
         raise ValueError(f"texts must have an entry for each row of X ({n_docs}), and has {len(texts)}")
     if X is not None:
-        vocab = np.arange(X.shape[1]) if vocab is None else _names(vocab, "vocab", X.shape[1], "column of X")
+        if vocab is not None: vocab = _names(vocab, "vocab", X.shape[1], "column of X")
     if ids is None: ids = np.arange(n_docs)
     else: _all_different(ids := _names(ids, "ids", n_docs, "document"))
     return texts, X, vocab, ids, None if labels is None else _label_table(labels, n_docs)
@@ -185,7 +190,7 @@ class Corpus:
 
     @property
     def ids(self):
-        self._ids = _made(self._ids)
+        if self._ids.dtype != object: self._ids = _made(self._ids.tolist())
         return self._ids
 
     @property
@@ -221,7 +226,7 @@ def _counted(corpus):
 
 def _vocabulary(corpus):
     "The words of a corpus with counts, made now if nobody gave any"
-    corpus._vocab = _made(corpus._vocab, "term")
+    if corpus._vocab is None: corpus._vocab = _made(range(corpus._X.shape[1]), "term")
     return corpus._vocab
 
 # %% ../nbs/01_data.ipynb #e1bcd93c
@@ -474,11 +479,11 @@ def _stem(path):
 @contextlib.contextmanager
 def _opened(path, limits, progress):
     "The file or folder at a path, with a progress bar if asked for"
-    files = [p for p in path.rglob("*") if p.is_file()] if progress and path.is_dir() else [path]
+    files = [path/name for name in walk(path)[0]] if progress and path.is_dir() else [path]
     size = sum(p.stat().st_size for p in files) if path.is_dir() or path.is_file() else None
     with progress_bar(size, f"Reading {path.name}", progress, unit="byte") as bar:
-        source = Folder(path, limits, bar.update) if path.is_dir() else path
-        with opened(source, limits, bar.update) as source: yield source
+        folder = Folder(path, limits, bar.update)
+        with no_bare_errors(folder) if path.is_dir() else opened(path, limits, bar.update) as source: yield source
 
 def _check_format(format):
     "Stop at formats that nobody can read"
@@ -579,7 +584,8 @@ def load(
     download:bool=False,  # may 20newsgroups come from the net (once, 14 MB, by scikit-learn)?
 )->Corpus:                # called `name`
     "A collection by its name."
-    if not (isinstance(name, str) and name): raise ValueError(f"name must be that of a collection, such as 'library-docs'; got {name!r}")
+    if not (isinstance(name, str) and name):
+        raise ValueError(f"name must be that of a collection, such as 'library-docs'; got {name!r}")
     if name == "library-docs": return library_docs()
     path = _find(name, folder)
     corpus = read(path) if path else _fetch_20newsgroups(download) if name == "20newsgroups" else None
@@ -594,7 +600,8 @@ def _not_found(name, folder):
     if name == "20newsgroups":
         return (f"20newsgroups is not in {where}, nor in scikit-learn's cache. load('20newsgroups', download=True) fetches it once "
                 "(14 MB); or put 20newsgroups.jsonl, or a folder of that name with a sub-folder for each group, in one of those places.")
-    if Path(name).exists(): return f"load takes the name of a known collection; to read the file {name}, use read({str(name)!r})"
+    if Path(name).exists():
+        return f"load takes the name of a known collection; to read the file {name}, use read({str(name)!r})"
     there = _listing(folder)
     return (f"there is no collection {name!r} in {where}. Always there: library-docs. With download=True: 20newsgroups. "
             f"Found: {', '.join(there[:40]) or 'none'}{', ...' if len(there) > 40 else ''}")

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['MILLION', 'PACKERS', 'DAMAGED', 'CHUNK', 'LIFT', 'WAITING', 'fault', 'brief', 'listing', 'plural', 'unpacked_limit',
-           'memory_limit', 'Source', 'Folder', 'opened', 'look', 'contents', 'check_encoding', 'usual_encoding',
-           'not_that_encoding', 'decoded', 'is_text', 'mended']
+           'memory_limit', 'Source', 'Folder', 'no_bare_errors', 'opened', 'look', 'contents', 'check_encoding',
+           'usual_encoding', 'not_that_encoding', 'decoded', 'is_text', 'mended']
 
 # %% ../nbs/00_files.ipynb #ffd90473
 import bz2
@@ -210,7 +210,8 @@ def _weigh(source, costs):
 def _justify(source, n, what, line=None):
     "Refuse a number of rows, columns or documents that the length of the file can't justify"
     if source.limits and n > max(MILLION, source.size):
-        raise fault(source, line, f"{n:,} {what} in a file of {plural(source.size, 'byte')}: its length can't justify them. {LIFT}")
+        shown = f"{n:,}" if n < 2**64 else f"{n:.3g}"
+        raise fault(source, line, f"{shown} {what} in a file of {plural(source.size, 'byte')}: its length can't justify them. {LIFT}")
 
 def _whole(source):
     "All unpacked bytes; streams that were begun before don't go on after this"
@@ -240,18 +241,26 @@ class Folder:
 WAITING = {}                # pipes that were looked into by their path, by path
 
 @contextmanager
-def opened(
-    path,              # the file: a path; or a `Source` or a `Folder`, which is passed on as it is
-    limits:bool=True,  # refuse what the length of the file can't justify?
-    tick=None,         # function that is told how many bytes of the file have been read, each time
-):                     # a `Source`, or the `Folder`
-    "A file to read inside a `with` block."
-    mine = not isinstance(path, (Source, Folder))
-    source = (WAITING.pop(os.fspath(path), None) or Source(path, limits, tick)) if mine else path
+def no_bare_errors(
+    source,   # what is read
+):
+    "Turn errors of Python that name no file into a fault, inside a `with` block."
     try: yield source
     except (MemoryError, OverflowError, RecursionError) as e:
         why = {MemoryError: "it needs more memory than there is", RecursionError: "its brackets are nested too deep"}
         raise fault(source, None, f"can't be read, {why.get(type(e), f'a number in it is too large ({e})')}") from None
+
+@contextmanager
+def opened(
+    path,              # the file: a path, or a `Source`, which is passed on and stays open
+    limits:bool=True,  # refuse what the length of the file can't justify?
+    tick=None,         # function that is told how many bytes of the file have been read, each time
+):                     # a `Source`
+    "A file to read inside a `with` block."
+    mine = not isinstance(path, Source)
+    source = (WAITING.pop(os.fspath(path), None) or Source(path, limits, tick)) if mine else path
+    try:
+        with no_bare_errors(source): yield source
     finally:
         if mine: source.close()
 

@@ -86,7 +86,7 @@ def _rows_of_text(letters, shape):
     "The rows of a matrix of letters as strings"
     n = shape[0] if len(shape) == 2 else 1
     if n == 1 or not letters: return [letters]*min(n, 1)
-    if len(letters) % n: raise ValueError(f"a text of {n:,} rows with {len(letters):,} letters")
+    if not n or len(letters) % n: raise ValueError(f"a text of {n:,} rows with {len(letters):,} letters")
     return [letters[i::n] for i in range(n)]
 
 def _text(parts, order, shape):
@@ -96,16 +96,19 @@ def _text(parts, order, shape):
     if codec is None:
         codes = _whole_numbers((kind, contents), order, "letters").astype("<u2")
         letters = codes.tobytes().decode("utf-16-le", "replace")
-    else: letters = bytes(contents).decode(codec if codec == "utf-8" else codec + ("-le" if order == "<" else "-be"), "replace")
+    else:
+        end = "" if codec == "utf-8" else {"<": "-le", ">": "-be"}[order]
+        letters = bytes(contents).decode(codec + end, "replace")
     return np.array(_rows_of_text(letters, shape), dtype=object)
 
 # %% ../nbs/00_matlab.ipynb #3fa56675
 def _cells(parts, order, shape, depth):
     "An array of cells, each an array"
     if depth > 8: raise ValueError("cells within cells, more than eight deep")
-    found = [_matrix(contents, order, depth + 1)[1] if kind == MATRIX and len(contents) else "" for kind, contents in parts]
-    cells = np.empty(len(found), dtype=object)
-    for i, value in enumerate(found): cells[i] = value
+    parts = list(parts)
+    cells = np.full(len(parts), "", dtype=object)
+    for i, (kind, contents) in enumerate(parts):
+        if kind == MATRIX and len(contents): cells[i] = _matrix(contents, order, depth + 1)[1]
     return _shaped(cells, shape)
 
 # %% ../nbs/00_matlab.ipynb #2b0eb061
@@ -131,7 +134,8 @@ def _unpack(data, limit):
     packed = zlib.decompressobj()
     try: found = packed.decompress(data, limit + 1)
     except zlib.error as e: raise ValueError(f"it is damaged: {e}") from None
-    if len(found) > limit: raise ValueError("it unpacks to more than its size can justify. If you trust the file, pass limits=False")
+    if len(found) > limit:
+        raise ValueError("it unpacks to more than its size can justify. If you trust the file, pass limits=False")
     if not packed.eof: raise ValueError("it is cut short or damaged: a packed matrix has no end")
     return found
 
@@ -152,10 +156,12 @@ def _old_value(kind, values):
     "The matrix that a full matrix of version 4 stands for: itself, texts, or a sparse one"
     if kind == 0: return values
     if kind == 1: return np.array(["".join(map(chr, row)) for row in values.astype(np.uint16).tolist()], dtype=object)
-    if kind != 2 or values.shape[1] != 3 or not len(values): raise ValueError("a matrix of a kind that is not read here")
+    if kind != 2 or values.shape[1] != 3 or not len(values):
+        raise ValueError("a matrix of a kind that is not read here")
     values = values.astype(np.float64)
     places = values[:, :2]
-    if not ((places >= 0) & (places <= 2.**53) & (places % 1 == 0)).all() or (places[:-1] < 1).any() or (places > places[-1]).any():
+    with np.errstate(invalid="ignore"): whole = (places >= 0) & (places <= 2.**53) & (places == np.floor(places))
+    if not whole.all() or (places[:-1] < 1).any() or (places > places[-1]).any():
         raise ValueError("a sparse matrix with an entry outside")
     places, shape = places[:-1].astype(np.int64) - 1, tuple(int(n) for n in places[-1])
     return sp.coo_matrix((values[:-1, 2], (places[:, 0], places[:, 1])), shape=shape)
@@ -173,7 +179,8 @@ def _version4(data):
         dtype = np.dtype(order + OLD_NUMBERS[digits[2]])
         start = at + 20 + n
         at = start + rows*cols*dtype.itemsize*(2 if is_complex else 1)
-        if at > len(data): raise ValueError(f"it is cut short: a matrix of {rows:,} x {cols:,} where {max(len(data) - start, 0):,} bytes are left")
+        if at > len(data):
+            raise ValueError(f"it is cut short: it ends within a matrix of {rows:,} x {cols:,}")
         values = np.frombuffer(data[start:start + rows*cols*dtype.itemsize], dtype).astype(dtype.newbyteorder("="))
         name = bytes(data[start - n:start]).rstrip(b"\0").decode("latin-1")
         if is_complex: values = values.astype(np.complex128)

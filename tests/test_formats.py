@@ -14,8 +14,8 @@ import scipy.io
 import scipy.sparse as sp
 
 from nmf2 import formats
-from nmf2.formats import (READERS, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines,
-                          read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight)
+from nmf2.formats import (READERS, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines,
+                          read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, write_table)
 
 TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
 LABELS = [["sport", "hockey"], ["maths"], [], ["sport", "tennis"]]
@@ -95,7 +95,7 @@ def test_folder(here):
     put("docs/3.txt", TEXTS[2])
     put("docs/.git/config", "hidden")
     put("docs/sport/.DS_Store", b"\0\1")
-    found = read_folder("docs")
+    with pytest.warns(UserWarning, match="3 files read, left alone 2 hidden"): found = read_folder("docs")
     assert found == {"texts": [TEXTS[2], TEXTS[1], TEXTS[0]],
                      "ids": ["3.txt", "sport/2.txt", "sport/hockey/1.txt"],
                      "labels": [[], ["sport"], ["sport", "sport/hockey"]]}
@@ -512,3 +512,58 @@ def test_original_reuters():
     records = read_jsonl(ORIGINAL.parent/"reuters21578.jsonl.xz")
     assert found["ids"] == records["ids"] and found["labels"] == records["labels"]
     assert [t.split() for t in found["texts"]] == [t.split() for t in records["texts"]]
+
+
+# tables
+
+CELLS = ["goal", "3 wise men", "CRAN.471", "comp.graphics/37261", "wörld", "東京", "it's", "a,b", 'a"b', "a|b", "may", "MP3", "TRUE story"]
+MARKED = ["0010", "010", "00", "", "1e5", "1E+5", " 7", "1_000", "0x1F", "0xFF", "1-2", "2024-01-05", "MAR1", "1 May", "10:30", "10 am", "True", "FALSE", "NA",
+          "n/a", "null", "nan", "None", "<NA>", "#N/A", "1.#IND", "inf", "=1+1", "+1", "-1", "@A1", "\t=1", "\r=1", "\n=1", "'tis", "''", '"', "＝1", "１２",
+          "½", "5 €", "€5", "5%", "(5)", "d0\r=1+0", "1,5", "12345678901234567", "\ufeffx"]
+BREAKS = ["a\rb", "a\r\nb", "a\nb", "a\x0b=b", "a\x0cb", "a\x85=b", "a\u2028=b", "a\x1cb", "a\tb", "a;b", "trailing "]
+
+
+def test_which_texts_are_marked():
+    assert [text for text in CELLS + BREAKS if as_cell(text) != text] == []
+    assert [text for text in MARKED if as_cell(text) != "'" + text] == []
+    assert [as_cell(v) for v in (None, 3, -1.5, np.inf, -np.inf, np.nan, np.float32(2), np.int64(-2), True, "17", "0", Path("a"))] == \
+        ["", 3, -1.5, "", "", "", 2, -2, True, "17", "0", "a"]
+    assert [as_cell(v, marked=True) for v in ("", "0", "goal", None, 3)] == ["'", "'0", "'goal", "", 3]
+
+
+def test_tables_are_read_as_they_were_written(here):
+    texts = CELLS + MARKED + BREAKS
+    write_table("t.csv", ["n", "text", "node"], [(i, text, text) for i, text in enumerate(texts)], marked=["node"])
+    with open("t.csv", newline="", encoding="utf-8") as f: rows = list(csv.reader(f))
+    assert len(rows) == 1 + len(texts) and rows[0] == ["n", "text", "node"]
+    assert [row[1].removeprefix("'") for row in rows[1:]] == texts == [row[2][1:] for row in rows[1:]]
+    assert not any(cell[:1] in tuple("=+-@\t\r\n") for row in rows for cell in row)
+    assert read_csv("t.csv")["texts"] == [row[1] for row in rows[1:]]
+
+
+def test_tables_in_pandas(here):
+    pd = pytest.importorskip("pandas")
+    texts = CELLS + MARKED + BREAKS
+    write_table("t.csv", ["n", "text", "node"], [(i, text, text) for i, text in enumerate(texts)], marked=["node"])
+    found = pd.read_csv("t.csv")
+    assert [text.removeprefix("'") for text in found["text"]] == texts == [text[1:] for text in found["node"]]
+    for text in texts:
+        write_table("t.csv", ["text"], [[text]])
+        assert pd.read_csv("t.csv")["text"].tolist() == [as_cell(text)], text
+    write_table("t.csv", ["node", "parent"], [["", None], ["0", ""], ["1", ""], ["00", "0"], ["010", "01"]], marked=["node", "parent"])
+    found = pd.read_csv("t.csv")
+    assert found["node"].str[1:].tolist() == ["", "0", "1", "00", "010"] and found["parent"].isna().tolist() == [True] + [False]*4
+
+
+def test_tables_of_odd_things(here):
+    write_table("t.csv", ["text"], [["a\0=1"], ["\udc80"], [None]])
+    assert Path("t.csv").read_text().split("\n") == ["text", "'a\\x00=1", "'\\udc80", "", ""]
+    with pytest.raises(ValueError, match="marked must be names of columns"): write_table("t.csv", ["a"], [], marked=["b"])
+
+
+def test_writing_is_quick(here):
+    from time import process_time
+    rows = [(f"comp.graphics/{i}", "0101"[:i % 5], i % 7, "a title, of some words", 0.1*i) for i in range(20_000)]
+    start = process_time()
+    write_table("t.csv", ["id", "leaf", "n", "title", "score"], rows, marked=["leaf"])
+    assert process_time() - start < 2             # some 0.1 s
