@@ -148,7 +148,8 @@ def packed(
     "What the file of a tree has in it."
     nodes = list(tree.nodes.values())
     about = dict(format="nmf2 tree", version=1, n_docs=int(tree.n_docs), splits=tree.splits,
-                 ids=[node.id for node in nodes], has_split=[node.split is not None for node in nodes], names=tree.names,
+                 ids=[node.id for node in nodes], has_split=[node.split is not None for node in nodes],
+                 names=tree.names,
                  vocab=None if tree.vocab is None else tree.vocab.tolist())
     arrays = dict(about=np.frombuffer(json.dumps(about).encode(), np.uint8), root_topic=tree.root_topic,
                   score=np.array([node.score for node in nodes]))

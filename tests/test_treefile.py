@@ -183,7 +183,8 @@ def damages():
         yield f"{name} moved", array(name, lambda v: changed(v, 0, v[0] - 1))
         yield f"{name} below zero", array(name, lambda v: changed(v, 0, -1))
         yield f"{name} floats", array(name, lambda v: v + .5)
-    strange = dict(n_docs=[0, -1, 89, 91, 10**15, "90", 90., True, None], ids=[[], [""], "01"], has_split=[[], [1]*11, [False]*11],
+    strange = dict(n_docs=[0, -1, 89, 91, 10**15, "90", 90., True, None], ids=[[], [""], "01"],
+                   has_split=[[], [1]*11, [False]*11],
                    splits=[[], ["0"], ["", ""], [1], None, {}, ["", "0", "000"]], vocab=["words", ["a"], {}, 3],
                    names=[[], {"01": 3}, {"02": "x"}, {"01": " "}, {"01": None}], version=["1", 0, -1, 1.5, None, True],
                    format=["other", None])
@@ -259,7 +260,8 @@ def test_members(tree, tmp_path):
     path.write_bytes(data)
     with pytest.raises(ValueError, match="encrypted"): Tree.load(path)
     for wrong in (np.array([{}, 1]), np.zeros(3, "f8,i4"), np.array(["a"])):
-        zipped([*whole[:-1], (whole[-1][0], b"\x93NUMPY\x01\x00")] if wrong.dtype.kind == "O" else members(docs=wrong).items())
+        cut = [*whole[:-1], (whole[-1][0], b"\x93NUMPY\x01\x00")]
+        zipped(cut if wrong.dtype.kind == "O" else members(docs=wrong).items())
         with pytest.raises(ValueError, match="is not a tree"): Tree.load(path)
 
 

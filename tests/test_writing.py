@@ -156,7 +156,8 @@ def test_killed_writers(tmp_path, what):
         process.kill()
         process.wait()
         if what == "file": assert not path.exists() or path.read_text() == "a"*50_000
-        elif path.exists() and ".nmf2-old" not in hidden(path): assert contents(path) in ({}, dict.fromkeys(FILES, "a"*5000))
+        elif path.exists() and ".nmf2-old" not in hidden(path):
+            assert contents(path) in ({}, dict.fromkeys(FILES, "a"*5000))
     if what == "file":
         with whole_file(path, "w") as f: f.write("new")
         assert path.read_text() == "new"
