@@ -30,7 +30,8 @@ def check_nodes(
     "Stop unless nodes and splits belong together."
     leaves = {""}
     for k, id in enumerate(tree.splits):
-        _sound(isinstance(id, str) and id in leaves, f"split {k} is of {shortened(repr(id))}, which is not a leaf by then")
+        good = isinstance(id, str) and id in leaves
+        _sound(good, f"split {k} is of {shortened(repr(id))}, which is not a leaf by then")
         leaves.remove(id)
         leaves.update((id + "0", id + "1"))
     _sound(set(tree.nodes) == leaves.union(tree.splits), "the nodes are not the root and the children of all splits")
@@ -63,7 +64,8 @@ def check_weights(
     _sound(good, f"{what} are not {' × '.join(map(str, shape))} numbers")
     good = np.isfinite(weights).all() and weights.min(initial=0) >= BELOW*weights.max(initial=0)
     _sound(good, f"{what} are not finite numbers of at least 0")
-    if unit: _sound((abs(np.linalg.norm(weights.astype(float), axis=0) - 1) < 1e-3).all(), f"{what} are not of unit length")
+    lengths = np.linalg.norm(weights.astype(float), axis=0)
+    _sound(not unit or (abs(lengths - 1) < 1e-3).all(), f"{what} are not of unit length")
 
 # %% ../nbs/21_treefile.ipynb #c33b562e
 def check_split(
@@ -78,7 +80,8 @@ def check_split(
     check_weights(Ht, (len(terms), 2), f"{what}: topics of the split", unit=True)
     check_weights(W, (n_docs, 2), f"{what}: weights of the split")
     good = isinstance(side, np.ndarray) and side.shape == (n_docs,) and side.dtype.kind == "i"
-    _sound(good and set(np.unique(side)) == {0, 1}, f"{what}: sides of the split are not 0 and 1 for {n_docs} documents")
+    good = good and set(np.unique(side)) == {0, 1}
+    _sound(good, f"{what}: sides of the split are not 0 and 1 for {n_docs} documents")
     for s in (0, 1): _sound(W[side == s,s].any(), f"{what}: nobody on side {s} of the split has any of its topic")
 
 # %% ../nbs/21_treefile.ipynb #be36c565
@@ -112,11 +115,13 @@ def check_words(
     tree,   # a `Tree`
 ):
     "Stop unless each term has a word, if there are any, and only nodes have names."
-    words = tree.vocab
-    _sound(words is None or len(words) == tree.n_terms and all(type(word) is str for word in words), "words are not texts")
+    words = [] if tree.vocab is None else tree.vocab
+    _sound(tree.vocab is None or len(words) == tree.n_terms, "there is not one word for each term")
+    _sound(all(type(word) is str for word in words), "words are not texts")
     _sound(isinstance(tree.names, dict), "names are not given by node")
     for id, name in tree.names.items():
-        _sound(id in tree.nodes and isinstance(name, str) and name.strip(), f"the name of {shortened(repr(id))} is no text, or there is no such node")
+        good = id in tree.nodes and isinstance(name, str) and name.strip()
+        _sound(good, f"the name of {shortened(repr(id))} is no text, or there is no such node")
 
 def check_tree(
     tree,   # a `Tree`
@@ -129,7 +134,8 @@ def check_tree(
     check_words(tree)
 
 # %% ../nbs/21_treefile.ipynb #dc39603a
-NO_SPLIT = Split(np.empty(0, np.int32), np.empty((0, 2), np.float32), np.empty((0, 2), np.float32), np.empty(0, np.int8))
+_NO_WEIGHTS = np.empty((0, 2), np.float32)
+NO_SPLIT = Split(np.empty(0, np.int32), _NO_WEIGHTS, _NO_WEIGHTS, np.empty(0, np.int8))
 PARTS = ("docs", "outliers", *Split._fields)       # what nodes have, one after the other
 
 def _arrays(node):
@@ -141,8 +147,9 @@ def packed(
 )->dict:       # arrays by name
     "What the file of a tree has in it."
     nodes = list(tree.nodes.values())
-    about = dict(format="nmf2 tree", version=1, n_docs=int(tree.n_docs), splits=tree.splits, ids=[node.id for node in nodes],
-                 has_split=[node.split is not None for node in nodes], names=tree.names,
+    about = dict(format="nmf2 tree", version=1, n_docs=int(tree.n_docs), splits=tree.splits,
+                 ids=[node.id for node in nodes], has_split=[node.split is not None for node in nodes],
+                 names=tree.names,
                  vocab=None if tree.vocab is None else tree.vocab.tolist())
     arrays = dict(about=np.frombuffer(json.dumps(about).encode(), np.uint8), root_topic=tree.root_topic,
                   score=np.array([node.score for node in nodes]))
@@ -164,7 +171,7 @@ def write_tree(
 # %% ../nbs/21_treefile.ipynb #12c5006b
 def read_array(
     data:bytes,     # a file in NumPy's format
-    kinds:str,      # of numbers that are allowed: "i" whole, "f" of four or eight bytes, "u" bytes
+    kind:str,       # of its numbers: "i" whole, "f" of four or eight bytes, "u" bytes
     columns:int=0,  # 0 for a plain row of numbers
 )->np.ndarray:      # in the machine's own order of bytes
     "The array in some bytes."
@@ -172,7 +179,8 @@ def read_array(
     version = np.lib.format.read_magic(f)
     _sound(version in ((1, 0), (2, 0)), "an array is of an unknown version")
     shape, by_columns, dtype = getattr(np.lib.format, f"read_array_header_{version[0]}_0")(f)
-    _sound(dtype.kind == kinds and dtype.itemsize in dict(i=(1, 2, 4, 8), f=(4, 8), u=(1,))[kinds], f"an array is of type {dtype}")
+    sizes = dict(i=(1, 2, 4, 8), f=(4, 8), u=(1,))
+    _sound(dtype.kind == kind and dtype.itemsize in sizes[kind], f"an array is of type {dtype}")
     _sound(len(shape) == 1 + bool(columns) and shape[1:] == (columns,)[:bool(columns)], f"an array has shape {shape}")
     _sound(math.prod(shape)*dtype.itemsize == len(data) - f.tell(), "an array is longer or shorter than it says")
     array = np.frombuffer(data, dtype, offset=f.tell()).reshape(shape, order="F" if by_columns else "C")
@@ -191,7 +199,8 @@ def _member(
     info = archive.getinfo(name + ".npy")
     _sound(not info.flag_bits & 1, f"{name} is encrypted")
     _sound(info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED), f"{name} is compressed in an unknown way")
-    _sound(info.file_size <= limit, f"{name} would unpack to {info.file_size:,} bytes; if that is right, raise max_ratio")
+    size = info.file_size
+    _sound(size <= limit, f"{name} would unpack to {size:,} bytes; if that is right, raise max_ratio")
     return archive.read(info)
 
 def read_arrays(
@@ -232,7 +241,8 @@ def read_about(
     for name, kind in dict(splits=str, ids=str, has_split=bool).items():
         _sound(all(type(value) is kind for value in about[name]), f"{name} has something else in it")
     words = about.get("vocab")
-    _sound(words is None or type(words) is list and all(type(word) is str for word in words), "vocab is no list of words")
+    good = words is None or type(words) is list and all(type(word) is str for word in words)
+    _sound(good, "vocab is no list of words")
     return about
 
 # %% ../nbs/21_treefile.ipynb #286b2d81
@@ -253,7 +263,8 @@ def unpacked(
 )->Tree:           # not checked yet
     "The tree that some arrays describe."
     ids, n = about["ids"], len(about["ids"])
-    _sound(n and len(set(ids)) == n == len(about["has_split"]) == len(arrays["score"]), "nodes are missing, or there twice")
+    good = n and len(set(ids)) == n == len(about["has_split"]) == len(arrays["score"])
+    _sound(good, "nodes are missing, or there twice")
     tree = Tree(about["n_docs"], arrays["root_topic"], about.get("vocab"))
     parts = {name: _apart(arrays[name], arrays[name + "_ends"], n, name) for name in PARTS}
     for k, id in enumerate(ids):

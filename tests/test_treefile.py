@@ -1,4 +1,4 @@
-"""Trees in files: what is sound comes back the same, what is not is refused with the file's name, and nothing is unpacked without end"""
+"Trees in files: what is sound comes back the same, what is not is refused with the file's name, no bomb goes off"
 import io
 import json
 import os
@@ -57,8 +57,8 @@ def changed(values, k, value):
 # ---- sound trees
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("make", [lambda: HierNMF2(1), lambda: HierNMF2(9), lambda: HierNMF2(5, leaf_choice="error"), lambda: HierNMF2(5, trials=0),
-                                  lambda: HierKMeans(7, random_state=0)])
+@pytest.mark.parametrize("make", [lambda: HierNMF2(1), lambda: HierNMF2(9), lambda: HierNMF2(5, leaf_choice="error"),
+                                  lambda: HierNMF2(5, trials=0), lambda: HierKMeans(7, random_state=0)])
 def test_fitted_trees_are_sound_and_come_back_the_same(X, tmp_path, make, dtype):
     with pytest.warns(UserWarning, match="empty"): tree = make().fit(X.astype(dtype)).tree_
     check_tree(tree)
@@ -123,7 +123,8 @@ def test_a_pipe(tree, tmp_path):
     tree.save(tmp_path/"t")
     code = "import sys; from nmf2.tree import Tree; print(Tree.load('/dev/stdin'))"
     with (tmp_path/"t").open("rb") as f, subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE) as cat:
-        assert subprocess.run([sys.executable, "-c", code], stdin=cat.stdout, capture_output=True, text=True).stdout == f"{tree}\n"
+        said = subprocess.run([sys.executable, "-c", code], stdin=cat.stdout, capture_output=True, text=True).stdout
+    assert said == f"{tree}\n"
 
 
 def test_many_nodes_are_read_quickly(tmp_path):
@@ -152,7 +153,8 @@ def damages():
     def array(name, change): return lambda a, about: {name: change(a[name])}
     def said(name, change): return lambda a, about: {name: change(about[name])}
     for name in ("root_topic", "Ht", "W"):
-        for value in (np.nan, np.inf, -1, 1e30 if name != "W" else -np.inf): yield f"{name} {value}", array(name, lambda v, value=value: changed(v, 0, value))
+        for value in (np.nan, np.inf, -1, 1e30 if name != "W" else -np.inf):
+            yield f"{name} {value}", array(name, lambda v, value=value: changed(v, 0, value))
         yield f"{name} zero", array(name, lambda v: v*0)
         yield f"{name} integers", array(name, lambda v: v.astype(int))
         yield f"{name} half", array(name, lambda v: v.astype(np.float16))
@@ -181,11 +183,14 @@ def damages():
         yield f"{name} moved", array(name, lambda v: changed(v, 0, v[0] - 1))
         yield f"{name} below zero", array(name, lambda v: changed(v, 0, -1))
         yield f"{name} floats", array(name, lambda v: v + .5)
-    for name, values in dict(n_docs=[0, -1, 89, 91, 10**15, "90", 90., True, None], splits=[[], ["0"], ["", ""], [1], None, {}, ["", "0", "000"]],
-                             ids=[[], [""], "01"], has_split=[[], [1]*11, [False]*11], names=[[], {"01": 3}, {"02": "x"}, {"01": " "}, {"01": None}],
-                             vocab=["words", ["a"], {}, 3], version=["1", 0, -1, 1.5, None, True], format=["other", None]).items():
+    strange = dict(n_docs=[0, -1, 89, 91, 10**15, "90", 90., True, None], ids=[[], [""], "01"],
+                   has_split=[[], [1]*11, [False]*11],
+                   splits=[[], ["0"], ["", ""], [1], None, {}, ["", "0", "000"]], vocab=["words", ["a"], {}, 3],
+                   names=[[], {"01": 3}, {"02": "x"}, {"01": " "}, {"01": None}], version=["1", 0, -1, 1.5, None, True],
+                   format=["other", None])
+    for name, values in strange.items():
         for value in values: yield f"{name} {str(value)[:20]}", lambda a, about, name=name, value=value: {name: value}
-        yield f"{name} gone", lambda a, about, name=name: {} if name in ("names", "vocab") else {name: write}
+        if name not in ("names", "vocab"): yield f"{name} gone", lambda a, about, name=name: {name: write}
     yield "a number among words", said("vocab", lambda v: [*v[:-1], 3])
     yield "two nodes of one name", said("ids", lambda v: [*v[:-1], v[-2]])
     yield "another node", said("ids", lambda v: [*v[:-1], "0000000"])
@@ -200,7 +205,7 @@ def damages():
     yield "no JSON", lambda a, about: dict(text="tree")
 
 
-@pytest.mark.parametrize("change", [pytest.param(change, id=name) for name, change in damages() if name not in ("names gone", "vocab gone")])
+@pytest.mark.parametrize("change", [pytest.param(change, id=name) for name, change in damages()])
 def test_what_is_not_sound_is_refused(tree, tmp_path, change):
     arrays = packed(tree)
     write(tmp_path/"t", arrays, **change(arrays, json.loads(arrays["about"].tobytes())))
@@ -255,7 +260,8 @@ def test_members(tree, tmp_path):
     path.write_bytes(data)
     with pytest.raises(ValueError, match="encrypted"): Tree.load(path)
     for wrong in (np.array([{}, 1]), np.zeros(3, "f8,i4"), np.array(["a"])):
-        zipped(members(docs=wrong).items() if wrong.dtype.kind != "O" else [*whole[:-1], (whole[-1][0], b"\x93NUMPY\x01\x00")])
+        cut = [*whole[:-1], (whole[-1][0], b"\x93NUMPY\x01\x00")]
+        zipped(cut if wrong.dtype.kind == "O" else members(docs=wrong).items())
         with pytest.raises(ValueError, match="is not a tree"): Tree.load(path)
 
 
@@ -276,9 +282,11 @@ def test_bombs(tmp_path, what):
         else:
             size = 10**15 if what == "size" else 3*10**8
             with archive.open("about.npy", "w") as f:
-                f.write(npy(np.zeros(100, np.uint8))[:128].replace(b"(100,), }" + b" "*13, f"({size},), }}".encode().ljust(22)))
+                head = npy(np.zeros(100, np.uint8))[:128]
+                f.write(head.replace(b"(100,), }" + b" "*13, f"({size},), }}".encode().ljust(22)))
                 for _ in range(300 if what == "zeros" else 0): f.write(bytes(10**6))
-    said, peak = subprocess.run([sys.executable, "-c", BOMB, tmp_path/"t"], capture_output=True, text=True, check=True).stdout.splitlines()
+    run = subprocess.run([sys.executable, "-c", BOMB, tmp_path/"t"], capture_output=True, text=True, check=True)
+    said, peak = run.stdout.splitlines()
     assert str(tmp_path/"t") in said and int(peak) < 1000
     assert dict(zeros="max_ratio", lists="format", size="longer or shorter")[what] in said
 

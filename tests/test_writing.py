@@ -79,6 +79,18 @@ def test_one_of_two_wins(tmp_path, before):
         assert not hidden(tmp_path)
     for process in pair: process.kill()
 
+@posix
+def test_two_writers_of_a_file(tmp_path):
+    pair, rng = [writer(), writer()], random.Random(0)
+    for k in range(40):
+        path = tmp_path/str(k % 3)
+        (tmp_path/f".{path.name}-0123456789abcdef.part").write_text("of a killed run")
+        begin = time.time() + .004
+        for who, process in zip("ab", pair): tell(process, "file", path, who, "-", begin + rng.random()*.001)
+        assert [process.stdout.readline() for process in pair] == ["done\n"]*2
+        assert path.read_text() in ("a"*50_000, "b"*50_000) and not hidden(tmp_path)
+    for process in pair: process.kill()
+
 def test_the_second_is_told_before_its_work(tmp_path):
     if writing.fcntl is None: pytest.skip("no locks")
     with whole_folder(tmp_path/"out") as part:
@@ -120,7 +132,8 @@ def test_without_locks(tmp_path, monkeypatch, error):
         with whole_file(tmp_path/"b", "w") as f: f.write(text)
     assert contents(out) == dict(a="newer") and (tmp_path/"b").read_text() == "newer"
     (out/".nmf2-moving").mkdir()
-    with pytest.raises(FileExistsError, match="remove .*moving"), whole_folder(out, force=True) as part: (part/"a").write_text("x")
+    with pytest.raises(FileExistsError, match="remove .*moving"), whole_folder(out, force=True) as part:
+        (part/"a").write_text("x")
     assert contents(out) == dict(a="newer")
     (out/".nmf2-moving").rmdir()
     first, second = whole_folder(out, force=True), whole_folder(out, force=True)
@@ -143,7 +156,8 @@ def test_killed_writers(tmp_path, what):
         process.kill()
         process.wait()
         if what == "file": assert not path.exists() or path.read_text() == "a"*50_000
-        elif path.exists(): assert contents(path) in ({}, {name: "a"*5000 for name in FILES}) or ".nmf2-old" in hidden(path)
+        elif path.exists() and ".nmf2-old" not in hidden(path):
+            assert contents(path) in ({}, dict.fromkeys(FILES, "a"*5000))
     if what == "file":
         with whole_file(path, "w") as f: f.write("new")
         assert path.read_text() == "new"
@@ -162,6 +176,17 @@ def test_leftovers_go_and_what_is_being_written_stays(tmp_path):
         with whole_file(tmp_path/"tree", "w") as second: second.write("second")
         assert (tmp_path/"tree").read_text() == "second"
     assert contents(tmp_path) == {"tree": "first", ".tree-notes.part": "of somebody else"}
+
+@posix
+def test_a_killed_move_is_completed(tmp_path):
+    out = tmp_path/"out"
+    for home in (out/".nmf2-0123456789abcdef.part", tmp_path/".out-0123456789abcdef.part"):
+        (home/".nmf2-old").mkdir(parents=True)
+        for name in "cd": (home/name).write_text("new")
+        (home/".nmf2-old"/"c").write_text("old")
+        for name, text in dict(a="new", b="new", d="old", notes="mine").items(): (out/name).write_text(text)
+        with pytest.raises(ValueError, match="has files in it"): check_folder(out)
+        assert contents(out) == dict(a="new", b="new", c="new", d="new", notes="mine") and not hidden(tmp_path)
 
 @posix
 def test_leftovers_of_folders(tmp_path):
@@ -251,7 +276,8 @@ def test_permissions(tmp_path):
 @posix
 def test_links_stay(tmp_path):
     (tmp_path/"real").mkdir()
-    for name, where in [("near", "file"), ("far", "real/file"), ("further", "far"), ("out", "real/out")]: (tmp_path/name).symlink_to(where)
+    for name, where in [("near", "file"), ("far", "real/file"), ("further", "far"), ("out", "real/out")]:
+        (tmp_path/name).symlink_to(where)
     (tmp_path/"file").write_text("old")
     for name in ("near", "further"):
         with whole_file(tmp_path/name, "w") as f: f.write("new")
@@ -292,7 +318,8 @@ def test_names(tmp_path, name):
 
 def test_wrong_places(tmp_path):
     (tmp_path/"a").write_text("old")
-    for error, path in [(IsADirectoryError, tmp_path), (FileNotFoundError, tmp_path/"no"/"b"), (NotADirectoryError, tmp_path/"a"/"b")]:
+    places = {IsADirectoryError: tmp_path, FileNotFoundError: tmp_path/"no"/"b", NotADirectoryError: tmp_path/"a"/"b"}
+    for error, path in places.items():
         with pytest.raises(error), whole_file(path): pass
     for path in (tmp_path, tmp_path/"a", tmp_path/"a"/"b"):
         with pytest.raises(ValueError, match="--out"), whole_folder(path, called="--out"): pass
