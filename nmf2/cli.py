@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'NODE_COLUMNS', 'FILES', 'OPTIONS', 'SWITCHES', 'FOR_READERS', 'VALUE', 'PHRASES',
            'UNKNOWN', 'LEAST', 'GROWING', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'stop_if_interrupted', 'interruptible',
-           'no_empty_folders', 'count', 'weigh', 'Topics', 'split', 'in_table', 'node_rows', 'document_rows',
-           'document_columns', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say', 'stage',
-           'agreement', 'summary', 'in_seconds', 'print_results', 'given', 'check_arguments', 'make_topics', 'run_job',
-           'demo', 'named', 'reader_options', 'from_path', 'cluster', 'whole_number', 'number', 'count_or_share',
-           'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
-           'Parser', 'parser', 'add_reading', 'add_counting', 'add_tree', 'in_one_line', 'failed', 'main']
+           'no_empty_folders', 'count', 'weigh', 'Topics', 'split', 'node_rows', 'document_rows', 'document_columns',
+           'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say', 'stage', 'agreement', 'summary',
+           'in_seconds', 'print_results', 'given', 'check_arguments', 'make_topics', 'run_job', 'demo', 'named',
+           'reader_options', 'from_path', 'cluster', 'whole_number', 'number', 'count_or_share', 'n_gram_range',
+           'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'parser',
+           'add_reading', 'add_counting', 'add_tree', 'in_one_line', 'failed', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -133,19 +133,13 @@ def split(
     model.hier_.tree_.vocab = vocab
     return Topics(model.hier_.tree_, model.labels_, model.components_)
 
-# %% ../nbs/70_cli.ipynb #c01801f4
-def in_table(
-    id:str,   # of a node
-)->str:
-    "The id of a node as text that no program takes for a number."
-    return f"root/{id}" if id else "root"
-
 # %% ../nbs/70_cli.ipynb #dfb4dcc0
 def node_rows(
     topics:Topics,    # tree and flat topics
     n_terms:int=10,   # how many words of each node and each flat topic
 ):                    # rows of `NODE_COLUMNS`
     "One row for each node of the tree, with the flat topic if it is a leaf."
+    from nmf2.tree import in_table
     tree, words = topics.tree, topics.words(n_terms)
     number = {leaf.id: i for i, leaf in enumerate(tree.leaves())}
     for id in sorted(tree.nodes):
@@ -163,6 +157,7 @@ def document_rows(
     n_terms:int=10,   # how many words of its leaf, and of its flat topic
 ):                    # rows of `document_columns`
     "One row for each document."
+    from nmf2.tree import in_table
     tree, words = topics.tree, topics.words(n_terms)
     leaves, number = tree.leaves(), tree.labels()
     terms = [", ".join(tree.top_terms(leaf, n=n_terms)) for leaf in leaves]

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_number, progress_bar, seed_of
+from .core import check_layout, check_number, progress_bar, seed_of
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
-from .formats import READERS, check_layout, guess_format, walk
+from .formats import READERS, guess_format, walk
 
 # %% ../nbs/01_data.ipynb #fae1b390
 WORDS = r"(?u)\b[^\W\d_]{2,}\b"      # two letters or more

@@ -6,7 +6,7 @@
 __all__ = ['LINE', 'FIELDS', 'JSON', 'ENTRY', 'ORIENTATIONS', 'PAIR', 'NAMES', 'NPY_PARTS', 'READERS', 'ENDINGS', 'VALUES',
            'DATES', 'FIGURE', 'WORD', 'NUMBER', 'SPECIAL', 'walk', 'read_folder', 'read_lines', 'read_jsonl',
            'read_csv', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
-           'check_layout', 'read_matlab', 'read_npz', 'guess_format', 'as_cell', 'write_table']
+           'read_matlab', 'read_npz', 'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import csv
@@ -26,9 +26,11 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from .core import check_layout
 from .files import (LIFT, brief, check_encoding, contents, decoded, fault, is_text, listing, look, mended, not_that_encoding,
                         opened, plural, unpacked_limit, usual_encoding)
 from .matlab import matlab_arrays
+from .writing import whole_file
 
 # %% ../nbs/00_formats.ipynb #9cae7027
 def walk(
@@ -755,38 +757,6 @@ def _strings(source, what, values):
     except (ValueError, RecursionError):
         raise fault(source, None, f"{brief(what)} has entries that are no names, or not UTF-8") from None
 
-# %% ../nbs/00_formats.ipynb #a3080109
-def check_layout(
-    X,   # a sparse matrix
-):
-    "Stop at a sparse matrix whose index arrays point outside. Compiled code follows them wherever they lead."
-    if X.ndim != 2: raise ValueError(f"it has {X.ndim} dimensions")
-    if X.format == "coo":
-        for places, size in ((X.row, X.shape[0]), (X.col, X.shape[1])): _check_places(places, size, len(X.data))
-    elif X.format in ("csr", "csc", "bsr"):
-        shape = [n//block for n, block in zip(X.shape, X.blocksize)] if X.format == "bsr" else X.shape
-        n_major, n_minor = shape[::-1] if X.format == "csc" else shape
-        _check_places(X.indices, n_minor, len(X.data))
-        _check_starts(X.indptr, n_major, len(X.data))
-
-def _check_places(places, size, n):
-    "Stop at row or column numbers that are not from 0 to `size`, or not `n`"
-    places = np.asarray(places)
-    if places.dtype.kind not in "iu" or places.ndim != 1:
-        raise ValueError("its row and column numbers are not whole numbers")
-    if len(places) != n: raise ValueError(f"it has {len(places):,} row or column numbers for {n:,} values")
-    if n and not (0 <= places.min() and places.max() < size): raise ValueError("it has entries outside")
-
-def _check_starts(starts, n_major, n):
-    "Stop at `n_major` rows that don't share out `n` entries, one after the other"
-    starts = np.asarray(starts)
-    if starts.dtype.kind not in "iu" or starts.ndim != 1:
-        raise ValueError("the beginnings of its rows are not whole numbers")
-    if len(starts) != n_major + 1:
-        raise ValueError(f"it has {n_major:,} rows or columns, but the beginnings of {len(starts) - 1:,}")
-    if starts[0] != 0 or starts[-1] > n or (starts[1:] < starts[:-1]).any():
-        raise ValueError("its rows are out of order")
-
 # %% ../nbs/00_formats.ipynb #217983ed
 def _as_csr(X):
     "`X` as a CSR matrix of float64, or a ValueError that says why not"
@@ -1063,9 +1033,8 @@ def _is_plain(text):
 
 # %% ../nbs/00_formats.ipynb #6163eba2
 def as_cell(
-    value,              # what to write: text stays text, numbers stay numbers
-    marked:bool=False,  # mark any text?
-):                      # number, or text that no program takes for anything else; '' for None, NaN and infinity
+    value,   # what to write: text stays text, numbers stay numbers
+):           # number, or text that no program takes for anything else; '' for None, NaN and infinity
     "What to write into a table for `value`."
     if not isinstance(value, str):
         if value is None: return ""
@@ -1073,7 +1042,7 @@ def as_cell(
         if isinstance(value, (float, np.floating)): return value if np.isfinite(value) else ""
         value = str(value)
     if "\0" in value: value = value.replace("\0", "\\x00")
-    return value if not marked and _is_plain(value) else "'" + value
+    return value if _is_plain(value) else "'" + value
 
 # %% ../nbs/00_formats.ipynb #7ab61c8e
 SPECIAL = re.compile('[",;\t\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|^ | $')
@@ -1085,18 +1054,12 @@ def _quoted(cell):
 
 # %% ../nbs/00_formats.ipynb #256171b7
 def write_table(
-    file,            # path of a file to write, or an open text file
-    header:list,     # names of the columns
-    rows,            # iterable of rows
-    marked:tuple=(), # names of columns whose texts all get an apostrophe in front, such as the ids of nodes
+    file,          # path of a file to write, or an open text file
+    header:list,   # names of the columns
+    rows,          # iterable of rows
 ):
     "Write a CSV table in UTF-8; a text that could pass for something else gets an apostrophe in front."
     if isinstance(file, (str, os.PathLike)):
-        with open(file, "w", newline="", encoding="utf-8", errors="backslashreplace") as fh:
-            return write_table(fh, header, rows, marked)
-    header = [str(name) for name in header]
-    if lost := set(marked) - set(header):
-        raise ValueError(f"marked must be names of columns, and {listing(lost)} is none")
-    marks = [name in marked for name in header]
+        with whole_file(file, "w", newline="", errors="backslashreplace") as fh: return write_table(fh, header, rows)
     file.write(",".join(map(_quoted, header)) + "\n")
-    for row in rows: file.write(",".join(map(_quoted, map(as_cell, row, marks))) + "\n")
+    for row in rows: file.write(",".join(map(_quoted, map(as_cell, row))) + "\n")

@@ -13,6 +13,7 @@ import traitlets
 
 from .formats import write_table
 from .page import SCRIPT, STYLE, Reader, first_view, page
+from .tree import in_table
 
 # %% ../nbs/51_widgets.ipynb #dcb9e722
 KERNEL = r"""
@@ -158,7 +159,7 @@ def to_csv(explorer)->str:
     leaves, numbers, out = tree.leaves(explorer.n_leaves), tree.labels(explorer.n_leaves), io.StringIO()
     titles = [tree.title(leaf) for leaf in leaves]
     write_table(out, ["id", "leaf", "leaf_number", "title"],
-                ((reader.name(i), *(("", -1, "") if k < 0 else (leaves[k].id, int(k), titles[k]))) for i, k in enumerate(numbers)))
+                ((reader.name(i), *((None, -1, None) if k < 0 else (in_table(leaves[k].id), int(k), titles[k]))) for i, k in enumerate(numbers)))
     return out.getvalue()
 
 def file(explorer,

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+# %% ../nbs/00_writing.ipynb #20fa7344
 try: import fcntl
 except ImportError: fcntl = None      # Windows, where what is open can't be removed anyway
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nmf2.tree import in_table
 from nmf2 import cli
 from nmf2.cli import FILES, main
 from nmf2.formats import as_cell
@@ -528,7 +529,7 @@ def is_number(text):
 def test_ids_of_nodes_are_no_numbers(tmp_path, monkeypatch, capsys):
     out = long_rows(tmp_path, monkeypatch)
     nodes = [r["node"] for r in rows(out/"topics.csv")]
-    tree = {cli.in_table(node["id"]): node for node in json.loads((out/"tree.json").read_text(encoding="utf-8"))["nodes"]}
+    tree = {in_table(node["id"]): node for node in json.loads((out/"tree.json").read_text(encoding="utf-8"))["nodes"]}
     assert len({node.removeprefix("root/").lstrip("0") for node in nodes}) < len(set(nodes)) == len(nodes) == 31      # numbers would collide
     assert not [node for node in nodes if is_number(node)] and set(nodes) == set(tree)
     for r in rows(out/"topics.csv"): assert int(r["size"]) == tree[r["node"]]["size"] and r["parent"] == (r["node"][:-1].rstrip("/") if r["node"] != "root" else "")
@@ -548,4 +549,4 @@ def test_ids_from_tables_are_taken_by_trees():
     from nmf2.data import planted_tree
     from nmf2.hier import HierNMF2
     tree = HierNMF2(4).fit(planted_tree((2, 2), n_docs=80).X).tree_
-    for id, node in tree.nodes.items(): assert tree[cli.in_table(id)] is node and tree.top_terms(cli.in_table(id), n=3) == tree.top_terms(id, n=3)
+    for id, node in tree.nodes.items(): assert tree[in_table(id)] is node and tree.top_terms(in_table(id), n=3) == tree.top_terms(id, n=3)

@@ -528,15 +528,14 @@ def test_which_texts_are_marked():
     assert [text for text in MARKED if as_cell(text) != "'" + text] == []
     assert [as_cell(v) for v in (None, 3, -1.5, np.inf, -np.inf, np.nan, np.float32(2), np.int64(-2), True, "17", "0", Path("a"))] == \
         ["", 3, -1.5, "", "", "", 2, -2, True, "17", "0", "a"]
-    assert [as_cell(v, marked=True) for v in ("", "0", "goal", None, 3)] == ["'", "'0", "'goal", "", 3]
 
 
 def test_tables_are_read_as_they_were_written(here):
     texts = CELLS + MARKED + BREAKS
-    write_table("t.csv", ["n", "text", "node"], [(i, text, text) for i, text in enumerate(texts)], marked=["node"])
+    write_table("t.csv", ["n", "text"], list(enumerate(texts)))
     with open("t.csv", newline="", encoding="utf-8") as f: rows = list(csv.reader(f))
-    assert len(rows) == 1 + len(texts) and rows[0] == ["n", "text", "node"]
-    assert [row[1].removeprefix("'") for row in rows[1:]] == texts == [row[2][1:] for row in rows[1:]]
+    assert len(rows) == 1 + len(texts) and rows[0] == ["n", "text"]
+    assert [row[1].removeprefix("'") for row in rows[1:]] == texts
     assert not any(cell[:1] in tuple("=+-@\t\r\n") for row in rows for cell in row)
     assert read_csv("t.csv")["texts"] == [row[1] for row in rows[1:]]
 
@@ -544,26 +543,26 @@ def test_tables_are_read_as_they_were_written(here):
 def test_tables_in_pandas(here):
     pd = pytest.importorskip("pandas")
     texts = CELLS + MARKED + BREAKS
-    write_table("t.csv", ["n", "text", "node"], [(i, text, text) for i, text in enumerate(texts)], marked=["node"])
+    write_table("t.csv", ["n", "text"], list(enumerate(texts)))
     found = pd.read_csv("t.csv")
-    assert [text.removeprefix("'") for text in found["text"]] == texts == [text[1:] for text in found["node"]]
+    assert [text.removeprefix("'") for text in found["text"]] == texts
     for text in texts:
         write_table("t.csv", ["text"], [[text]])
         assert pd.read_csv("t.csv")["text"].tolist() == [as_cell(text)], text
-    write_table("t.csv", ["node", "parent"], [["", None], ["0", ""], ["1", ""], ["00", "0"], ["010", "01"]], marked=["node", "parent"])
+    nodes = ["root", "root/0", "root/1", "root/00", "root/010"]
+    write_table("t.csv", ["node", "parent"], list(zip(nodes, [None, *nodes])))
     found = pd.read_csv("t.csv")
-    assert found["node"].str[1:].tolist() == ["", "0", "1", "00", "010"] and found["parent"].isna().tolist() == [True] + [False]*4
+    assert found["node"].tolist() == nodes and found["parent"].isna().tolist() == [True] + [False]*4
 
 
 def test_tables_of_odd_things(here):
     write_table("t.csv", ["text"], [["a\0=1"], ["\udc80"], [None]])
     assert Path("t.csv").read_text().split("\n") == ["text", "'a\\x00=1", "'\\udc80", "", ""]
-    with pytest.raises(ValueError, match="marked must be names of columns"): write_table("t.csv", ["a"], [], marked=["b"])
 
 
 def test_writing_is_quick(here):
     from time import process_time
     rows = [(f"comp.graphics/{i}", "0101"[:i % 5], i % 7, "a title, of some words", 0.1*i) for i in range(20_000)]
     start = process_time()
-    write_table("t.csv", ["id", "leaf", "n", "title", "score"], rows, marked=["leaf"])
+    write_table("t.csv", ["id", "leaf", "n", "title", "score"], rows)
     assert process_time() - start < 2             # some 0.1 s
