@@ -145,7 +145,7 @@ def _check_is_matrix(X):
 def _one_line(message):
     "A message that may quote the whole matrix, in one line of reasonable length"
     message = " ".join(message.split())
-    return message if len(message) <= 400 else f"{message[:190]} ... {message[-190:]}"
+    return message if len(message) <= 360 else f"{message[:180]} ... {message[-180:]}"
 
 def _remedy(message):
     "What to do about an error in the form of a matrix"

@@ -8,6 +8,7 @@ __all__ = ['LANGUAGES', 'UNSPACED', 'SHARE', 'check_texts', 'language_code', 'wo
            'check_options', 'TermCounter']
 
 # %% ../nbs/00_counting.ipynb #7a08cf52
+import difflib
 import gc
 import inspect
 import multiprocessing
@@ -61,13 +62,14 @@ LANGUAGES = dict(word.split(":") for word in """
 def language_code(
     name:str,   # of a language, such as 'German' or 'de'
 )->str:         # two letters
-    "The code of a language, or an error that lists the names."
+    "The code of a language, or an error that tells near names."
     name = name.strip().lower()
     if name in LANGUAGES: return name
     for code, known in LANGUAGES.items():
         if name == known: return code
-    raise ValueError("stop_words must be a list of words, or None, or one of these languages: "
-                     f"{', '.join(sorted(LANGUAGES.values()))}; got {name!r}")
+    near = difflib.get_close_matches(name, LANGUAGES.values(), n=3) or ["english", "german", "spanish", "..."]
+    raise ValueError(f"stop_words must be a list of words, None, or one of {len(LANGUAGES)} languages such as {', '.join(near)} "
+                     f"(nmf2.counting.LANGUAGES has all), got {name[:40]!r}")
 
 # %% ../nbs/00_counting.ipynb #3d8ad4d9
 def words_of_language(

@@ -425,13 +425,15 @@ def read_reuters(
     single_topic:bool=False,  # keep only the stories with exactly one topic
 )->dict:                      # texts (title and body), ids (NEWID), labels (the topic, where there is exactly one)
     "Reuters-21578, Distribution 1.0, as SGML."
-    texts, ids, labels = [], [], []
+    texts, ids, labels, stories = [], [], [], 0
     for name, sgml in _sgml_files(path):
         for newid, text, topics in _stories(name, sgml):
+            stories += 1
             if single_topic and len(topics) != 1: continue
             texts.append(text)
             ids.append(newid)
             labels.append(topics if len(topics) == 1 else [])
+    if stories and not ids: raise fault(path, None, f"none of the {stories:,} stories has exactly one topic, as single_topic=True wants")
     if not ids:
         raise fault(path, None, "no Reuters stories here (.sgm files, <REUTERS ...>). Unpack archives of other kinds first.")
     return {"texts": texts, "ids": ids, "labels": labels}
@@ -880,7 +882,7 @@ class _Arrays(dict):
         if self.left < 0:
             raise fault(self.source, None, f"a file of {self.source.size:,} bytes whose arrays unpack to too much. {LIFT}")
         try: self[name] = _npy(self.zip, member)
-        except Exception as e: raise fault(self.source, None, f"not a readable .npz file ({e})") from None
+        except Exception as e: raise fault(self.source, None, f"not a readable .npz file ({str(e)[:200]})") from None
         return self[name]
 
     def get(self, name, default=None): return self[name] if name in self else default

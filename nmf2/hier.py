@@ -237,9 +237,10 @@ def _warn_of_limits(grower, n_leaves, name):
     unfinished = sum(not converged for _, _, converged in grower.took)
     if unfinished:
         from sklearn.exceptions import ConvergenceWarning
-        tol, limit = grower.options.get("tol"), f"max_iter={grower.options['max_iter']}"
-        aim = f"reaching tol={tol}: raise either" if tol is not None else "coming to rest: raise it"
-        warnings.warn(f"{unfinished} split{'s'*(unfinished != 1)} stopped at {limit} before {aim}", ConvergenceWarning, stacklevel=4)
+        options = grower.options
+        aim = f"reaching tol={options['tol']}: raise either" if "tol" in options else "coming to rest: raise it"
+        warnings.warn(f"{unfinished} split{'s'*(unfinished != 1)} stopped at max_iter={options['max_iter']} before {aim}",
+                      ConvergenceWarning, stacklevel=4)
     if n_leaves and grower.tree.n_leaves < n_leaves:
         reason = f"scores at least min_score={grower.min_score}" if grower.min_score else "can be split"
         given_up = sum(leaf.score == -2 for leaf in grower.tree.leaves())

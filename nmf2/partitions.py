@@ -88,7 +88,9 @@ def kmeans(
     from sklearn.cluster import KMeans
     n_init = n_init if isinstance(init, str) else 1
     if sp.issparse(Y) and Y.nnz < 2**31: Y = sp.csr_array((Y.data, Y.indices.astype(np.int32), Y.indptr.astype(np.int32)), shape=Y.shape)
-    with threadpool_limits(1): return KMeans(k, init=init, n_init=n_init, max_iter=max_iter, random_state=seed % 2**32).fit(Y)
+    with threadpool_limits(1): found = KMeans(k, init=init, n_init=n_init, max_iter=max_iter, random_state=seed % 2**32).fit(Y)
+    found.cluster_centers_ = np.maximum(found.cluster_centers_, Y.min())       # it centres dense points: rounding may go below
+    return found
 
 # %% ../nbs/30_partitions.ipynb #a400941a
 def _enough(k, filled):
@@ -397,8 +399,7 @@ class FlatKMeans(ClusterMixin, BaseEstimator):
         seed, (X, filled) = seed_of(self.random_state), _points(self, X)
         _enough(k, filled)
         found = kmeans(X if filled.all() else X[filled], k, self.init, n_init, seed)
-        self.labels_ = spread(found.labels_, filled)
-        self.components_ = np.maximum(found.cluster_centers_, X.min())          # scikit-learn centres documents: rounding may go below
+        self.labels_, self.components_ = spread(found.labels_, filled), found.cluster_centers_
         self.n_iter_, self.inertia_ = found.n_iter_, found.inertia_
         return self
 

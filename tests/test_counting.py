@@ -226,7 +226,7 @@ def test_without_the_package(monkeypatch):
         TermCounter(stop_words="German").fit(GERMAN)
     assert stop_list("english")
 
-@pytest.mark.parametrize("words, why", [("klingon", "one of these languages: afrikaans, .*got 'klingon'"), ("der", "got 'der'"), (7, "got int"),
+@pytest.mark.parametrize("words, why", [("klingon", "one of 58 languages such as .*got 'klingon'"), ("der", "got 'der'"), (7, "got int"),
                                         (b"der", "got bytes"), ({"der": 1}, "got dict"), ([1], "has 1"), (["der", None], "has None")])
 def test_stop_words_that_are_none(words, why):
     with pytest.raises(ValueError, match=f"stop_words.*{why}"): TermCounter(stop_words=words).fit(GERMAN)

@@ -8,6 +8,7 @@ import re
 import pytest
 import traitlets
 
+from nmf2.tree import in_table
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.weighting import count_pipeline
@@ -103,7 +104,7 @@ def test_what_is_saved_is_what_is_seen(explorer):
     labels, leaves = explorer.reader.tree.labels(3), explorer.reader.tree.leaves(3)
     assert rows[0] == ["id", "leaf", "leaf_number", "title"] and len(rows) == 361
     for row, k in zip(rows[1:], labels):
-        assert row[2] == str(k) and row[1] == ("" if k < 0 else leaves[k].id)
+        assert row[2] == str(k) and row[1] == ("" if k < 0 else in_table(leaves[k].id))
     assert {row[3] for row in rows[1:] if row[2] == "0"} == {"'=1+1, \"first\""}
     assert {row[3] for row in rows[1:] if row[2] == "1"} == {explorer.reader.tree.title(leaves[1])}
 
