@@ -7,6 +7,7 @@ from pathlib import Path
 
 WARNINGS = {"UserWarning", "EmptyDocumentsWarning", "ConvergenceWarning"}       # categories that users may see
 
+
 class Failure(Exception):
     "A promise that does not hold; its cause, if there is one, says where."
 
@@ -20,14 +21,14 @@ def general(message):
     "A message without what differs from case to case, in plain letters"
     message = message[:2000].encode("ascii", "backslashreplace").decode()
     message = re.sub(r"'[^']*'|\"[^\"]*\"", "'...'", re.sub(r"/\w[^\s:,']*/", ".../", message))
-    return re.sub(r"[-+]?\d[\d.,_]*(e[-+]?\d+)?j?|\s+", lambda match: "#" if match[0].strip() else " ", message)[:100]
+    return " ".join(re.sub(r"[-+]?\d[\d.,_]*(e[-+]?\d+)?j?", "#", message).split())[:100]
 
 def check_message(error, names):
     "Stop at the error of a refusal that a user can't read, or that names none of `names`"
     message, fault = str(error), None
     if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message) for name in names): fault = "names nothing"
     if len(message) >= 500: fault = f"is {len(message)//100*100} characters long"
-    if any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in message): fault = "is not one line of readable characters"
+    if {"Cc", "Cs", "Zl", "Zp"} & set(map(unicodedata.category, message)): fault = "is not one line of readable characters"
     if fault: raise Failure(f"message of {type(error).__name__} {fault}: {general(message)}") from error
 
 def attempt(work, names):
@@ -37,22 +38,26 @@ def attempt(work, names):
         check_message(error, names)
         return Refusal(f"{type(error).__name__}: {general(str(error))}")
 
+def refused(result): return isinstance(result, Refusal)
+
 def check_warnings(said):
     "Stop at a warning that is not for users"
     for w in said:
-        name = w.category.__name__
-        if name not in WARNINGS: raise Failure(f"{name} from {Path(w.filename).name}:{w.lineno}: {general(str(w.message))}")
+        name, text = w.category.__name__, general(str(w.message))
+        if name not in WARNINGS: raise Failure(f"{name} from {Path(w.filename).name}:{w.lineno}: {text}")
 
-def package_folder():
+def in_package(error):
+    "The functions of the package that an error came through"
     import nmf2
-    return os.path.dirname(os.path.abspath(nmf2.__file__)) + os.sep
+    folder = os.path.dirname(os.path.abspath(nmf2.__file__)) + os.sep
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(folder)]
 
 def signature(error):
-    "Class of an error, what it says if it is about a promise, and the last function of the package that it came through"
-    where, text = "", f"{type(error).__name__}: {general(str(error))}"
-    for e in (error, error.__cause__):
-        frames = [f for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(package_folder())] if e else []
-        if frames: where = f" at {Path(frames[-1].filename).name} {frames[-1].name}"
-    return (str(error)[:200] if isinstance(error, Failure) else text) + where
+    "What went wrong, and the last function of the package that the error or its cause came through"
+    text = str(error)[:200] if isinstance(error, Failure) else f"{type(error).__name__}: {general(str(error))}"
+    frames = in_package(error) or (in_package(error.__cause__) if error.__cause__ else [])
+    return text + (f" at {Path(frames[-1].filename).name} {frames[-1].name}" if frames else "")
 
-def pick(rng, things): return things[int(rng.integers(len(things)))]        # any list; `rng.choice` would make arrays of it
+def pick(rng, things):
+    "One of them, whatever they are: `rng.choice` would make an array of them first"
+    return things[int(rng.integers(len(things)))]
