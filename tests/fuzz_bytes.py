@@ -108,9 +108,11 @@ def zipped(members, method=zipfile.ZIP_DEFLATED):
     return out.getvalue()
 
 def members_of(data):
-    "Names and contents; nothing if an earlier mutation damaged the archive"
+    "Names and contents; nothing if an earlier mutation damaged the archive or made a bomb of it"
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive: return [(name, archive.read(name)) for name in archive.namelist()]
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sum(info.file_size for info in archive.infolist()) > 10**7: return []
+            return [(name, archive.read(name)) for name in archive.namelist()]
     except Exception: return []
 
 def npy(array):
@@ -152,7 +154,7 @@ def npy_values(data, rng):
     return npy(pick(rng, [a, a, a, a[::-1], a[:-1], a[None], a.ravel(), *types]))
 
 ARRAY = [npy_header, npy_values, npy_values, npy_values, odd_array, odd_array, *BYTES]
-NAMES = ["X.npy", "format.npy", "labels.npy", "vocab.npy", "texts.npy", "ids.npy", "../x.npy", "x", ""]
+NAMES = ["X.npy", "format.npy", "labels.npy", "vocab.npy", "texts.npy", "ids.npy", "../x.npy", "x"]
 
 def in_zip(data, rng):
     "An array in a .npz changed, added, renamed or left out"
@@ -197,7 +199,7 @@ def in_matlab(data, rng):
     while len(rest) >= 8:
         kind, size = struct.unpack("<II", rest[:8])
         element, rest = rest[8:8+size], rest[8+size:]
-        try: element = zlib.decompress(element) if kind == 15 else element
+        try: element = zlib.decompressobj().decompress(element, 10**7) if kind == 15 else element
         except zlib.error: pass                                 # damaged by an earlier mutation
         if rng.random() < .6: element = mutated(element, [words_of_four]*6 + BYTES, rng)
         if kind == 15: element = zlib.compress(element)
@@ -241,7 +243,8 @@ def untarred(data):
 
 def odd_members(name, size):
     "Changes that make something else of a member"
-    links = [dict(type=kind, linkname=to) for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE) for to in (name, name.split("/")[-1], "../../x", "/etc/passwd")]
+    to = name, name.split("/")[-1], "../../x", "/etc/passwd"
+    links = [dict(type=kind, linkname=other) for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE) for other in to]
     kinds = [dict(type=kind) for kind in (tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.GNUTYPE_SPARSE, b"Z")]
     return links + kinds + [dict(size=0), dict(size=size + 999), dict(size=8**11 - 1, type=tarfile.CONTTYPE)]
 
@@ -250,11 +253,11 @@ def in_tar(data, rng):
     if not (members := untarred(data)): return flip(data, rng)
     i = int(rng.integers(len(members)))
     name, inside, _ = members[i]
-    way = pick(rng, ["change"]*3 + ["odd", "odd", "add", "rename", "twice"])
+    way, names = pick(rng, ["change"]*3 + ["odd", "odd", "add", "rename", "twice"]), ["../up.sgm", "/top.sgm", "x"*300 + ".sgm", "x.txt"]
     if way == "change": members[i] = name, mutated(inside, MUTATIONS["sgml"], rng), {}
     if way == "odd": members[i] = name, inside, pick(rng, odd_members(name, len(inside)))
     if way == "add": members.append((pick(rng, ["dir.sgm", "a/b.sgm", name]), b"", pick(rng, odd_members(name, 0))))
-    if way == "rename": members[i] = pick(rng, ["../up.sgm", "/top.sgm", "x"*300 + ".sgm", "\udcff.sgm", "new\nline.sgm", "x.txt"]), inside, {}
+    if way == "rename": members[i] = pick(rng, [*names, "\udcff.sgm", "new\nline.sgm"]), inside, {}
     if way == "twice": members *= 2
     return tarred(members, rng)
 

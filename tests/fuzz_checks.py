@@ -29,7 +29,7 @@ def check_message(error, names):
     if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message) for name in names): fault = "names nothing"
     if len(message) >= 500: fault = f"is {len(message)//100*100} characters long"
     if {"Cc", "Cs", "Zl", "Zp"} & set(map(unicodedata.category, message)): fault = "is not one line of readable characters"
-    if fault: raise Failure(f"message of {type(error).__name__} {fault}: {general(message)}") from error
+    if fault: raise Failure(f"message of {type(error).__name__} {fault}: {general(message.splitlines()[0] if message else '')}") from error
 
 def attempt(work, names):
     "What `work` gives, or its refusal; `names` are those that the message may name"
