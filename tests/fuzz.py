@@ -155,11 +155,9 @@ class Worker:
         return dict(case=number, end="failed", what=cause_of_death(code, said), detail=detail, seconds=seconds, peak=0)
 
     def try_case(self, number):
-        "The same, with a second chance for what takes too long on a busy machine; after a failure comes a new process"
+        "The same, with a second chance for what takes too long on a busy machine"
         outcome = self.ask(number, self.args.seconds)
-        if outcome["what"].startswith("no end"): outcome = self.ask(number, 3*self.args.seconds)
-        if outcome["end"] == "failed": self.stop()
-        return outcome
+        return self.ask(number, 3*self.args.seconds) if outcome["what"].startswith("no end") else outcome
 
 def run(args, numbers, home):
     "Outcomes of cases, shared out to as many workers as asked for; what fails is said at once, each kind of failure once"
@@ -183,7 +181,8 @@ def run(args, numbers, home):
 def summary(args, outcomes):
     "What became of all cases, as text"
     what = {end: [o for o in outcomes if o["end"] == end] for end in ("accepted", "refused", "failed")}
-    lines = [f"{args.kind}, seed {args.seed}: {len(outcomes):,} cases, " + ", ".join(f"{len(some):,} {end}" for end, some in what.items())]
+    sizes = ", ".join(f"{len(some):,} {end}" for end, some in what.items())
+    lines = [f"{args.kind}, seed {args.seed}: {len(outcomes):,} cases, {sizes}"]
     lines += ["", *(f"{n:7,}  {text}" for text, n in Counter(o["what"] for o in what["refused"]).most_common(args.show)), ""]
     for name, unit, size in (("peak", "MB of memory", 2**20), ("seconds", "seconds", 1)):
         most = max(outcomes, key=lambda o: o[name])
