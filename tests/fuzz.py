@@ -65,7 +65,8 @@ def limit_memory():
 
 def try_here(kind, seed, number, folder):
     "What became of a case, as a dict"
-    rng, base, outcome = np.random.default_rng([seed, number]), memory("VmRSS"), dict(case=number, end="accepted", what="")
+    rng, base = np.random.default_rng([seed, number]), memory("VmRSS")
+    outcome = dict(case=number, end="accepted", what="")
     reset_peak()
     began = time.perf_counter()
     try:
@@ -126,8 +127,9 @@ class Worker:
         options = ["--seed", str(self.args.seed), "--serve", str(self.home/"case")]
         if self.args.plant: options += ["--plant", str(self.args.plant)]
         threads = dict(NUMBA_NUM_THREADS=str(max(2, os.cpu_count() or 1)))      # so that there are several, anyway
-        self.process = subprocess.Popen([sys.executable, __file__, self.args.kind, *options], text=True, env=os.environ | threads,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+        pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        command = [sys.executable, __file__, self.args.kind, *options]
+        self.process = subprocess.Popen(command, env=os.environ | threads, **pipes)
 
     def stop(self):
         if self.process: self.process.communicate()
@@ -160,7 +162,7 @@ class Worker:
         return self.ask(number, 3*self.args.seconds) if outcome["what"].startswith("no end") else outcome
 
 def run(args, numbers, home):
-    "Outcomes of cases, shared out to as many workers as asked for; what fails is said at once, each kind of failure once"
+    "Outcomes of cases, shared out to as many workers as asked for; each kind of failure is said at once, once"
     outcomes, seen = [], set()
     def some(j):
         worker = Worker(args, home/str(j))
@@ -183,7 +185,8 @@ def summary(args, outcomes):
     what = {end: [o for o in outcomes if o["end"] == end] for end in ("accepted", "refused", "failed")}
     sizes = ", ".join(f"{len(some):,} {end}" for end, some in what.items())
     lines = [f"{args.kind}, seed {args.seed}: {len(outcomes):,} cases, {sizes}"]
-    lines += ["", *(f"{n:7,}  {text}" for text, n in Counter(o["what"] for o in what["refused"]).most_common(args.show)), ""]
+    refusals = Counter(o["what"] for o in what["refused"]).most_common(args.show)
+    lines += ["", *(f"{n:7,}  {text}" for text, n in refusals), ""]
     for name, unit, size in (("peak", "MB of memory", 2**20), ("seconds", "seconds", 1)):
         most = max(outcomes, key=lambda o: o[name])
         lines.append(f"at most {most[name]/size:.1f} {unit}, in case {most['case']}")

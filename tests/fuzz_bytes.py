@@ -76,14 +76,14 @@ def replaced(expression, others, first=None):
     return mutate
 
 NUMBERS = [b"0", b"-1", b"2147483648", b"9223372036854775807", b"9223372036854775808", b"1000000000000", b"300000000",
-           b"1e308", b"1e-310", b"nan", b"inf", b"-inf", b"1e400", b"9"*5000, b"0." + b"3"*5000, b"0.5", b"1_0", b"0x10",
-           b"-0", b"\xd9\xa3", b""]
+           b"1e308", b"1e-310", b"nan", b"inf", b"-inf", b"1e400", b"9"*5000, b"0." + b"3"*5000, b"0.5", b"1_0",
+           b"0x10", b"-0", b"\xd9\xa3", b""]
 ODD = [b"\0", b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", "\u2028\u0085".encode(), b"\x1c", b"\xed\xa0\x80",
-       b"\xf4\x90\x80\x80", b"\r", b"\r\n", b"\n", b"\x1b[31m", b" ", b"a", b"\xe9", b"#", b":", b"%", b"\x1f\x8b", b"BZh",
-       b"\xfd7zXZ\0", b"PK\x03\x04"]
+       b"\xf4\x90\x80\x80", b"\r", b"\r\n", b"\n", b"\x1b[31m", b" ", b"a", b"\xe9", b"#", b":", b"%", b"\x1f\x8b",
+       b"BZh", b"\xfd7zXZ\0", b"PK\x03\x04"]
 JSON = [b"NaN", b"-Infinity", b"1e999", b'"\\ud800"', b"null", b"{}", b"[]", b"[[]]", b"true", b"9"*5000, b'"a" "b"',
-        b'{"text":1}', b'["",null]', b'"' + b"a"*100_000 + b'"', b"["*100_000, b"["*50_000 + b"]"*50_000, b'{"a":'*100_000,
-        b'"\\u0000\\n"']
+        b'{"text":1}', b'["",null]', b'"' + b"a"*100_000 + b'"', b"["*100_000, b"["*50_000 + b"]"*50_000,
+        b'{"a":'*100_000, b'"\\u0000\\n"']
 TAGS = [b"<", b"<BODY>", b"<BODY", b"</BODY>", b"<D>", b"<D></D>", b"<REUTERS ", b"</REUTERS>", b'<REUTERS NEWID="7">',
         b"<TITLE>", b"<TITLE", b"<TEXT>", b"</TEXT>", b"<TOPICS>", b"<!--", b'NEWID="', b"&#x110000;", b"&#55296;",
         b"&#" + b"9"*5000 + b";", b"&amp"]
@@ -120,11 +120,11 @@ def npy(array):
     np.lib.format.write_array(out, np.asarray(array))
     return out.getvalue()
 
-SHAPES = [b"()", b"(0,)", b"(-1,)", b"(1000000000000,)", b"(300000000,)", b"(9223372036854775808,)", b"(1, 0)", b"2", b"None",
-          b"(100000, 100000)", b"(0, 9223372036854775807)", b"(1.5,)", b"(True,)", b"(2,)*9"]
-TYPES = [b"'|O'", b"'<f4'", b"'>f8'", b"'<c16'", b"'<U3'", b"'|S4'", b"'<M8[s]'", b"'|b1'", b"'<i8'", b"'>u2'", b"'|V8'",
-         b"'<f2'", b"'<U400000000'", b"[('a', '<i4')]", b"'|S0'", b"'zz'", b"1"]
-HEADER = [replaced(rb"\([^)]*\)", SHAPES), replaced(rb"'[<>|][^']*'", TYPES), replaced(rb"False", [b"True", b"None", b"{"])]
+SHAPES = [b"()", b"(0,)", b"(-1,)", b"(1000000000000,)", b"(300000000,)", b"(9223372036854775808,)", b"(1, 0)", b"2",
+          b"None", b"(100000, 100000)", b"(0, 9223372036854775807)", b"(1.5,)", b"(True,)", b"(2,)*9"]
+TYPES = [b"'|O'", b"'<f4'", b"'>f8'", b"'<c16'", b"'<U3'", b"'|S4'", b"'<M8[s]'", b"'|b1'", b"'<i8'", b"'>u2'",
+         b"'|V8'", b"'<f2'", b"'<U400000000'", b"[('a', '<i4')]", b"'|S0'", b"'zz'", b"1"]
+HEADER = [replaced(rb"\([^)]*\)", SHAPES), replaced(rb"'[<>|][^']*'", TYPES), replaced(rb"False", [b"True", b"{"])]
 
 def npy_header(data, rng):
     "Another shape or type in the header of an array, its length put right"
@@ -134,10 +134,11 @@ def npy_header(data, rng):
     header += b" "*(-(len(header) + 11) % 64) + b"\n"
     return data[:8] + struct.pack("<H", len(header)) + header + data[10+size:]
 
-ODD_ARRAYS = [np.array(3.), np.array("text"), np.zeros(0), np.zeros((0, 0)), np.zeros((2, 2, 2)), np.array([1, "a", None], object),
-              np.array(["", "\ud7ff"]), np.array([b"\xff", b"a"]), np.array([1j]), np.array([np.nan, -1]), np.array(-1),
-              np.array([2**63], np.uint64), np.array(["NaT"], "M8[s]"), np.array([(1, 2.)], "i4,f8"), np.array([[1, 2]]),
-              *map(np.array, ("csr", b"csc", "bsr", "dia", "zzz")), np.array([10**12, 10**12]), np.array([-1, 2]),
+ODD_ARRAYS = [np.array(3.), np.array("text"), np.zeros(0), np.zeros((0, 0)), np.zeros((2, 2, 2)),
+              np.array([1, "a", None], object), np.array(["", "\ud7ff"]), np.array([b"\xff", b"a"]), np.array([1j]),
+              np.array([np.nan, -1]), np.array(-1), np.array([2**63], np.uint64), np.array(["NaT"], "M8[s]"),
+              np.array([(1, 2.)], "i4,f8"), np.array([[1, 2]]), *map(np.array, ("csr", b"csc", "bsr", "dia", "zzz")),
+              np.array([10**12, 10**12]), np.array([-1, 2]),
               np.array([3e8, 2]), np.array([[np.inf]]), np.array([True]), np.array([1, 0, 5, 2], np.int32)]
 
 def odd_array(data, rng): return npy(pick(rng, ODD_ARRAYS))
@@ -245,19 +246,22 @@ def odd_members(name, size):
     "Changes that make something else of a member"
     to = name, name.split("/")[-1], "../../x", "/etc/passwd"
     links = [dict(type=kind, linkname=other) for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE) for other in to]
-    kinds = [dict(type=kind) for kind in (tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.GNUTYPE_SPARSE, b"Z")]
-    return links + kinds + [dict(size=0), dict(size=size + 999), dict(size=8**11 - 1, type=tarfile.CONTTYPE)]
+    kinds = tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.GNUTYPE_SPARSE, b"Z"
+    sizes = [dict(size=0), dict(size=size + 999), dict(size=8**11 - 1, type=tarfile.CONTTYPE)]
+    return links + [dict(type=kind) for kind in kinds] + sizes
+
+ODD_NAMES = ["../up.sgm", "/top.sgm", "x"*300 + ".sgm", "\udcff.sgm", "new\nline.sgm", "x.txt"]
 
 def in_tar(data, rng):
     "Members of a tar archive changed, and odd ones added"
     if not (members := untarred(data)): return flip(data, rng)
     i = int(rng.integers(len(members)))
     name, inside, _ = members[i]
-    way, names = pick(rng, ["change"]*3 + ["odd", "odd", "add", "rename", "twice"]), ["../up.sgm", "/top.sgm", "x"*300 + ".sgm", "x.txt"]
+    way = pick(rng, ["change"]*3 + ["odd", "odd", "add", "rename", "twice"])
     if way == "change": members[i] = name, mutated(inside, MUTATIONS["sgml"], rng), {}
     if way == "odd": members[i] = name, inside, pick(rng, odd_members(name, len(inside)))
     if way == "add": members.append((pick(rng, ["dir.sgm", "a/b.sgm", name]), b"", pick(rng, odd_members(name, 0))))
-    if way == "rename": members[i] = pick(rng, [*names, "\udcff.sgm", "new\nline.sgm"]), inside, {}
+    if way == "rename": members[i] = pick(rng, ODD_NAMES), inside, {}
     if way == "twice": members *= 2
     return tarred(members, rng)
 

@@ -6,7 +6,7 @@ import unicodedata
 from pathlib import Path
 
 WARNINGS = {"UserWarning", "EmptyDocumentsWarning", "ConvergenceWarning"}       # categories that users may see
-
+CONTROLS = {"Cc", "Cs", "Zl", "Zp"}             # kinds of characters in Unicode that end lines, or are none
 
 class Failure(Exception):
     "A promise that does not hold; its cause, if there is one, says where."
@@ -28,8 +28,9 @@ def check_message(error, names):
     message, fault = str(error), None
     if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message) for name in names): fault = "names nothing"
     if len(message) >= 500: fault = f"is {len(message)//100*100} characters long"
-    if {"Cc", "Cs", "Zl", "Zp"} & set(map(unicodedata.category, message)): fault = "is not one line of readable characters"
-    if fault: raise Failure(f"message of {type(error).__name__} {fault}: {general(message.splitlines()[0] if message else '')}") from error
+    if CONTROLS & set(map(unicodedata.category, message)): fault = "is not one line of readable characters"
+    first = general(message.split("\n")[0])
+    if fault: raise Failure(f"message of {type(error).__name__} {fault}: {first}") from error
 
 def attempt(work, names):
     "What `work` gives, or its refusal; `names` are those that the message may name"

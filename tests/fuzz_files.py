@@ -58,7 +58,8 @@ def csv_sample(rng):
     sep = pick(rng, ",;\t|")
     rows = [[str(i), '"' + some_text(rng).replace('"', '""') + '"', pick(rng, "xyz")] for i in range(5)]
     data = lines_of(sep.join(row) for row in [["id", "text", "label"], *rows])
-    return Sample("csv", "a.csv", {"a.csv": data}, "csv", {} if rng.random() < .7 else dict(label_field=["label", "id"]))
+    options = {} if rng.random() < .7 else dict(label_field=["label", "id"])
+    return Sample("csv", "a.csv", {"a.csv": data}, "csv", options)
 
 def story(rng, i):
     "A story in SGML"
@@ -86,17 +87,19 @@ def entries(X): return [f"{i + 1} {j + 1} {X[i,j]:g}" for i, j in zip(*X.nonzero
 
 def docword_sample(rng):
     X = some_counts(rng)
-    data = lines_of([*X.shape, np.count_nonzero(X), *entries(X)])
-    return Sample("docword", "docword.t.txt", {"docword.t.txt": data, **companions(rng, {"vocab.t.txt": X.shape[1]})}, "text")
+    data, beside = lines_of([*X.shape, np.count_nonzero(X), *entries(X)]), companions(rng, {"vocab.t.txt": X.shape[1]})
+    return Sample("docword", "docword.t.txt", {"docword.t.txt": data, **beside}, "text")
 
 def matrix_market_sample(rng):
-    X, kind = np.ceil(some_counts(rng)), pick(rng, ["coordinate real", "coordinate integer", "coordinate pattern", "array real"])
+    X = np.ceil(some_counts(rng))
+    kind = pick(rng, ["coordinate real", "coordinate integer", "coordinate pattern", "array real"])
     rows = entries(X) if "coordinate" in kind else [f"{v:g}" for v in X.T.ravel()]
     if "pattern" in kind: rows = [row.rsplit(" ", 1)[0] for row in rows]
     sizes = f"{X.shape[0]} {X.shape[1]}" + (f" {len(rows)}" if "coordinate" in kind else "")
     data = lines_of([f"%%MatrixMarket matrix {kind} general", "% a comment", sizes, *rows])
     beside = companions(rng, {"m_dictionary.txt": X.shape[1], "m_documents.txt": len(X)})
-    return Sample("matrix-market", "m_matrix.mtx", {"m_matrix.mtx": data, **beside}, "text", dict(orient="documents x terms"))
+    options = dict(orient="documents x terms")
+    return Sample("matrix-market", "m_matrix.mtx", {"m_matrix.mtx": data, **beside}, "text", options)
 
 def svmlight_sample(rng):
     rows = [[f"{j + 1}:{v:g}" for j, v in enumerate(row) if v] for row in some_counts(rng)]
@@ -107,7 +110,8 @@ def matlab_sample(rng):
     X, out, old = some_counts(rng), io.BytesIO(), rng.random() < .2
     arrays = {"fea": pick(rng, [X, sp.csc_matrix(X), sp.csc_matrix(X)])}
     if rng.random() < .5 and not old: arrays["gnd"] = rng.integers(3, size=len(X))
-    if rng.random() < .5 and not old: arrays["vocab"] = np.array([f"w{j}" for j in range(X.shape[1])], pick(rng, [object, str]))
+    words, kind = [f"w{j}" for j in range(X.shape[1])], pick(rng, [object, str])
+    if rng.random() < .5 and not old: arrays["vocab"] = np.array(words, kind)
     scipy.io.savemat(out, arrays, format="4" if old else "5", do_compression=bool(rng.random() < .5))
     return Sample("matlab", "a.mat", {"a.mat": out.getvalue()}, "matlab")
 
@@ -115,14 +119,15 @@ def npz_sample(rng):
     X = some_counts(rng)
     S = pick(rng, [sp.csr_matrix, sp.csc_matrix, sp.coo_matrix])(X)
     parts = ("row", "col", "data") if S.format == "coo" else ("indices", "indptr", "data")
-    arrays = {name: getattr(S, name) for name in parts} | dict(shape=np.array(S.shape), format=np.array(S.format.encode()))
+    arrays = {name: getattr(S, name) for name in parts}
+    arrays |= dict(shape=np.array(S.shape), format=np.array(S.format.encode()))
     if rng.random() < .3: arrays = dict(X=X)
     if rng.random() < .5: arrays["labels"] = rng.integers(3, size=len(X))
     if rng.random() < .5: arrays["vocab"] = np.array([f"w{j}" for j in range(X.shape[1])])
     return Sample("npz", "a.npz", {"a.npz": zipped((name + ".npy", npy(a)) for name, a in arrays.items())}, "npz")
 
-FORMATS = [folder_sample, lines_sample, jsonl_sample, csv_sample, reuters_sample, cluto_sample, docword_sample, matrix_market_sample,
-           svmlight_sample, matlab_sample, npz_sample]
+FORMATS = [folder_sample, lines_sample, jsonl_sample, csv_sample, reuters_sample, cluto_sample, docword_sample,
+           matrix_market_sample, svmlight_sample, matlab_sample, npz_sample]
 
 # ---- damage
 
@@ -136,10 +141,11 @@ def damaged(sample, rng):
 def odd_entry(folder, rng):
     "Something in a folder that is no plain file of text"
     way, path = pick(rng, ["fifo", "loop", "dangling", "name", "dir", "sgm"]), folder/"odd"
+    name = os.fsdecode(b"odd" + pick(rng, [b"\xff.txt", b"\n.txt", b"\x1b[31m"]))
     if way == "fifo": os.mkfifo(path)
     if way == "loop": path.symlink_to(".")
     if way == "dangling": path.symlink_to("nowhere")
-    if way == "name": Path(os.fsdecode(os.fsencode(path) + pick(rng, [b"\xff.txt", b"\n.txt", b"\x1b[31m"]))).write_bytes(b"text")
+    if way == "name": (folder/name).write_bytes(b"text")
     if way == "dir": (folder/"0.txt.d").mkdir()
     if way == "sgm": (folder/"z.sgm").write_bytes(story(rng, 1))
 
@@ -158,15 +164,19 @@ def bomb(data, end, rng):
 def weigh(X):
     "The weights that a matrix of counts comes to"
     from nmf2.weighting import count_pipeline
-    weights = attempt(lambda: count_pipeline(min_df=1, max_df=1.).fit_transform(X), ["X", "min_df", "max_df", "dtype", "add_one"])
-    if not refused(weights): require(np.isfinite(weights.data).all() and weights.min() >= 0, "weights are not finite and nonnegative")
+    pipe = count_pipeline(min_df=1, max_df=1.)
+    weights = attempt(lambda: pipe.fit_transform(X), ["X", "min_df", "max_df", "add_one"])
+    good = refused(weights) or np.isfinite(weights.data).all() and weights.min() >= 0
+    require(good, "weights are not finite and nonnegative")
 
 def counts(corpus):
     "The counts of a corpus and their words, checked; sizes alone if there are very many"
     X = corpus.X
-    require(X.format == "csr" and X.shape[0] == len(corpus) and X.dtype.kind == "f", "X is no CSR matrix of floats, a row a document")
+    good = X.format == "csr" and X.shape[0] == len(corpus) and X.dtype.kind == "f"
+    require(good, "X is no CSR matrix of floats with a row for each document")
     X.check_format(full_check=True)
-    require(not X.nnz or X.data.min() > 0 and np.isfinite(X.data).all(), "X has entries that are not above zero and finite")
+    good = not X.nnz or X.data.min() > 0 and np.isfinite(X.data).all()
+    require(good, "X has entries that are not above zero and finite")
     entries = [a.tolist() for a in (X.data, X.indices, X.indptr)]
     if X.shape[1] > 10**6: return X.shape, entries
     require(len(corpus.vocab) == X.shape[1], "vocab has not a word for each column")
@@ -179,8 +189,9 @@ def contents(corpus):
     require(len(set(corpus.ids)) == n > 0, "ids are not different from each other, or there are no documents")
     require(labels is None or len(labels) == n, "labels are not as many as documents")
     repr(corpus)
-    texts = corpus.texts if corpus.texts is not None else counts(corpus)
-    if corpus.texts is not None: require(len(texts) == n and all(isinstance(t, str) for t in texts), "texts are not as many as documents")
+    texts = corpus.texts
+    if texts is None: texts = counts(corpus)
+    else: require(list(map(type, texts)) == [str]*n, "texts are not as many as documents, or no texts")
     return texts, list(corpus.ids), None if labels is None else labels.tolist()
 
 def through_pipe(find, data):
@@ -205,9 +216,9 @@ def same_again(first, second, way):
 
 def read_again(find, sample, main, data, first, rng, names):
     "Read the main file packed or from a pipe: what was the same before must come to the same"
-    way, end = pick(rng, ["pipe", "packed", "packed", "damaged", pick(rng, ["bomb", "packed", "packed"])]), pick(rng, list(PACKS))
+    way, end = pick(rng, ["pipe"]*3 + ["packed"]*8 + ["damaged"]*3 + ["bomb"]), pick(rng, list(PACKS))
     if way == "pipe" or sample.content in ("npz", "matlab"):
-        alone = len(sample.files) == 1 and sample.content != "tar"      # nothing is beside a pipe, and its name tells no format
+        alone = len(sample.files) == 1 and sample.content != "tar"  # nothing is beside a pipe, and its name says nothing
         return same_again(first, through_pipe(find, data), f"from a pipe, {sample.format}") if alone else None
     packed = bomb(data, end, rng) if way == "bomb" else PACKS[end](data)
     path = Path(f"{main}{end}")
@@ -228,6 +239,7 @@ def files_case(rng, folder):
     def find(path): return contents(read(path, **(dict(sample.options, format=sample.format) if known else {})))
     names = [str(main), *(str(folder/name) for name in files)]
     first = attempt(lambda: find(main), names)
-    require(not (sound and refused(first)) or main.is_dir(), f"a sound file of format {sample.format} is refused: {first}")
+    good = not sound or main.is_dir() or not refused(first)
+    require(good, f"a sound file of format {sample.format} is refused: {first}")
     if main.is_file() and known: read_again(find, sample, main, files[sample.main], first, rng, names)
     return first

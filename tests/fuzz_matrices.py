@@ -1,4 +1,4 @@
-"""Odd matrices for every estimator: patterns, scales, types and forms, parameters, and what is promised of the results"""
+"""Odd matrices for every estimator: values, types and forms, parameters, and what is promised of the results"""
 import pickle
 from importlib import import_module
 
@@ -18,8 +18,8 @@ PATTERNS = [                                     # of n rows and m columns
     lambda rng, n, m: np.tril(np.ones((n, m))),
     lambda rng, n, m: np.outer(rng.random(n), rng.random(m)),
     lambda rng, n, m: rng.random((n, 2)) @ rng.random((2, m)),
-    lambda rng, n, m: rng.poisson(1, (n, 2))[:,rng.integers(2, size=m)]*rng.integers(1, 4, m),                 # parallel columns
-    lambda rng, n, m: rng.poisson(1, (3, m))[rng.integers(3, size=n)],                                         # copies of rows
+    lambda rng, n, m: rng.poisson(1, (n, 2))[:,rng.integers(2, size=m)]*rng.integers(1, 4, m),     # parallel columns
+    lambda rng, n, m: rng.poisson(1, (3, m))[rng.integers(3, size=n)],                                 # copies of rows
     lambda rng, n, m: 1 + 1e-12*rng.random((n, m)),
     lambda rng, n, m: np.arange(n*m).reshape(n, m) == rng.integers(n*m),                               # one entry
     lambda rng, n, m: rng.random((n, m))*10.**-np.arange(m)]
@@ -37,6 +37,8 @@ def scaled(X, rng):
     shape = dict(all=(1, 1), rows=(len(X), 1), columns=(1, X.shape[1]))[way]
     return X*10.**np.round(rng.uniform(-far, far, shape))
 
+ODD_VALUES = [np.nan, np.inf, -1., -0., 1e308, 5e-324]
+
 @np.errstate(all="ignore")
 def some_matrix(rng, n, m):
     "A dense matrix of floats"
@@ -45,7 +47,7 @@ def some_matrix(rng, n, m):
     if rng.random() < .25: X[:,rng.random(m) < .3] = 0
     if rng.random() < .3: X = scaled(X, rng)
     if rng.random() < .3: X = X/np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
-    if rng.random() < .04 and X.size: X.ravel()[rng.integers(X.size)] = pick(rng, [np.nan, np.inf, -1., -0., 1e308, 5e-324])
+    if rng.random() < .04 and X.size: X.ravel()[rng.integers(X.size)] = pick(rng, ODD_VALUES)
     return X
 
 # ---- forms
@@ -95,8 +97,8 @@ def read_only(X):
     X.flags.writeable = False
     return X
 
-DENSE = [lambda X, rng: X, lambda X, rng: np.asfortranarray(X), lambda X, rng: read_only(X), lambda X, rng: np.repeat(X, 2, 0)[::2],
-         lambda X, rng: X[::-1].copy()[::-1], lambda X, rng: X.tolist()]
+DENSE = [lambda X, rng: X, lambda X, rng: np.asfortranarray(X), lambda X, rng: read_only(X), lambda X, rng: X.tolist(),
+         lambda X, rng: np.repeat(X, 2, 0)[::2], lambda X, rng: X[::-1].copy()[::-1]]
 SPARSE = [strange]*6 + [lambda X, rng: sp.csr_matrix(strange(X, rng)), lambda X, rng: sp.csc_array(strange(X, rng)),
           lambda X, rng: sp.coo_array(strange(X, rng)), lambda X, rng: sp.lil_matrix(X), lambda X, rng: sp.dok_array(X),
           lambda X, rng: sp.bsr_array(X), lambda X, rng: sp.dia_matrix(X), broken]
@@ -134,8 +136,9 @@ ESTIMATORS = {                                   # what to try, and values for p
     "nmf:NMF": NMFS,
     "flat:FlatNMF2": HIER | dict(n_clusters=K + [None], moves=[10, 0, 1], refine=[0, 2], topics=["nmf", "svd"]),
     "rank2:Rank2NMF": RANK2 | dict(init=["svd", "random"]),
-    "bisection:RepeatedBisection": dict(n_clusters=K, method=["rb", "rbr", "direct"], cstype=["best", "large"], trials=[1, 3, 10],
-                                        n_iter=[0, 1, 10], criterion=["i1", "i2", "e1", "h1", "h2", "g1", "g1p"]),
+    "bisection:RepeatedBisection": dict(n_clusters=K, method=["rb", "rbr", "direct"], cstype=["best", "large"],
+                                        trials=[1, 3, 10], n_iter=[0, 1, 10],
+                                        criterion=["i1", "i2", "e1", "h1", "h2", "g1", "g1p"]),
     "partitions:PDDP": dict(n_clusters=K, kmeans=[False, True, "cosine"], choice=["scatter", "variance"]),
     "partitions:FlatKMeans": dict(n_clusters=K, init=["k-means++", "random"], n_init=[1, 2]),
     "partitions:SVDClustering": BY | dict(centered=[True, False], scaled=[True, False]),
@@ -145,19 +148,24 @@ ESTIMATORS = {                                   # what to try, and values for p
     "partitions:HierKMeans": TREE | dict(init=["k-means++", "random"], n_init=[1, 2], max_iter=[1, 300]),
     "partitions:NormalizedCutNMF": NMFS,
     "partitions:LDA": dict(n_clusters=K, max_iter=[1, 3], learning_method=[None, "online", "batch"]),
-    "separable:AnchorWords": dict(n_clusters=K, recover=["l2", "kl"], min_df=[1, 2, .1], min_length=[2, 3], project=[None, 2, 5],
-                                  clean_up=[True, False], max_steps=[1, 50]),
-    "separable:XRAY": dict(n_clusters=K, select=["dist", "max", "rand", "greedy"], anchors=["words", "documents"], min_df=[1, 2, .1]),
-    "separable:Hottopixx": dict(n_clusters=K, method=["gradient", "gradient", "lp"], max_words=[300, 5], max_docs=[500, 5],
-                                epochs=[1, 20], noise=[0., .1]),
+    "separable:AnchorWords": dict(n_clusters=K, recover=["l2", "kl"], min_df=[1, 2, .1], min_length=[2, 3],
+                                  project=[None, 2, 5], clean_up=[True, False], max_steps=[1, 50]),
+    "separable:XRAY": dict(n_clusters=K, select=["dist", "max", "rand", "greedy"], anchors=["words", "documents"],
+                           min_df=[1, 2, .1]),
+    "separable:Hottopixx": dict(n_clusters=K, method=["gradient", "gradient", "lp"], max_words=[300, 5],
+                                max_docs=[500, 5], epochs=[1, 20], noise=[0., .1]),
     "consensus:HypergraphEnsemble": dict(n_clusters=K, n_runs=[1, 3], weights=["weighted", "standard", "full"],
-                                         n_topics=[None, 2, [2, 3]], integrate=["bisection", "kmeans", "nmf", "spectral", "meta"]),
-    "consensus:ClusterAggregation": dict(n_clusters=K[:-2], threshold=[.5, 0, [.2, .6]], iterate=[True, False], max_rounds=[1, 3],
-                                         agree=[.5, .9], algorithms=[None, ["kmeans", "bisection"]]),
-    "weighting:TrimVocabulary": dict(min_df=[1, 2, .1, 3], max_df=[.5, 1., 3], max_terms=[None, 1, 5], dtype=[None, "float32"]),
-    "weighting:TfIdf": dict(sublinear_tf=[True, False], use_idf=[True, False], add_one=[True, False], norm=["l2", "l1", None]),
+                                         integrate=["bisection", "kmeans", "nmf", "spectral", "meta"],
+                                         n_topics=[None, 2, [2, 3]]),
+    "consensus:ClusterAggregation": dict(n_clusters=K[:-2], threshold=[.5, 0, [.2, .6]], iterate=[True, False],
+                                         max_rounds=[1, 3], agree=[.5, .9], algorithms=[None, ["kmeans", "bisection"]]),
+    "weighting:TrimVocabulary": dict(min_df=[1, 2, .1, 3], max_df=[.5, 1., 3], max_terms=[None, 1, 5],
+                                     dtype=[None, "float32"]),
+    "weighting:TfIdf": dict(sublinear_tf=[True, False], use_idf=[True, False], add_one=[True, False],
+                            norm=["l2", "l1", None]),
     "weighting:NormalizedCut": {}}
-OFTEN = [*ESTIMATORS, *["hier:HierNMF2"]*5, *["nmf:NMF"]*3, *["flat:FlatNMF2", "rank2:Rank2NMF", "bisection:RepeatedBisection"]*2]
+OFTEN = [*ESTIMATORS, *["hier:HierNMF2"]*5, *["nmf:NMF"]*3,
+         *["flat:FlatNMF2", "rank2:Rank2NMF", "bisection:RepeatedBisection"]*2]
 WRONG = [None, -1, np.nan, np.inf, "x", 1.5, [], True]
 SIZE = {"n_clusters", "n_components", "n_leaves"}
 
@@ -167,15 +175,17 @@ def some_estimator(rng):
     module, attribute = name.split(":")
     build = getattr(import_module(f"nmf2.{module}"), attribute)
     known = build().get_params()
-    params = {key: pick(rng, values) for key, values in ESTIMATORS[name].items() if key in known and (key in SIZE or rng.random() < .5)}
+    params = {}
+    for key, values in ESTIMATORS[name].items():
+        if key in known and (key in SIZE or rng.random() < .5): params[key] = pick(rng, values)
     if "random_state" in known: params["random_state"] = pick(rng, SEEDS)
     if params and rng.random() < .03: params[pick(rng, sorted(params))] = pick(rng, WRONG)
     return build(**params)
 
 # ---- what is promised of them
 
-UNIT = {"HierNMF2", "FlatNMF2", "Rank2NMF", "NMF", "NormalizedCutNMF", "RepeatedBisection", "HypergraphEnsemble", "ClusterAggregation",
-        "HierKMeans"}                                            # topics are of length one, or zero
+UNIT = {"HierNMF2", "FlatNMF2", "HierKMeans", "Rank2NMF", "NMF", "NormalizedCutNMF", "RepeatedBisection",
+        "HypergraphEnsemble", "ClusterAggregation"}                        # topics are of length one, or zero
 ALIVE = {"HierNMF2", "FlatNMF2", "RepeatedBisection"}            # and none of these is zero
 SHARES = {"HierNMF2", "HierKMeans", "HypergraphEnsemble", "LDA"} # rows of `transform` sum to one
 
@@ -192,15 +202,17 @@ def use(est, X, other, threads):
         if hasattr(est, way): found[way] = attempt(lambda: getattr(est, way)(other), ["X"])
     if hasattr(est, "grow"):
         n = est.n_leaves_
-        found["tree"] = est.grow(n + 2).tree_
-        require((found["tree"].labels(n) == found["labels_"]).all(), f"{type(est).__name__}: labels change when the tree grows on")
+        tree = found["tree"] = est.grow(n + 2).tree_
+        same = (tree.labels(n) == found["labels_"]).all()
+        require(same, f"{type(est).__name__}: labels change when the tree grows on")
     return found
 
 def as_bytes(value):
     "A result in a form to be compared"
     if refused(value): return value
     if hasattr(value, "splits"):
-        return [value.splits, *((id, node.docs.tolist(), node.outliers.tolist(), repr(node.score)) for id, node in value.nodes.items())]
+        nodes = value.nodes.values()
+        return [value.splits] + [(node.id, node.docs.tolist(), node.outliers.tolist(), repr(node.score)) for node in nodes]
     return [a.tobytes() for a in arrays_in(value)]
 
 def check_topics(name, H, m):
@@ -211,7 +223,7 @@ def check_topics(name, H, m):
     if name in ALIVE: require((length > 0).all(), f"{name}: a topic is zero")
 
 def check_found(name, found, shape, empty, n_other):
-    "All that is promised; `empty` says which documents are, as far as that is known, and `n_other` how many others there were"
+    "All that is promised; `empty` says which documents are, if that is known, and `n_other` how many others there were"
     (n, m), k = shape, len(found.get("components_", ()))
     if "components_" in found: check_topics(name, found["components_"], m)
     if "labels_" in found: check_labels(found["labels_"], n, k, empty, f"{name}: labels")
@@ -235,6 +247,8 @@ def matrices_case(rng, folder):
     second = attempt(lambda: use(est, plain(X), other, 1), names)
     require(refused(first) == refused(second), f"{name}: refused once only: {first if refused(first) else second}")
     if refused(first): return first
-    for key in first: require(as_bytes(first[key]) == as_bytes(second[key]), f"{name}: {key} has other bits on one thread, or from sorted indices")
+    for key in first:
+        same = as_bytes(first[key]) == as_bytes(second[key])
+        require(same, f"{name}: {key} has other bits on one thread, or from sorted indices")
     known = getattr(X, "dtype", None) == float and nonnegative(D)        # in another type, small weights may be gone
     check_found(name, first, (n, m), (D == 0).all(1) if known else None, len(E))

@@ -10,9 +10,9 @@ from fuzz_checks import Refusal, attempt, general, pick, refused, require
 from fuzz_files import SOME
 from fuzz_trees import nonnegative, use_tree
 
-ODD = ["\0", "\ud800", "=1+1", "@x", "-2", "</script><script>", "<!--", "&amp;", "\r", "\n", "\u2028", "\u3000", "\u202e", "\ufeff",
-       "İ", "ﬀ", "ẞ", "e\u0301\u0301", "我们都是好朋友", "ภาษาไทยไม่มีช่องว่าง", "العربية", "हिन्दी", "'", '"', "\\", "{{x}}", "1e400",
-       "a", "A", "nan", "None", "x"*5000, "long" + "er"*20_000]
+ODD = ["\0", "\ud800", "=1+1", "@x", "-2", "</script><script>", "<!--", "&amp;", "\r", "\n", "\u2028", "\u3000",
+       "\u202e", "\ufeff", "İ", "ﬀ", "ẞ", "e\u0301\u0301", "我们都是好朋友", "ภาษาไทยไม่มีช่องว่าง", "العربية", "हिन्दी", "'", '"',
+       "\\", "{{x}}", "1e400", "a", "A", "nan", "None", "x"*5000, "long" + "er"*20_000]
 NO_TEXTS = [None, 3, np.nan, b"bytes", ["list"], {}]
 LENGTHS = [0, 1, 2, 5, 5, 10, 10, 30]
 
@@ -28,9 +28,9 @@ def some_texts(rng):
 
 CONTAINERS = [list]*15 + [tuple, iter, lambda texts: np.array(texts, object), lambda texts: "".join(map(str, texts)),
                           lambda texts: dict(enumerate(texts)), lambda texts: sp.csr_array((len(texts), 3))]
-OPTIONS = dict(min_df=[1, 2, 3, .1, 0., -1, 1.5], max_df=[.5, 5, 0], max_terms=[1, 5, 0], lowercase=[False], sublinear_tf=[False],
-               token_pattern=[r"\w+", r"\S+", r"(?u)\b\w\b", ".", "(", "(a)(b)", ""], normalized_cut=[False], n_jobs=[1, None, 0],
-               stop_words=["english", None, ["the"], "german", "klingon", {"the", "a"}, [], 3], dtype=[np.float64, int],
+OPTIONS = dict(min_df=[1, 2, 3, .1, 0., -1, 1.5], max_df=[.5, 5, 0], max_terms=[1, 5, 0], lowercase=[False],
+               sublinear_tf=[False], token_pattern=[r"\w+", r"\S+", r"(?u)\b\w\b", ".", "(", "(a)(b)", ""], n_jobs=[1, None, 0],
+               normalized_cut=[False], dtype=[np.float64, int], stop_words=["english", None, ["the"], "german", "klingon", {"the", "a"}, [], 3],
                ngram_range=[(1, 2), (2, 3), (2, 1), (0, 1), None])
 
 def fit(texts, params):
@@ -41,9 +41,11 @@ def fit(texts, params):
 def grow(rng, texts, folder):
     "From texts to a tree, and all that can be asked of it"
     from nmf2.hier import HierNMF2
-    params = dict(min_df=1, max_df=1.) | {name: pick(rng, values) for name, values in OPTIONS.items() if rng.random() < .1}
+    params = dict(min_df=1, max_df=1.)
+    params |= {name: pick(rng, values) for name, values in OPTIONS.items() if rng.random() < .1}
     given = pick(rng, CONTAINERS)(texts)
-    found = attempt(lambda: fit(given, params), ["texts", "token_pattern", "token pattern", "stop_words", "add_one", *params])
+    names = ["texts", "token_pattern", "token pattern", "stop_words", "add_one", *params]
+    found = attempt(lambda: fit(given, params), names)
     if refused(found): return found
     pipe, X = found
     vocab = pipe.get_feature_names_out()
@@ -72,11 +74,11 @@ def command(rng, texts, folder):
     "The command on a file of texts"
     from nmf2.cli import main
     texts, out = [text for text in texts if isinstance(text, str)], folder/"out"
-    names, labels = ([pick(rng, ODD[:20]) for _ in texts] for _ in range(2))
-    records = [dict(text=text, id=f"{name}{i}", label=label) for i, (text, name, label) in enumerate(zip(texts, names, labels))]
+    def odd(): return pick(rng, ODD[:20])
+    records = [dict(text=text, id=f"{odd()}{i}", label=odd()) for i, text in enumerate(texts)]
     (folder/"t.jsonl").write_text("\n".join(map(json.dumps, records)))
-    choices = {"--leaves": ["2", "3", "20", "1", "x"], "--min-df": ["1", "1", "2", "0.1", "1.5"], "--max-df": ["1.0", "0.5"],
-               "--weights": ["ncut", "tfidf", "none"]}
+    choices = {"--leaves": ["2", "3", "20", "1", "x"], "--min-df": ["1", "1", "2", "0.1", "1.5"], 
+               "--max-df": ["1.0", "0.5"], "--weights": ["ncut", "tfidf", "none"]}
     argv = ["cluster", str(folder/"t.jsonl"), "--out", str(out)]
     for option, values in choices.items(): argv += [option, pick(rng, values)]
     said = io.StringIO()

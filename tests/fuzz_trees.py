@@ -31,7 +31,8 @@ def check_split(split, n, n_terms):
     terms, t = split.terms, len(split.terms)
     fit = terms.ndim == 1 and split.Ht.shape == (t, 2) and split.W.shape == (n, 2) and split.side.shape == (n,)
     require(fit, "arrays of a split don't fit")
-    require((np.diff(terms) > 0).all() and (t == 0 or 0 <= terms[0] and terms[-1] < n_terms), "terms of a split are out of order or range")
+    in_range = t == 0 or 0 <= terms[0] and terms[-1] < n_terms
+    require(in_range and (np.diff(terms) > 0).all(), "terms of a split are out of order or range")
     require(nonnegative(split.Ht) and nonnegative(split.W), "a split is not finite and nonnegative")
     require(np.isin(split.side, (0, 1)).all(), "sides of a split are not 0 and 1")
 
@@ -46,16 +47,19 @@ def check_children(node):
 def check_tree(tree):
     "All that is promised of a tree"
     nodes, inner = tree.nodes, [node for node in tree.nodes.values() if node.children]
-    require("" in nodes and sorted(tree.splits) == sorted(node.id for node in inner), "the tree's splits are not its inner nodes")
+    same = "" in nodes and sorted(tree.splits) == sorted(node.id for node in inner)
+    require(same, "the tree's splits are not its inner nodes")
     root = nodes[""]
     require(sorted([*root.docs, *root.outliers]) == list(range(tree.n_docs)), "the root has not all documents")
     require(nonnegative(tree.root_topic), "the root's topic is not finite and nonnegative")
     for node in nodes.values():
         require(node.id == "" or node.id[:-1] in nodes, "a node has no parent")
-        require(not np.isnan(node.score) and (np.diff(node.docs) > 0).all(), "a score is not a number, or documents are not in order")
+        require(not np.isnan(node.score), "a score is not a number")
+        require((np.diff(node.docs) > 0).all(), "documents are not in order")
         if node.split is not None: check_split(node.split, node.size, tree.n_terms)
     for node in inner: check_children(node)
-    for n in range(1, min(tree.n_leaves, 30) + 1): check_labels(tree.labels(n), tree.n_docs, n, None, "labels of the tree cut")
+    for n in range(1, min(tree.n_leaves, 30) + 1):
+        check_labels(tree.labels(n), tree.n_docs, n, None, "labels of the tree cut")
 
 def use_tree(tree, path, X, texts=None):
     "Everything that can be asked of a tree, which must be answered"
@@ -65,10 +69,12 @@ def use_tree(tree, path, X, texts=None):
     check_weights(tree.transform(X), len(X), True, "weights of new documents")
     for id in list(tree.nodes)[:6]:
         for ask in (tree.top_terms, tree.contrast, tree.typical, tree.borderline, tree.title): ask(id)
-    for doc in range(min(tree.n_docs, 5)): require(tree.path(doc)[0].id == "", "the way of a document does not begin at the root")
+    for doc in range(min(tree.n_docs, 5)):
+        require(tree.path(doc)[0].id == "", "the way of a document does not begin at the root")
     for term in range(min(tree.n_terms, 3)): tree.find(term)
-    for show in (str, repr, lambda tree: tree.to_fragment(texts), lambda tree: tree.to_html(texts)): require(show(tree), "nothing is shown")
-    require(json.loads(tree.to_json())["n_leaves"] == k and len(tree.to_linkage()) == k - 1, "JSON or linkage have other leaves")
+    for text in (str(tree), repr(tree), tree.to_fragment(texts), tree.to_html(texts)): require(text, "nothing is shown")
+    same = json.loads(tree.to_json())["n_leaves"] == k and len(tree.to_linkage()) == k - 1
+    require(same, "JSON or linkage have other leaves")
     tree.save(path)
     again = type(tree).load(path)
     same = (again.labels() == tree.labels()).all() and again.names == tree.names and str(again) == str(tree)
@@ -90,8 +96,8 @@ def saved(which):
         model.tree_.save(Path(folder)/"tree.nmf2")
         return (Path(folder)/"tree.nmf2").read_bytes()
 
-VALUES = [None, -1, 0, 1, 2**31, 2**63, 10**12, 1e308, float("nan"), float("inf"), .5, True, "", "0", "00", "2", "x"*1000, "\ud800",
-          [], {}, [[]], ["", ""]]
+VALUES = [None, -1, 0, 1, 2**31, 2**63, 10**12, 1e308, float("nan"), float("inf"), .5, True, "", "0", "00", "2",
+          "x"*1000, "\ud800", [], {}, [[]], ["", ""]]
 
 def json_values(data, rng):
     "Another value somewhere in the JSON of a tree file, or one left out, doubled, or a list turned round"
