@@ -218,7 +218,7 @@ def read_again(find, sample, main, data, first, rng, names):
     "Read the main file packed or from a pipe: what was the same before must come to the same"
     way, end = pick(rng, ["pipe"]*3 + ["packed"]*8 + ["damaged"]*3 + ["bomb"]), pick(rng, list(PACKS))
     if way == "pipe" or sample.content in ("npz", "matlab"):
-        alone = len(sample.files) == 1 and sample.content != "tar"  # nothing is beside a pipe, and its name says nothing
+        alone = len(sample.files) == 1 and sample.content != "tar"      # nothing is beside a pipe; its name says nothing
         return same_again(first, through_pipe(find, data), f"from a pipe, {sample.format}") if alone else None
     packed = bomb(data, end, rng) if way == "bomb" else PACKS[end](data)
     path = Path(f"{main}{end}")

@@ -211,8 +211,8 @@ def as_bytes(value):
     "A result in a form to be compared"
     if refused(value): return value
     if hasattr(value, "splits"):
-        nodes = value.nodes.values()
-        return [value.splits] + [(node.id, node.docs.tolist(), node.outliers.tolist(), repr(node.score)) for node in nodes]
+        def told(node): return node.id, node.docs.tolist(), node.outliers.tolist(), repr(node.score)
+        return [value.splits, *map(told, value.nodes.values())]
     return [a.tobytes() for a in arrays_in(value)]
 
 def check_topics(name, H, m):

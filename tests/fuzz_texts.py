@@ -11,8 +11,8 @@ from fuzz_files import SOME
 from fuzz_trees import nonnegative, use_tree
 
 ODD = ["\0", "\ud800", "=1+1", "@x", "-2", "</script><script>", "<!--", "&amp;", "\r", "\n", "\u2028", "\u3000",
-       "\u202e", "\ufeff", "İ", "ﬀ", "ẞ", "e\u0301\u0301", "我们都是好朋友", "ภาษาไทยไม่มีช่องว่าง", "العربية", "हिन्दी", "'", '"',
-       "\\", "{{x}}", "1e400", "a", "A", "nan", "None", "x"*5000, "long" + "er"*20_000]
+       "\u202e", "\ufeff", "İ", "ﬀ", "ẞ", "e\u0301\u0301", "我们都是好朋友", "ภาษาไทยไม่มีช่องว่าง", "العربية", "हिन्दी", "'",
+       '"', "\\", "{{x}}", "1e400", "a", "A", "nan", "None", "x"*5000, "long" + "er"*20_000]
 NO_TEXTS = [None, 3, np.nan, b"bytes", ["list"], {}]
 LENGTHS = [0, 1, 2, 5, 5, 10, 10, 30]
 
@@ -29,8 +29,9 @@ def some_texts(rng):
 CONTAINERS = [list]*15 + [tuple, iter, lambda texts: np.array(texts, object), lambda texts: "".join(map(str, texts)),
                           lambda texts: dict(enumerate(texts)), lambda texts: sp.csr_array((len(texts), 3))]
 OPTIONS = dict(min_df=[1, 2, 3, .1, 0., -1, 1.5], max_df=[.5, 5, 0], max_terms=[1, 5, 0], lowercase=[False],
-               sublinear_tf=[False], token_pattern=[r"\w+", r"\S+", r"(?u)\b\w\b", ".", "(", "(a)(b)", ""], n_jobs=[1, None, 0],
-               normalized_cut=[False], dtype=[np.float64, int], stop_words=["english", None, ["the"], "german", "klingon", {"the", "a"}, [], 3],
+               sublinear_tf=[False], token_pattern=[r"\w+", r"\S+", r"(?u)\b\w\b", ".", "(", "(a)(b)", ""],
+               n_jobs=[1, None, 0], normalized_cut=[False], dtype=[np.float64, int],
+               stop_words=["english", None, ["the"], "german", "klingon", {"the", "a"}, [], 3],
                ngram_range=[(1, 2), (2, 3), (2, 1), (0, 1), None])
 
 def fit(texts, params):
