@@ -63,7 +63,8 @@ def csv_sample(rng):
 
 def story(rng, i):
     "A story in SGML"
-    topics = "".join(f"<D>{pick(rng, SOME[:4])}</D>" for _ in range(int(rng.integers(3))))
+    n_topics = int(rng.integers(3)) if i else 1                         # one story at least has a single topic
+    topics = "".join(f"<D>{pick(rng, SOME[:4])}</D>" for _ in range(n_topics))
     title, body = f"<TITLE>{pick(rng, SOME[:4])}</TITLE>", f"<BODY>{some_text(rng)} &amp; {some_text(rng)}\n&#3;</BODY>"
     return (f'<REUTERS TOPICS="YES" NEWID="{i}">\n<TOPICS>{topics}</TOPICS>\n<TEXT>&#2;\n{title}\n{body}</TEXT>\n'
             '</REUTERS>\n').encode("latin-1", "replace")

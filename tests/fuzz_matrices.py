@@ -1,5 +1,6 @@
 """Odd matrices for every estimator: values, types and forms, parameters, and what is promised of the results"""
 import pickle
+import warnings
 from importlib import import_module
 
 import numpy as np
@@ -108,6 +109,7 @@ DTYPES = [float]*20 + [np.float32]*10 + [np.int32, np.int64, np.uint8, bool, np.
 def in_some_form(X, rng):
     "A matrix as an estimator may be given it"
     dtype = pick(rng, DTYPES)
+    warnings.simplefilter("ignore", sp.SparseEfficiencyWarning)         # of diagonals; `try_here` puts it back
     dense = not X.size or dtype in (object, np.float16, np.longdouble) or rng.random() < .3
     return pick(rng, DENSE if dense else SPARSE)(X.astype(dtype), rng)
 
@@ -213,7 +215,7 @@ def as_bytes(value):
     if hasattr(value, "splits"):
         def told(node): return node.id, node.docs.tolist(), node.outliers.tolist(), repr(node.score)
         return [value.splits, *map(told, value.nodes.values())]
-    return [a.tobytes() for a in arrays_in(value)]
+    return [a.tobytes() for a in ((value.toarray(),) if sp.issparse(value) else arrays_in(value))]
 
 def check_topics(name, H, m):
     H = np.asarray(H, float)
