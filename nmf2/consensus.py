@@ -105,7 +105,7 @@ def _by_meta(H, k, seed):
     if H.shape[1] > 5000: raise ValueError(f'"meta" compares all pairs of clusters, and {H.shape[1]} are more than 5000')
     if H.shape[1] <= k: group = np.arange(H.shape[1])
     else:
-        apart = 1 - jaccard(H)
+        apart = np.maximum(1 - jaccard(H), 0)               # rounding may take equal ones below zero
         np.fill_diagonal(apart, 0)
         group = fcluster(linkage(squareform(apart, checks=False), "average"), k, "maxclust") - 1
     G = columns_of(group).toarray()

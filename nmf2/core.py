@@ -152,6 +152,7 @@ def _remedy(message):
     for part, remedy in (("sample(s)", "X needs one document a row, and more of them."),
                          ("feature(s)", "X needs one term a column: was the vocabulary trimmed too far?"),
                          ("X has", "Weigh new documents with the pipeline that weighted those of the fit."),
+                         ("2D array", "X needs documents as rows and terms as columns."),
                          ("could not convert", "X must hold numbers: make them from texts with nmf2.text_pipeline().")):
         if part in message: return remedy
     return ""
