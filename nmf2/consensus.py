@@ -529,6 +529,9 @@ def _given_labels(labels, n):
 def _lists(est, n_terms):
     "What a `ClusterAggregation` aggregates, and what clusters again"
     k = est.n_clusters
+    for name in ("clusterers", "algorithms"):
+        given = getattr(est, name)
+        if given is not None and not isinstance(given, (list, tuple)): raise ValueError(f"{name} must be a list or None, got {given!r:.60}")
     first = [race(name, k) for name in RACE if k <= n_terms or "SVDr" not in name] if est.clusterers is None else list(est.clusterers)
     if not first: raise ValueError("clusterers must hold at least one estimator or clustering")
     again = [one for one in first if hasattr(one, "fit")] if est.algorithms is None else list(est.algorithms)

@@ -217,17 +217,17 @@ def as_bytes(value):
         return [value.splits, *map(told, value.nodes.values())]
     return [a.tobytes() for a in ((value.toarray(),) if sp.issparse(value) else arrays_in(value))]
 
-def check_topics(name, H, m):
+def check_topics(name, H, m, signed):
     H = np.asarray(H, float)
-    require(H.shape[1] == m and nonnegative(H), f"{name}: topics are not finite and nonnegative")
+    require(H.shape[1] == m and nonnegative(abs(H) if signed else H), f"{name}: topics are not finite and nonnegative")
     length = np.linalg.norm(H, axis=1)
     if name in UNIT: require(((abs(length - 1) < 1e-3) | (length == 0)).all(), f"{name}: topics are not of unit length")
     if name in ALIVE: require((length > 0).all(), f"{name}: a topic is zero")
 
-def check_found(name, found, shape, empty, n_other):
-    "All that is promised; `empty` says which documents are, if that is known, and `n_other` how many others there were"
+def check_found(name, found, shape, empty, n_other, signed):
+    "All that is promised; `empty` says which documents are, if known, `n_other` how many others there were; `signed`: of any sign"
     (n, m), k = shape, len(found.get("components_", ()))
-    if "components_" in found: check_topics(name, found["components_"], m)
+    if "components_" in found: check_topics(name, found["components_"], m, signed)
     if "labels_" in found: check_labels(found["labels_"], n, k, empty, f"{name}: labels")
     if "fit_transform" in found: check_weights(found["fit_transform"], n, name in SHARES, f"{name}: weights of the fit")
     said = {way: found[way] for way in ("transform", "predict") if way in found and not refused(found[way])}
@@ -253,4 +253,6 @@ def matrices_case(rng, folder):
         same = as_bytes(first[key]) == as_bytes(second[key])
         require(same, f"{name}: {key} has other bits on one thread, or from sorted indices")
     known = getattr(X, "dtype", None) == float and nonnegative(D)        # in another type, small weights may be gone
-    check_found(name, first, (n, m), (D == 0).all(1) if known else None, len(E))
+    values = X.toarray() if sp.issparse(X) else np.asarray(X, float)
+    signed = not est.__sklearn_tags__().input_tags.positive_only and not nonnegative(values)
+    check_found(name, first, (n, m), (D == 0).all(1) if known else None, len(E), signed)

@@ -373,3 +373,9 @@ NEGATIVE = {f"check_clustering{rest}": "its data have negative entries" for rest
                          expected_failed_checks=lambda estimator: NEGATIVE)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("name", ["clusterers", "algorithms"])
+@pytest.mark.parametrize("given", [1.5, "bisection", {"bisection"}])
+def test_what_is_aggregated_is_a_list(name, given):
+    with pytest.raises(ValueError, match=f"{name} must be a list"): ClusterAggregation(2, **{name: given}).fit(np.eye(4))
