@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit, say_if_compiling
-from .core import check_matrix, check_number, matrix_tags, seed_of, stream
+from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream
 from .kernels import FAST, ROWS, Rows, _add32, _add64, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts, zeros_in_lines
 from .nnls import heaviest
 from .tree import largest
@@ -728,8 +728,7 @@ def _check_options(est):
     for name, low in (("n_clusters", 1), ("trials", 1), ("n_iter", 0)): check_number(name, getattr(est, name), low)
     kind_of(est.criterion)
     for name, allowed in (("method", ("rb", "rbr", "direct")), ("cstype", ("best", "large"))):
-        if getattr(est, name) not in allowed:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(est, name)!r}")
+        check_choice(name, getattr(est, name), allowed)
 
 def _clusters(est, docs, seed):
     "Labels before any refinement, and the clustering in the end"

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, unit_rows
-from .core import check_matrix, check_number, matrix_tags, progress_bar, seed_of
+from .core import check_choice, check_matrix, check_number, matrix_tags, progress_bar, seed_of
 from .kernels import in_threads
 from .nmf import NMF, nmf
 from .nnls import heaviest
@@ -277,7 +277,7 @@ def _bases(est, seed):
     "The estimators to fit, one for each run, after a look at every parameter"
     k, r = check_number("n_clusters", est.n_clusters, 1), check_number("n_runs", est.n_runs, 1)
     for name, known in (("weights", WEIGHTS), ("integrate", INTEGRATORS)):
-        if getattr(est, name) not in known: raise ValueError(f"{name} must be one of {', '.join(known)}, got {getattr(est, name)!r}")
+        check_choice(name, getattr(est, name), known)
     sizes = [k if est.base is None else None]
     if est.n_topics is not None: sizes = [check_number("n_topics", size, 1) for size in np.atleast_1d(est.n_topics).tolist()]
     base = NMF(solver="hals", init="random", max_iter=10, tol=0) if est.base is None else est.base

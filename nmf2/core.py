@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'expect_error', 'check_layout', 'check_sparse', 'value_range', 'check_matrix', 'matrix_tags', 'check_number',
-           'seed_of', 'stream', 'with_names', 'names_of', 'progress_bar', 'single_blas']
+           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'progress_bar', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import sys
@@ -211,6 +211,17 @@ def check_number(
         raise ValueError(f"{name} must be a {'whole ' if whole else ''}number {'above' if above else 'of at least'} {low}, "
                          f"got {value!r}")
     return int(value) if whole else float(value)
+
+# %% ../nbs/00_core.ipynb #9c8f543f
+def check_choice(
+    name:str,   # the argument, as the caller knows it
+    value,      # what was given
+    allowed,    # the words
+)->str:         # `value`
+    "`value` if it is one of the words allowed, else an error that lists them."
+    if not (isinstance(value, str) and value in allowed):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r:.60}")
+    return value
 
 # %% ../nbs/00_core.ipynb #07523f57
 def seed_of(

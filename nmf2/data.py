@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_layout, check_number, progress_bar, seed_of
+from .core import check_choice, check_layout, check_number, progress_bar, seed_of
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
 from .formats import READERS, guess_format, walk
 
@@ -485,11 +485,6 @@ def _opened(path, limits, progress):
         folder = Folder(path, limits, bar.update)
         with no_bare_errors(folder) if path.is_dir() else opened(path, limits, bar.update) as source: yield source
 
-def _check_format(format):
-    "Stop at formats that nobody can read"
-    known = ", ".join(READERS)
-    if format not in READERS: raise ValueError(f"format must be one of {known}; got {brief(format)}")
-
 def _check_options(format, options):
     "Stop at options that a reader doesn't have"
     takes = list(inspect.signature(READERS[format]).parameters)[1:]
@@ -511,7 +506,7 @@ def read(
         raise ValueError(f"path must be that of a file or a folder; got {brief(path)}")
     path = Path(os.path.expanduser(path))
     if not path.exists(): raise FileNotFoundError(f"{path}: there is no such file or folder")
-    if format is not None: _check_format(format)
+    if format is not None: check_choice("format", format, READERS)
     with _opened(path, limits, progress) as source:
         if format is None: format = guess_format(source)
         if format is None:

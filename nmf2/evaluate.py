@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_matrix, check_number
+from .core import check_choice, check_matrix, check_number
 from .data import WORDS, Corpus
 from .formats import plural
 from .tree import Tree, largest
@@ -82,9 +82,6 @@ class Contingency(NamedTuple):
 # %% ../nbs/40_evaluate.ipynb #9b291b86
 OUTLIERS, UNLABELLED = ("cluster", "drop"), ("error", "drop", "class")
 
-def _one_of(name, value, allowed):
-    if not (isinstance(value, str) and value in allowed): raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
-
 def _none_as_group(numbers, names, called):
     "Those that belong to no group as a group of their own, the last"
     if not (none := numbers < 0).any(): return numbers, names
@@ -92,7 +89,7 @@ def _none_as_group(numbers, names, called):
 
 def _checked_classes(classes, unlabelled):
     "Numbers and names of the classes; −1 is left only where it is to be dropped"
-    _one_of("unlabelled", unlabelled, UNLABELLED)
+    check_choice("unlabelled", unlabelled, UNLABELLED)
     numbers, names = group_numbers(classes, "classes")
     if unlabelled == "class": return _none_as_group(numbers, names, "(none)")
     if unlabelled == "error" and (numbers < 0).any():
@@ -108,7 +105,7 @@ def contingency(
     unlabelled:str="error",      # documents with class −1 or '': "error", "drop" to leave them out, "class" for one more class
 )->Contingency:
     "The table of clusters and classes."
-    _one_of("outliers", outliers, OUTLIERS)
+    check_choice("outliers", outliers, OUTLIERS)
     (rows, clusters), (cols, names) = group_numbers(labels, "labels"), _checked_classes(classes, unlabelled)
     if len(rows) != len(cols):
         raise ValueError("labels and classes must have an entry for each document, "
@@ -254,7 +251,7 @@ def nmi(
 
     Source: Xu, Liu and Gong (2003), Equation 14, where the average is the maximum.
     """
-    _one_of("average", average, AVERAGES)
+    check_choice("average", average, AVERAGES)
     return _nmi(contingency(labels, classes, outliers, unlabelled).counts, average)
 
 # %% ../nbs/40_evaluate.ipynb #8e99b691
@@ -281,7 +278,7 @@ def ami(
     average:str="arithmetic",
 )->float:                       # 0 for chance, 1 for agreement
     "Adjusted mutual information, by scikit-learn."
-    _one_of("average", average, AVERAGES)
+    check_choice("average", average, AVERAGES)
     return _ami(contingency(labels, classes, outliers, unlabelled).counts, average)
 
 def ari(
@@ -413,7 +410,7 @@ def nmi_by_split(
     average:str="arithmetic",
 )->np.ndarray:                  # with 2 leaves, with 3, and so on, (n_leaves - 1,)
     "NMI of the leaves after every split. Source: Kuang and Park (2013), Section 5."
-    _one_of("outliers", outliers, OUTLIERS), _one_of("average", average, AVERAGES)
+    check_choice("outliers", outliers, OUTLIERS), check_choice("average", average, AVERAGES)
     tree, (place, below, aside) = _tree_of(tree), node_counts(tree, classes, unlabelled)
     kept = below - aside
     split = np.array([[place[id + side] for side in ("0", "1", "")] for id in tree.splits], int).reshape(-1, 3)

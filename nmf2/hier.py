@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import say_if_compiling
-from .core import check_matrix, check_number, matrix_tags, names_of, progress_bar, seed_of, single_blas, stream
+from .core import check_choice, check_matrix, check_number, matrix_tags, names_of, progress_bar, seed_of, single_blas, stream
 from .kernels import documents, pool, projected_gradient, stored, take
 from .nmf import EXACT, SOLVERS, SOUND, exact, nmf
 from .rank2 import Rank2, first_topics, fit_options, rank2_nmf, sides, terms_last
@@ -218,8 +218,7 @@ def grower_options(
     est,   # an estimator with the parameters of `TreeEstimator`
 )->dict:
     "The options of `Grower` and `grow`, or an error that names the parameter that is wrong."
-    if est.leaf_choice not in SCORES:
-        raise ValueError(f"leaf_choice must be one of {', '.join(map(repr, SCORES))}, got {est.leaf_choice!r}")
+    check_choice("leaf_choice", est.leaf_choice, SCORES)
     min_score = 0. if est.min_score is None else check_number("min_score", est.min_score, 0, whole=False)
     if est.n_leaves is None and est.min_score is None:
         raise ValueError("n_leaves or min_score must be given: without either the tree would grow until nothing is left to split")

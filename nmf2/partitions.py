@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, composites, refine, unit_rows
-from .core import check_matrix, check_number, matrix_tags, seed_of, stream
+from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream
 from .hier import TreeEstimator
 from .kernels import Rows, stored
 from .nmf import NMF, SOLVERS
@@ -565,7 +565,7 @@ def race(
     **nmf,                 # options of `NMF` in place of those of the paper, such as solver="bpp", tol=1e-4
 ):                         # an estimator that is not fitted yet
     "One of the nine combinations of Race's tables. Source: Race (2008), Section 0.5."
-    if name not in RACE: raise ValueError(f"name must be one of {', '.join(RACE)}, got {name!r}")
+    check_choice("name", name, RACE)
     k, seed = check_number("n_clusters", n_clusters, 1), None if random_state is None else seed_of(random_state)
     rank = k if rank is None else check_number("rank", rank, 1)
     if kmeans not in (True, "cosine"): raise ValueError(f'kmeans must be "cosine" or True, got {kmeans!r}')
@@ -772,7 +772,8 @@ def make(
 ):                       # an estimator that is not fitted yet; after `fit` it has `labels_`
     "A method by its name."
     from importlib import import_module
-    if name not in (known := methods()): raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}")
+    known = methods()
+    check_choice("name", name, known)
     module, attribute = known[name].path.split(":")
     build = getattr(import_module(module), attribute)
     return build(**{known[name].size: n_clusters, "random_state": random_state} | known[name].params | params)

@@ -16,7 +16,7 @@ from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from .compiling import njit, say_if_compiling
-from .core import check_matrix, check_number, seed_of, single_blas
+from .core import check_choice, check_matrix, check_number, seed_of, single_blas
 from .kernels import FAST, Rows, in_parts
 from .nnls import TopicModel, heaviest, nnls
 from .weighting import check_counts, divide_rows, doc_freq, trim_mask
@@ -466,7 +466,7 @@ RULES = "greedy", "dist", "max", "rand"
 
 def _check_rule(select, tol):
     "Stop at a rule that there is not, and at a residual that nothing exceeds"
-    if select not in RULES: raise ValueError(f"select must be one of {', '.join(RULES)}, got {select!r}")
+    check_choice("select", select, RULES)
     if check_number("tol", tol, 0, whole=False) >= 1: raise ValueError(f"tol must be below 1, a share of the points, got {tol!r}")
 
 def _violator(P, Pt, chosen, H, G, left, allowed, select, rng):

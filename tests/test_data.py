@@ -265,7 +265,7 @@ def test_read(here):
 
 
 @pytest.mark.parametrize("path, options, words", [
-    ("gone.csv", {}, "gone.csv: there is no such file"), ("news.jsonl", dict(format="excel"), "one of folder, lines, jsonl"),
+    ("gone.csv", {}, "gone.csv: there is no such file"), ("news.jsonl", dict(format="excel"), "one of 'folder', 'lines', 'jsonl'"),
     ("news.jsonl", dict(label="x"), "no option 'label', only text_field, label_field"), ("what.pdf", {}, "can't tell.*one of folder, lines")])
 def test_read_refuses(here, path, options, words):
     put("news.jsonl", *TEXTS)
