@@ -95,7 +95,7 @@ def _by_nmf(H, k, seed): return heaviest(nmf(H, k, "hals", n_init=3, init="docum
 
 # %% ../nbs/32_consensus.ipynb #747cf067
 def _by_spectral(H, k, seed):
-    docs, cols = (np.sqrt(np.maximum(H.sum(axis), 1e-300)) for axis in (1, 0))
+    docs, cols = (np.sqrt(np.maximum(H.sum(axis, dtype=np.float64), 1e-300)) for axis in (1, 0))
     B = sp.diags_array(1/docs) @ H @ sp.diags_array(1/cols)
     U = randomized_svd(B, k, n_iter=10, random_state=seed % 2**32)[0]
     return _by_kmeans(U, k, seed)
