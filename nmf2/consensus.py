@@ -39,6 +39,7 @@ def columns_of(
     "The columns of one clustering: a document has one entry, in the column of its cluster."
     labels = np.asarray(labels)
     k = max(1, int(labels.max(initial=-1)) + 1) if k is None else k
+    if labels.max(initial=-1) >= k: raise ValueError(f"labels must be below k={k}, and there is {labels.max()}")
     there = labels >= 0
     weights = np.ones(len(labels), np.float32) if weights is None else weights
     ends = np.r_[0, np.cumsum(there)].astype(np.int32)
@@ -298,7 +299,9 @@ def _columns_by(run, X, weights):
     est = run.estimator
     W = np.asarray(est.transform(X)) if weights != "standard" or not hasattr(est, "predict") else None
     labels = est.predict(X) if hasattr(est, "predict") else heaviest(W)
-    return columns_of(labels, k=run.columns.shape[1]) if weights == "standard" else weighted_columns(W, labels, weights)
+    k = run.columns.shape[1]
+    labels = np.where(labels < k, labels, -1)              # a cluster that had no document of the fit says nothing of others
+    return columns_of(labels, k=k) if weights == "standard" else weighted_columns(W, labels, weights)
 
 # %% ../nbs/32_consensus.ipynb #f8c87898
 class HypergraphEnsemble(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):

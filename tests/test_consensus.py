@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from numba import get_num_threads, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.decomposition import NMF as Sklearn
@@ -379,3 +380,20 @@ def test_scikit_learn_contract(estimator, check):
 @pytest.mark.parametrize("given", [1.5, "bisection", {"bisection"}])
 def test_what_is_aggregated_is_a_list(name, given):
     with pytest.raises(ValueError, match=f"{name} must be a list"): ClusterAggregation(2, **{name: given}).fit(np.eye(4))
+
+
+class Late(BaseEstimator):
+    "Two clusters in the fit; new documents go to a third"
+    def __init__(self, random_state=None): self.random_state = random_state
+    def fit(self, X): self.labels_ = np.arange(X.shape[0]) % 2; return self
+    def predict(self, X): return np.arange(X.shape[0]) % 3
+
+
+def test_a_cluster_without_documents_of_the_fit_says_nothing_of_others():
+    X = np.random.default_rng(0).random((12, 4))
+    model = HypergraphEnsemble(2, base=Late(), n_runs=3, weights="standard", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        W = model.fit(X).transform(X[:6])
+    assert_array_equal(W.sum(1), [1, 1, 0, 1, 1, 0])
+    with pytest.raises(ValueError, match="below k=2"): columns_of([0, 1, 2], k=2)
