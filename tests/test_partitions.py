@@ -333,7 +333,7 @@ def test_race_means_what_its_names_say(planted, means):
                        NMF(6, solver="acls", init="random", tol=0, max_iter=50, random_state=0).fit_transform(X).argmax(1))
     assert race("H-PDDP", 3, 5, solver="hals", tol=1e-3).solver == "hals" and len(RACE) == 9
     for wrong, names in ((dict(name="H-SVDk-PDDP-kmeans", rank=5), "rank must be at least"), (dict(name="NMF-Basic", rank=8), "rank must be"),
-                         (dict(name="k-means"), "name must be one of NMF-Basic"), (dict(name="PDDP", kmeans=False), "kmeans must be")):
+                         (dict(name="k-means"), "name must be one of 'NMF-Basic'"), (dict(name="PDDP", kmeans=False), "kmeans must be")):
         with pytest.raises(ValueError, match=names): race(n_clusters=6, **wrong)
 
 
@@ -430,7 +430,7 @@ def test_methods_are_made_as_asked():
     assert make("SVDr-PDDP-kmeans", 4, 0, rank=9).rank == 9
     assert isinstance(make("hiernmf2", 5), HierNMF2)
     assert {method.wants for method in methods().values()} == {"weighted", "counts"}
-    with pytest.raises(ValueError, match="name must be one of hiernmf2"): make("k-means", 3)
+    with pytest.raises(ValueError, match="name must be one of 'hiernmf2'"): make("k-means", 3)
 
 
 NEGATIVE = {f"check_clustering{rest}": "its data have negative entries" for rest in ("", "(readonly_memmap=True)")}
