@@ -52,7 +52,7 @@ class Way(NamedTuple):
     grown:bool = False      # does a fit with many clusters have those with fewer in it?
 
 
-PLAIN = dict(init="random", extrapolate=False, settled=None)                    # the papers' rank-2 NMF
+PLAIN = dict(init="random", extrapolate=False, settled=None, max_outliers=None) # the papers' trees
 FLAT = dict(extrapolate=False)                                                 # and NMF with k topics
 METHODS = {
     "HierNMF2": Way("hiernmf2", PLAIN, grown=True),
@@ -177,7 +177,8 @@ def ready(corpus, ks=None):
         counts = TrimVocabulary(dtype=np.float32).fit_transform(corpus.X)
     filled = np.flatnonzero(np.diff(counts.indptr))
     counts, levels = counts[filled], [corpus.classes(level)[0][filled] for level in range(corpus.n_levels)]
-    papers, defaults = (NormalizedCut().fit_transform(TfIdf(sublinear_tf=s).fit_transform(counts)) for s in (False, True))
+    papers = NormalizedCut(tau=0).fit_transform(TfIdf(sublinear_tf=False).fit_transform(counts))
+    defaults = NormalizedCut().fit_transform(TfIdf().fit_transform(counts))
     matrices, c = dict(papers=papers, defaults=defaults, counts=counts, unit=normalize(papers)), len(set(levels[-1]))
     for X in matrices.values(): X.sort_indices()
     return Ready(matrices, levels, ks or sorted({max(2, round(c*part/4)) for part in (1, 2, 3, 4)}))

@@ -19,7 +19,7 @@ from sweep import one_iteration
 from nmf2 import HierNMF2
 from nmf2.evaluate import nmi
 
-PAPERS = dict(init="random", extrapolate=False, tol=1e-4, random_state=0)
+PAPERS = dict(init="random", extrapolate=False, tol=1e-4, random_state=0, max_outliers=None)
 
 
 def fit(X, k, **options):

@@ -24,7 +24,7 @@ MATRICES = ["tr11", "tr23", "tr41", "re0", "wap", "k1b", "hitech", "fbis", "la1"
             "reuters21578_cai", "20newsgroups_cai"]
 RANDOM = dict(init="random", settled=None)
 METHODS = {
-    "papers: random, 1e-4": dict(RANDOM, extrapolate=False), "random, accelerated, 1e-4": RANDOM,
+    "papers: random, 1e-4": dict(RANDOM, extrapolate=False, max_outliers=None), "random, accelerated, 1e-4": RANDOM,
     "random, accelerated, settled .002": dict(init="random"), "svd, accelerated, 1e-4": dict(settled=None),
     "svd, settled .002 (default)": {}, "svd, settled .005": dict(settled=.005), "svd, settled .01": dict(settled=.01),
     "svd, settled .05": dict(settled=.05), "edges of the wedge, settled .002": dict(spare=.01),

@@ -151,7 +151,7 @@ def main():
     rows = []
     for name, X, _ in matrices(args.quick, 1):
         say(f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz:,} nonzeros")
-        rows += measure(name, X, 3 if args.quick else 15)
+        rows += measure(name, X, 1 if args.quick else 15)
     write(args.output, show(rows), what="Time of one whole ANLS iteration of nmf2, and how many times as long the others take: two "
           "sparse products (SciPy, MKL), a pass that only gathers and adds, and reading the matrix once; medians of interleaved runs",
           mkl=mkl and mkl.mkl_get_version_string(), rows=rows)

@@ -109,7 +109,7 @@ def main():
         for i, method in enumerate(found if SEES_MEMORY and not args.quick else list(found)[:SEES_MEMORY]):
             found[method]["memory"] = with_file(X, memory, i, k)
         ratios = {f"{a} / {b}": float(np.median(found[a]["seconds"])/np.median(found[b]["seconds"])) for a, b in RATIOS}
-        more = flat_against_tree(X, [5] if args.quick else [20, 40, 80], 3 if large or args.quick else 7)
+        more = flat_against_tree(X, [5] if args.quick else [20, 40, 80], 1 if args.quick else 3 if large else 7)
         rows.append(dict(matrix=name, shape=X.shape, nonzeros=X.nnz, topics=k, methods=found, ratios=ratios, more_topics=more))
     write(args.output, "\n\n".join(map(show, rows)), what="Whole fits on the same matrix: time (median over seeds), peak memory "
           "beyond the matrix in units of it, NMI (mean ± standard deviation over seeds)", rows=rows)

@@ -32,7 +32,7 @@ STARTS = {"default": labelings,
 # name -> what differs from the defaults; those with `texts` need the texts
 SETTINGS = {
     "default": {},
-    "no normalized cut": dict(normalized_cut=False),
+    **{f"tau={tau}": dict(tau=tau) for tau in (0, .03, .3, 1, 3)}, "no normalized cut": dict(normalized_cut=False),
     "idf + 1": dict(tfidf__add_one=True), "no idf": dict(tfidf__use_idf=False),
     "tf as it is": dict(sublinear_tf=False),
     "min_df=2": dict(min_df=2), "min_df=5": dict(min_df=5), "min_df=10": dict(min_df=10),

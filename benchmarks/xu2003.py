@@ -51,7 +51,7 @@ def mixed(X, classes, k, rng):
 def on_mixture(collection, k, draw, model, cut=False):
     """How a model finds the topics of a mixture."""
     Y, truth = mixed(collection.X, collection.classes, k, np.random.default_rng([k, draw]))
-    labels = with_size(model, k, draw).fit(NormalizedCut().fit_transform(Y) if cut else Y).labels_
+    labels = with_size(model, k, draw).fit(NormalizedCut(tau=0).fit_transform(Y) if cut else Y).labels_
     return dict(documents=Y.shape[0], terms=Y.shape[1], MI=round(nmi(labels, truth, average="max"), 4), AC=round(accuracy(labels, truth), 4))
 
 

@@ -9,6 +9,7 @@ __all__ = ['LIMITS', 'expect_error', 'check_layout', 'check_sparse', 'value_rang
 # %% ../nbs/00_core.ipynb #5060ffb5
 import sys
 from contextlib import contextmanager
+from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,17 +33,30 @@ def check_layout(
     if X.format == "coo":
         for places, size in ((X.row, X.shape[0]), (X.col, X.shape[1])): _check_places(places, size, len(X.data))
     elif X.format in ("csr", "csc", "bsr"):
-        shape = [n//block for n, block in zip(X.shape, X.blocksize)] if X.format == "bsr" else X.shape
+        shape = _in_blocks(X) if X.format == "bsr" else X.shape
         n_major, n_minor = shape[::-1] if X.format == "csc" else shape
         _check_places(X.indices, n_minor, len(X.data))
         _check_starts(X.indptr, n_major, len(X.data))
+    elif X.format == "dia": _check_whole(X.offsets, len(X.data), "diagonals")
+    elif X.format == "lil" and list(map(len, X.rows)) != list(map(len, X.data)):
+        raise ValueError("it has rows with more column numbers than values, or fewer")
+
+def _in_blocks(X):
+    "How many blocks high and wide a matrix is"
+    if len(X.blocksize) != 2 or 0 in X.blocksize or any(n % block for n, block in zip(X.shape, X.blocksize)):
+        raise ValueError(f"it doesn't consist of blocks of {' x '.join(map(str, X.blocksize))}")
+    return [n//block for n, block in zip(X.shape, X.blocksize)]
+
+def _check_whole(numbers, n, what):
+    "Stop at what are not `n` whole numbers"
+    numbers = np.asarray(numbers)
+    if numbers.dtype.kind not in "iu" or numbers.ndim != 1: raise ValueError(f"its {what} are not whole numbers")
+    if len(numbers) != n: raise ValueError(f"it has {len(numbers):,} {what} for {n:,} values")
+    return numbers
 
 def _check_places(places, size, n):
     "Stop at row or column numbers that are not from 0 to `size`, or not `n`"
-    places = np.asarray(places)
-    if places.dtype.kind not in "iu" or places.ndim != 1:
-        raise ValueError("its row and column numbers are not whole numbers")
-    if len(places) != n: raise ValueError(f"it has {len(places):,} row or column numbers for {n:,} values")
+    places = _check_whole(places, n, "row or column numbers")
     if n and not (0 <= places.min() and places.max() < size): raise ValueError("it has entries outside")
 
 def _check_starts(starts, n_major, n):
@@ -59,14 +73,22 @@ def _check_starts(starts, n_major, n):
 def check_sparse(
     X,               # sparse matrix in any of SciPy's formats
     name:str="X",    # the argument, as the caller knows it
-):                   # `X` itself in CSR, CSC, BSR or COO, others as CSR
+):                   # the same in CSR, CSC, BSR or COO, with the same arrays where possible; others as CSR
     "A sparse matrix none of whose entries lies outside of it."
     try:
-        if X.format not in ("csr", "csc", "bsr", "coo"): X = X.tocsr()
         check_layout(X)
+        if X.format in ("dia", "lil", "dok"):
+            X = X.tocsr()
+            check_layout(X)
+        if X.dtype.kind not in "biufc": raise ValueError(f"its values are of type {X.dtype}, and should be numbers")
+        return _anew(X)
     except Exception as e:
         raise ValueError(f"{name} is not a sound sparse matrix ({e}): build it again from its entries") from e
-    return X
+
+def _anew(X):
+    "The same matrix, its indices in this machine's order of bytes, without what SciPy remembers of their order"
+    places = ((X.row, X.col),) if X.format == "coo" else (X.indices, X.indptr)
+    return type(X)((np.asarray(X.data), *places), shape=X.shape)
 
 # %% ../nbs/00_core.ipynb #3a2bdc21
 def _tidy(X):
@@ -153,6 +175,7 @@ def _remedy(message):
                          ("feature(s)", "X needs one term a column: was the vocabulary trimmed too far?"),
                          ("X has", "Weigh new documents with the pipeline that weighted those of the fit."),
                          ("2D array", "X needs documents as rows and terms as columns."),
+                         ("array element with a sequence", "X needs one number for each document and term."),
                          ("could not convert", "X must hold numbers: make them from texts with nmf2.text_pipeline().")):
         if part in message: return remedy
     return ""
@@ -275,8 +298,13 @@ def progress_bar(
                bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
 
 # %% ../nbs/00_core.ipynb #611e5512
+@lru_cache(maxsize=1)
+def _blas_libraries(n_modules):
+    "What can hold them; looked for again when modules have been imported, since these bring libraries with them"
+    from threadpoolctl import ThreadpoolController
+    return ThreadpoolController()
+
 @contextmanager
 def single_blas():
     "Hold BLAS to one thread inside a `with` block."
-    from threadpoolctl import threadpool_limits
-    with threadpool_limits(1, user_api="blas"): yield
+    with _blas_libraries(len(sys.modules)).limit(limits=1, user_api="blas"): yield

@@ -38,6 +38,10 @@ def check_texts(
                          "or read files with nmf2.data.read(path).")
     if isinstance(texts, (dict, set, frozenset)):
         raise ValueError(f"texts must be a list of strings, got a {type(texts).__name__}, which is none. Make a list of its texts.")
+    if hasattr(texts, "columns"):
+        columns = ", ".join(f"{name!r:.40}" for name in list(texts.columns)[:6])
+        raise ValueError(f"texts is a data frame with the columns {columns}; give one of them, such as df[...]")
+    if hasattr(texts, "texts"): raise ValueError("texts must be a list of strings, got a Corpus. Give its texts: corpus.texts")
     if sp.issparse(texts) or getattr(texts, "ndim", 1) > 1:
         raise ValueError("texts must be a list of strings, got a matrix. For a matrix of counts use count_pipeline().")
     try: texts = list(texts)
@@ -46,8 +50,9 @@ def check_texts(
     if not texts: raise ValueError("texts is empty: there must be at least one document")
     for i, t in enumerate(texts):
         if not isinstance(t, str):
-            raise ValueError(f"texts[{i}] must be a string, got {type(t).__name__} {t!r:.40}. "
-                             "Replace missing texts by '' or leave them out.")
+            remedy = ("Join its words: ' '.join(words)." if isinstance(t, (list, tuple, np.ndarray)) else
+                      "Decode it: text.decode()." if isinstance(t, bytes) else "Replace missing texts by '' or leave them out.")
+            raise ValueError(f"texts[{i}] must be a string, got {type(t).__name__} {t!r:.40}. {remedy}")
     return texts
 
 # %% ../nbs/00_counting.ipynb #59a509ab
@@ -92,7 +97,7 @@ def stop_list(
     "The words to leave out, or an error that says what to give."
     if stop_words is None: return None
     if isinstance(stop_words, str): return words_of_language(stop_words)
-    if isinstance(stop_words, (bytes, dict)) or not hasattr(stop_words, "__iter__"):
+    if isinstance(stop_words, (bytes, dict)) or not hasattr(stop_words, "__len__") or getattr(stop_words, "ndim", 1) != 1:
         raise ValueError("stop_words must be a list of words, a language such as 'german', or None; "
                          f"got {type(stop_words).__name__}")
     words = list(stop_words)
@@ -234,6 +239,9 @@ def check_options(
     stop_list(counter.stop_words)
     if isinstance(counter.vocabulary, str):
         raise ValueError(f"vocabulary must be a list of terms, got the single string {counter.vocabulary!r}")
+    words = () if counter.vocabulary is None else counter.vocabulary
+    if not hasattr(words, "__len__") or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"vocabulary must be a list of terms, each a string; got {words!r:.60}")
     if counter.analyzer != "word" or counter.tokenizer is not None: return      # no pattern needed
     try: n_groups = re.compile(counter.token_pattern).groups
     except (re.error, TypeError, RecursionError, OverflowError) as e:
@@ -274,6 +282,8 @@ def _no_terms(counter, n_texts):
     where = "No terms in the only text: " if n_texts == 1 else f"No terms in the {n_texts:,} texts: "
     if counter.analyzer != "word" or counter.tokenizer is not None:
         return where + "the tokenizer or analyzer finds nothing in them."
+    least = counter.ngram_range[0]
+    if least > 1: where += f"none has {least} words in a row, or "
     return (where + f"every token is a stop word or doesn't match token_pattern={counter.token_pattern!r}. "
             "Change token_pattern, or set stop_words=None.")
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_choice, check_layout, check_number, progress_bar, seed_of
+from .core import check_choice, check_number, check_sparse, progress_bar, seed_of
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
 from .formats import READERS, guess_format, walk
 
@@ -124,16 +124,10 @@ def _check_texts(texts):
     return texts
 
 # %% ../nbs/01_data.ipynb #465ed3a2
-def _as_counts(X):
-    "`X` as a CSR matrix, once its index arrays have been looked at"
-    if sp.issparse(X): check_layout(X)
-    X = sp.csr_matrix(X)
-    check_layout(X)
-    return X
-
 def _check_counts(X):
     "`X` as a CSR matrix of floating-point numbers"
-    try: X = _as_counts(X)
+    if sp.issparse(X): X = check_sparse(X)
+    try: X = sp.csr_matrix(X)
     except (TypeError, ValueError, MemoryError, OverflowError) as e:
         raise ValueError(f"X must be a matrix of counts, documents x terms ({e})") from None
     if X.dtype.kind not in "buif": raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}")
@@ -509,6 +503,7 @@ def read(
     if format is not None: check_choice("format", format, READERS)
     with _opened(path, limits, progress) as source:
         if format is None: format = guess_format(source)
+        if format is None and not path.is_dir() and not source.peek(1): raise ValueError(f"{path}: the file is empty")
         if format is None:
             raise ValueError(f"{path}: can't tell which format this is. Say it with format=..., one of {', '.join(READERS)}")
         _check_options(format, options)
@@ -532,7 +527,7 @@ def _readable(path):
 # %% ../nbs/01_data.ipynb #c9233771
 def _find(name, folder=None):
     "The path of a collection, or None"
-    if not re.fullmatch(r"[^/\\]+(/[^/\\]+)?", name) or ".." in name.split("/"): return None        # a path, not a name
+    if not re.fullmatch(r"[^/\\]+(/[^/\\]+)?", name) or {".", ".."} & set(name.split("/")): return None      # a path, not a name
     safe = glob.escape(name)
     for place in _places(folder):
         for pattern in (safe, safe + ".*", "*/" + safe, "*/" + safe + ".*"):

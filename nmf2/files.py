@@ -138,7 +138,7 @@ class Source:
     def stream(self): return io.BufferedReader(_Replay(self), CHUNK)
     def peek(self, n): return self.stream().read(n)
     def read(self): return _whole(self)
-    def lines(self): return enumerate(self.stream(), 1)
+    def lines(self): return _lines(self)
     def weigh(self, costs): return _weigh(self, costs)
     def spend(self, n_bytes): return _spend(self, n_bytes)
     def justify(self, n, what, line=None): return _justify(self, n, what, line)
@@ -207,6 +207,10 @@ def _weigh(source, costs):
     for chunk in source._chunks: _spend(source, sum(cost*chunk.count(byte) for byte, cost in costs.items()))
 
 # %% ../nbs/00_files.ipynb #66b0d058
+def _lines(source):
+    "Number and bytes of each line; what some programs put at the start of a file to say that it is UTF-8 is left out"
+    for n, line in enumerate(source.stream(), 1): yield n, line.removeprefix(codecs.BOM_UTF8) if n == 1 else line
+
 def _justify(source, n, what, line=None):
     "Refuse a number of rows, columns or documents that the length of the file can't justify"
     if source.limits and n > max(MILLION, source.size):
@@ -310,6 +314,7 @@ def usual_encoding(
     start:bytes,  # the first bytes
 )->str:
     "The encoding to try first."
+    if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)): return "utf-32"
     return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
 
 def not_that_encoding(
@@ -319,7 +324,8 @@ def not_that_encoding(
 )->ValueError:
     "The error where a file is not in the encoding that was asked for, or says it has."
     where = f"; {e.reason} at byte {e.start:,}" if isinstance(e, UnicodeDecodeError) else ""
-    return fault(path, None, f"not {encoding or 'utf-16'} text{where}. Give another encoding{', or none' if encoding else ''}")
+    return fault(path, None, f"not {encoding or getattr(e, 'encoding', 'utf-16')} text{where}. "
+                             f"Give another encoding{', or none' if encoding else ''}")
 
 # %% ../nbs/00_files.ipynb #2c97ea7c
 def decoded(
@@ -333,7 +339,7 @@ def decoded(
     first = encoding or usual_encoding(source.peek(4))
     try: return parse(io.TextIOWrapper(source.stream(), first, newline=newline))
     except UnicodeError as e:
-        if encoding or first == "utf-16": raise not_that_encoding(source, encoding, e) from None
+        if encoding or first != "utf-8-sig": raise not_that_encoding(source, encoding, e) from None
     warnings.warn(f"{source} is not UTF-8 and was read as Latin-1; pass encoding=... if that is wrong", stacklevel=2)
     return parse(io.TextIOWrapper(source.stream(), "latin-1", newline=newline))
 

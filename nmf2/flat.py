@@ -13,6 +13,7 @@ from .core import check_matrix, check_number, names_of, single_blas
 from .hier import HierNMF2, NumberedTopics
 from .kernels import documents, take
 from .nnls import TopicModel, heaviest, memberships, nnls, unit
+from .order import own_order, sorted_by
 from .rank2 import leading_pair
 
 # %% ../nbs/23_flat.ipynb #b10b7ab1
@@ -21,13 +22,14 @@ def leaf_topics(
     X,               # the matrix it was grown from
     kind:str,        # "nmf" or "svd"
     n:int|None=None, # of the leaves when there were so many
-)->np.ndarray:       # of unit length, (n_terms, n_leaves)
+    order=None,      # if `X` is in an order of its own: which one
+)->np.ndarray:       # of unit length, over the columns of `X`, (n_terms, n_leaves)
     "A topic for each leaf."
     leaves = tree.leaves(n)
-    if kind == "nmf": return np.stack([leaf.topic for leaf in leaves], 1)
-    Ht = np.zeros((tree.n_terms, len(leaves)))
+    if kind == "nmf": return np.stack([leaf.topic for leaf in leaves], 1)[slice(None) if order is None else order.columns]
+    Ht, place = np.zeros((tree.n_terms, len(leaves))), np.arange(tree.n_docs) if order is None else order.inverse().rows
     for k, leaf in enumerate(leaves):
-        sub, terms = take(X, leaf.docs)
+        sub, terms = take(X, np.sort(place[leaf.docs]))
         basis, _, mix = leading_pair(documents(sub), steps=4)
         Ht[terms,k] = abs(basis @ mix[:,0])
     return Ht
@@ -67,13 +69,19 @@ def flatten(
     topics:str="nmf", # what stands for a leaf, as in `leaf_topics`
     moves:int=10,    # passes in which documents move, at most
     refine:int=0,    # sweeps of NMF after that
+    known=None,      # the order that `own_order` gives, and the matrix in it, if they are at hand
 )->tuple:            # topics (n_terms, n), weights (n_docs, n)
     "A flat model from a tree. Source: Kuang, Drake and Park, Section 5; the moves, Zhao and Karypis (2004), Section 3."
-    Ht = leaf_topics(tree, X, topics, n)
-    W = memberships(X, Ht)
-    if moves: W = memberships(X, Ht := move_documents(X, Ht, heaviest(W), moves))
-    for _ in range(refine): Ht, W = refine_topics(X, Ht, W)
-    return Ht, W
+    if known is None:
+        order = own_order(X)
+        known = order, sorted_by(X, order)
+    order, own = known
+    Ht = leaf_topics(tree, own, topics, n, order)
+    W = memberships(own, Ht)
+    if moves: W = memberships(own, Ht := move_documents(own, Ht, heaviest(W), moves))
+    for _ in range(refine): Ht, W = refine_topics(own, Ht, W)
+    back = order.inverse()
+    return Ht[back.columns], W[back.rows]
 
 # %% ../nbs/23_flat.ipynb #2104d9e4
 OWN = "n_clusters", "moves", "refine", "topics"          # parameters that are not the tree's
@@ -98,6 +106,7 @@ class FlatNMF2(NumberedTopics, TopicModel):
         topics:str="nmf",           # for a leaf: its topic in the tree, or "svd", its documents' leading singular vector
         imbalance:float=9.0,        # this and the following as in `HierNMF2`
         trials:int=3,
+        max_outliers:float|None=.02,
         min_score:float|None=None,
         leaf_choice:str="mndcg",
         init="svd",
@@ -111,7 +120,8 @@ class FlatNMF2(NumberedTopics, TopicModel):
         progress:bool=False,
     ):
         self.n_clusters, self.moves, self.refine, self.topics = n_clusters, moves, refine, topics
-        self.imbalance, self.trials, self.min_score, self.leaf_choice, self.init, self.solver = imbalance, trials, min_score, leaf_choice, init, solver
+        self.imbalance, self.trials, self.max_outliers, self.min_score = imbalance, trials, max_outliers, min_score
+        self.leaf_choice, self.init, self.solver = leaf_choice, init, solver
         self.tol, self.min_iter, self.max_iter, self.extrapolate, self.settled = tol, min_iter, max_iter, extrapolate, settled
         self.random_state, self.progress = random_state, progress
 
@@ -128,7 +138,7 @@ class FlatNMF2(NumberedTopics, TopicModel):
         self.hier_.fit(X)
         self.hier_.tree_.vocab = getattr(self, "feature_names_in_", names)
         with single_blas():
-            Ht, W = flatten(self.hier_.tree_, X, topics=self.topics, moves=self.moves, refine=self.refine)
+            Ht, W = flatten(self.hier_.tree_, X, topics=self.topics, moves=self.moves, refine=self.refine, known=self.hier_.known_order())
         self.components_, self.n_iter_ = np.ascontiguousarray(Ht.T, dtype=X.dtype), self.hier_.n_iter_
         self.labels_ = heaviest(W)
         return W

@@ -9,6 +9,7 @@ __all__ = ['LINE', 'FIELDS', 'JSON', 'ENTRY', 'ORIENTATIONS', 'PAIR', 'NAMES', '
            'read_matlab', 'read_npz', 'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
+import codecs
 import csv
 import errno
 import html
@@ -72,9 +73,9 @@ def _path_labels(name):
 def _decode(path, data, encoding):
     "Text of some bytes, and whether the encoding had to be guessed"
     first = encoding or usual_encoding(data)
-    try: return data.decode(first), False
+    try: return mended(data.decode(first)), False
     except UnicodeError as e:
-        if encoding or first == "utf-16": raise not_that_encoding(path, encoding, e) from None
+        if encoding or first != "utf-8-sig": raise not_that_encoding(path, encoding, e) from None
         return data.decode("latin-1"), True
 
 def _shown_name(name):
@@ -86,7 +87,7 @@ def _text_files(folder, names, encoding):
     found, guessed, binary = {}, [], []
     for name, (file, data) in zip(names, contents(folder, [Path(folder)/name for name in names])):
         name = _shown_name(name)
-        if b"\0" in data and not encoding and usual_encoding(data) != "utf-16":
+        if b"\0" in data and not encoding and usual_encoding(data) == "utf-8-sig":
             binary.append(name)
             continue
         found[name], guess = _decode(file, data, encoding)
@@ -123,7 +124,7 @@ def read_lines(
     encoding:str|None=None,  # of the file; by default UTF-8, and Latin-1 where that fails
 )->dict:                     # texts, ids (line numbers)
     "A text file with one document a line; empty lines are no documents."
-    def parse(text): return {str(n): line for n, line in enumerate(map(str.strip, text), 1) if line}
+    def parse(text): return {str(n): mended(line) for n, line in enumerate(map(str.strip, text), 1) if line}
     with opened(path) as source:
         source.weigh(LINE)
         lines = decoded(source, encoding, parse)
@@ -329,8 +330,8 @@ def _table_records(source, rows, names, fields, separator):
         if len(row) != len(names):
             raise fault(source, line, f"{len(row)} columns where the first line has {len(names)} (separated by {separator!r})")
         records.append((line, {name: row[i] for name, i in wanted}))
+        source.justify(len(records), "documents")
     if not records: raise fault(source, None, "no documents in this file")
-    source.justify(len(records), "documents")
     return records
 
 # %% ../nbs/00_formats.ipynb #cdc24cdd
@@ -363,26 +364,29 @@ def _story(piece):
 
 # %% ../nbs/00_formats.ipynb #e28e0345
 def _tar_members(archive, contents):
-    "Name and bytes of each .sgm file in an archive, None for what is no file"
-    place, members = -1, []
+    "Name and bytes of each .sgm file in an archive, None for what is no file; (name, why) of files that are left alone"
+    place, members, left = -1, [], []
     while (member := archive.next()) is not None:
         if member.size < 0 or member.offset <= place: raise tarfile.ReadError("a member with a size below zero")
         place = member.offset
-        if not member.name.endswith(".sgm"): continue
+        if not member.name.lower().endswith(".sgm"):
+            if member.isfile(): left.append((_shown_name(member.name), "not .sgm"))
+            continue
         data = archive.extractfile(member).read() if member.isreg() and not member.issparse() else None
         if data is not None and len(data) < member.size: raise tarfile.ReadError("a member is cut short")
         members.append((member.name, data))
     end = contents[archive.offset:archive.offset + 512]
     if any(end) or not end: raise tarfile.ReadError("it doesn't end where an archive ends")
-    return sorted(members, key=lambda pair: pair[0])
+    return sorted(members, key=lambda pair: pair[0]), left
 
 def _archived(source):
     "Name and text of each .sgm file in an archive"
     contents = source.read()
     try:
-        with tarfile.open(fileobj=io.BytesIO(contents), mode="r:") as archive: members = _tar_members(archive, contents)
+        with tarfile.open(fileobj=io.BytesIO(contents), mode="r:") as archive: members, left = _tar_members(archive, contents)
     except Exception as e:
         raise fault(source, None, f"the archive is damaged or cut short ({e}). Fetch it again.") from None
+    _tell(source, len(members), left)
     for name, data in members:
         name = f"{source}/{_shown_name(name)[-80:]}"
         if data is None:
@@ -492,6 +496,8 @@ def _header(path, n, line, counts, what):
 # %% ../nbs/00_formats.ipynb #30f9c7d5
 def _word_list(path, expected=None, what="", limits=True):
     "One entry a line, as many as expected"
+    if not isinstance(path, (str, os.PathLike)):
+        raise ValueError(f"words and names must be in a file, one a line; give its path, not {brief(path)}")
     with opened(path, limits) as source:
         source.weigh(LINE)
         words = decoded(source, None, lambda text: [word.strip() for word in text])
@@ -584,7 +590,7 @@ def _table(source, skip):
     "The numbers after line `skip`, one row a line"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")                        # loadtxt warns of empty files
-        text = io.TextIOWrapper(source.stream(), encoding="latin-1")
+        text = io.TextIOWrapper(source.stream(), encoding="latin-1", newline="\n")     # lines as in `source.lines`
         for _ in range(skip): text.readline()
         return np.loadtxt(text, comments=None, ndmin=2)
 
@@ -720,8 +726,8 @@ def read_svmlight(
         rows, numbers, labels = zip(*docs)
         words = _word_list(vocab, limits=source.limits) if vocab else None
         base = 0 if zero_based or zero_based is None and any((row[0::2] == 0).any() for row in rows) else 1
-        X = _paired_rows(source, rows, numbers, len(words) if words else n_terms, base)
-    return {"X": X, "labels": list(labels), **({"vocab": words} if words else {})}
+        X = _paired_rows(source, rows, numbers, n_terms if words is None else len(words), base)
+    return {"X": X, "labels": list(labels), **({} if words is None else {"vocab": words})}
 
 # %% ../nbs/00_formats.ipynb #63452842
 NAMES = {"matrix": ("fea", "X", "A", "dtm", "counts", "data", "tdm", "M"),
@@ -902,7 +908,7 @@ def _npz_sparse(source, arrays):
     build = getattr(sp, f"{layout}_matrix")
     if layout == "coo": places = [tuple(places)]
     try: return build((data, *places), shape=shape)
-    except (ValueError, TypeError, IndexError) as e:
+    except (ValueError, TypeError, IndexError, ZeroDivisionError) as e:
         raise fault(source, None, f"the sparse matrix can't be used ({e})") from None
 
 def _npz_word(source, value):
@@ -967,6 +973,7 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv
 # %% ../nbs/00_formats.ipynb #5715cc95
 def _guess_content(start, end):
     "The format, from the first bytes of a file and the ending of its name"
+    start = start.removeprefix(codecs.BOM_UTF8)
     lines = start.split(b"\n")
     if start.startswith((b"MATLAB", b"\x89HDF")) or end == ".mat" and b"\0" in start: return "matlab"
     if not end and start.startswith(b"PK\3\4"): return "npz"

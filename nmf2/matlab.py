@@ -82,12 +82,12 @@ def _sparse(parts, order, shape, flags):
     return sp.csc_matrix((values[:n], rows[:n], starts), shape=shape)
 
 # %% ../nbs/00_matlab.ipynb #8284b1ed
-def _rows_of_text(letters, shape):
-    "The rows of a matrix of letters as strings"
-    n = shape[0] if len(shape) == 2 else 1
-    if n == 1 or not letters: return [letters]*min(n, 1)
-    if not n or len(letters) % n: raise ValueError(f"a text of {n:,} rows with {len(letters):,} letters")
-    return [letters[i::n] for i in range(n)]
+def _rows_of_text(codes, n):
+    "The `n` rows of a matrix of letters, which come as numbers and column by column, as an array of strings"
+    if not len(codes): return np.array([""][:n], dtype="U1")
+    if not n or len(codes) % n: raise ValueError(f"a text of {n:,} rows with {len(codes):,} letters")
+    rows = np.ascontiguousarray(codes.reshape(n, -1, order="F"), dtype=np.uint32)
+    return rows.view(f"U{rows.shape[1]}").ravel()
 
 def _text(parts, order, shape):
     "A matrix of letters as an array of strings"
@@ -99,16 +99,16 @@ def _text(parts, order, shape):
     else:
         end = "" if codec == "utf-8" else {"<": "-le", ">": "-be"}[order]
         letters = bytes(contents).decode(codec + end, "replace")
-    return np.array(_rows_of_text(letters, shape), dtype=object)
+    codes = np.frombuffer(letters.encode("utf-32-le"), "<u4")
+    return _rows_of_text(codes, shape[0] if len(shape) == 2 else 1)
 
 # %% ../nbs/00_matlab.ipynb #3fa56675
 def _cells(parts, order, shape, depth):
     "An array of cells, each an array"
     if depth > 8: raise ValueError("cells within cells, more than eight deep")
-    parts = list(parts)
-    cells = np.full(len(parts), "", dtype=object)
-    for i, (kind, contents) in enumerate(parts):
-        if kind == MATRIX and len(contents): cells[i] = _matrix(contents, order, depth + 1)[1]
+    found = [_matrix(contents, order, depth + 1)[1] if kind == MATRIX and len(contents) else "" for kind, contents in parts]
+    cells = np.empty(len(found), dtype=object)
+    for i, cell in enumerate(found): cells[i] = cell
     return _shaped(cells, shape)
 
 # %% ../nbs/00_matlab.ipynb #2b0eb061
@@ -155,7 +155,9 @@ OLD_NUMBERS = {0: "f8", 1: "f4", 2: "i4", 3: "i2", 4: "u2", 5: "u1"}
 def _old_value(kind, values):
     "The matrix that a full matrix of version 4 stands for: itself, texts, or a sparse one"
     if kind == 0: return values
-    if kind == 1: return np.array(["".join(map(chr, row)) for row in values.astype(np.uint16).tolist()], dtype=object)
+    if kind == 1:
+        with np.errstate(invalid="ignore"): codes = values.real.astype(np.uint16)
+        return _rows_of_text(codes.ravel(order="F"), len(values))
     if kind != 2 or values.shape[1] != 3 or not len(values):
         raise ValueError("a matrix of a kind that is not read here")
     values = values.astype(np.float64)
@@ -192,7 +194,7 @@ HDF = b"\x89HDF\r\n\x1a\n"
 def matlab_arrays(
     data:bytes,           # the contents of a .mat file
     limit:int=2**62,      # most bytes that its packed matrices may unpack to
-)->dict:                  # arrays by name: numbers, strings as objects, cells as objects, sparse ones CSC or COO
+)->dict:                  # arrays by name: numbers, strings, cells as objects, sparse ones CSC or COO
     "The arrays in a MATLAB file of version 4 to 7; a ValueError says what is wrong with another."
     data = memoryview(data)
     if data[:8] == HDF or data[512:520] == HDF or bytes(data[:10]) == b"MATLAB 7.3" or data[124:128] == b"\x00\x02IM":

@@ -108,7 +108,7 @@ def _slope(F, G, R):
 
 # %% ../nbs/12_nmf.ipynb #c2fcf3d7
 def _line_search(F, G, gradient, length):
-    "A step downhill that decreases the error enough, the longest of lengths ten times apart; and its length"
+    "A step downhill that decreases the error enough, the longest of lengths ten times apart, and its length; no step if none does"
     def tried(length):
         D = np.maximum(F - length*gradient, 0) - F
         return D, .99*np.vdot(gradient, D) + .5*np.vdot(D @ G, D) <= 0
@@ -118,7 +118,7 @@ def _line_search(F, G, gradient, length):
         if good and (not still or np.array_equal(further, D)): break
         length, D = (length*10 if good else length/10), further
         if not good and still: break
-    return F + D, length
+    return F + D if good or still else F, length
 
 # %% ../nbs/12_nmf.ipynb #b6fde9a2
 def projected_gradient_descent():
@@ -128,9 +128,11 @@ def projected_gradient_descent():
         nonlocal length, enough
         G = G.astype(F.dtype)
         if enough is None: enough = .1*_slope(F, G, R)
+        rounding = 4*np.finfo(F.dtype).eps*np.linalg.norm(R)
         for turn in range(50):
-            if _slope(F, G, R) <= enough: break
-            F, length = _line_search(F, G, F @ G - R, length)
+            if _slope(F, G, R) <= max(enough, rounding): break
+            last, (F, length) = F, _line_search(F, G, F @ G - R, length)
+            if np.array_equal(F, last): break
         if turn == 0: enough /= 10
         return F
     return step

@@ -713,7 +713,7 @@ class NormalizedCutNMF(NMF):
     def fit_transform(self, X, y=None, W=None, H=None):
         "Fit, and give the weights of the training documents, (n_docs, n_components)."
         X = check_matrix(self, X)
-        self.cut_ = NormalizedCut().fit(X)
+        self.cut_ = NormalizedCut(tau=0).fit(X)
         return super().fit_transform(self.cut_.transform(X), W=W, H=H)
 
     def transform(self, X):
@@ -740,7 +740,7 @@ def _nmf_methods():
 # %% ../nbs/30_partitions.ipynb #d822ec69
 def methods()->dict:   # name -> Method
     "All methods of the package that give each document a label."
-    here, plain, bpp = "nmf2.partitions", dict(init="random", extrapolate=False), dict(solver="bpp", init="random", max_iter=2000)
+    here, plain, bpp = "nmf2.partitions", dict(init="random", extrapolate=False, max_outliers=None), dict(solver="bpp", init="random", max_iter=2000)
     return {
         "hiernmf2": Method("nmf2.hier:HierNMF2", {}, "n_leaves"),
         "flatnmf2": Method("nmf2.flat:FlatNMF2", {}),

@@ -84,8 +84,9 @@ def leading_pair(
     steps:int=2,         # blocks of the Krylov space; each takes one pass over the matrix
 )->tuple:                # the space, (n_terms, 2 steps); X times it; and the mixtures of its columns that are wanted, (2 steps, 2 or 1)
     "Nearly the two leading right singular vectors, the same ones every time."
-    T = np.random.default_rng(0).random((docs.shape[1], 2), dtype=np.float32)
-    T /= np.sqrt(len(T))                            # all columns of the space are about as long
+    T = np.random.default_rng(0).random((docs.shape[1], 2))
+    T[:,:1] = docs.back(np.ones((docs.shape[0], 1)))       # the sum of the documents is nearly the first singular vector
+    T = unit(T)[0].astype(np.float32)                      # all columns of the space are about as long
     basis, images, factors = krylov(docs, T, steps)
     seen, lengths = images.T @ images, np.empty((2*steps, 2*steps))
     lengths[:2] = T.T.astype(np.float64) @ basis
@@ -128,8 +129,11 @@ def svd_topics(
     basis, images, mix = leading_pair(docs)
     if mix.shape[1] < 2: return np.c_[abs(basis @ mix), np.zeros(len(basis))]
     mix = mix*np.where((images @ mix).sum(0) < 0, -1., 1.)
-    edges = wedge(images @ mix, spare)
-    return np.maximum(0, basis @ (mix @ np.stack([np.cos(edges), np.sin(edges)])).astype(basis.dtype))
+    z = images @ mix
+    edges = wedge(z, spare)
+    plane = np.stack([np.cos(edges), np.sin(edges)])
+    plane = plane[:,np.argsort(-z.sum(0) @ plane, kind="stable")]          # first what more of the documents are near
+    return np.maximum(0, basis @ (mix @ plane).astype(basis.dtype))
 
 # %% ../nbs/13_rank2.ipynb #7615e450
 def first_topics(

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .core import check_matrix, check_number
+from .files import mended
 from .kernels import Rows, nnls2
 
 # %% ../nbs/21_tree.ipynb #9242a708
@@ -77,9 +78,11 @@ def as_words(
     if isinstance(vocab, (str, bytes, dict, set)):
         raise ValueError(f"vocab must be a list of words in the order of the columns, got a {type(vocab).__name__}: "
                          "vectorizer.get_feature_names_out() gives one")
-    if len(vocab) != n_terms: raise ValueError(f"vocab must have one word for each of the {n_terms} terms, got {len(vocab)}")
+    if getattr(vocab, "ndim", 1) != 1: raise ValueError(f"vocab must be a list of words, got one with {vocab.ndim} dimensions")
+    words = [word.decode("utf-8", "replace") if isinstance(word, bytes) else mended(str(word)) for word in vocab]
+    if len(words) != n_terms: raise ValueError(f"vocab must have one word for each of the {n_terms} terms, got {len(words)}")
     out = np.empty(n_terms, object)
-    out[:] = [word.decode("utf-8", "replace") if isinstance(word, bytes) else str(word) for word in vocab]
+    out[:] = words
     return out
 
 # %% ../nbs/21_tree.ipynb #be14d44e
@@ -132,7 +135,8 @@ class Tree:
         if isinstance(id, Node): return id
         if isinstance(id, str): id = id.removeprefix("root").removeprefix("/")      # as the command's tables have it
         if id not in self.nodes:
-            raise KeyError(f"no node {id!r}: ids are paths of 0s and 1s from the root '', the tree's are in tree.nodes")
+            raise KeyError(f"no node {shortened(repr(id))}: ids are paths of 0s and 1s from the root '', "
+                           "the tree's are in tree.nodes")
         return self.nodes[id]
 
     def __iter__(self):
@@ -226,7 +230,7 @@ def rename(tree,
     name:str="",       # what to call it; without one it goes by its words again
 ):
     "Give a node a name."
-    id, name = tree[node].id, " ".join(str(name or "").split())
+    id, name = tree[node].id, mended(" ".join(str(name or "").split()))
     if name: tree.names[id] = name
     else: tree.names.pop(id, None)
 

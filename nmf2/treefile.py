@@ -17,6 +17,7 @@ import zipfile
 import numpy as np
 
 from .core import check_number
+from .files import is_text
 from .tree import Split, Tree, shortened
 from .writing import whole_file
 
@@ -120,7 +121,7 @@ def check_words(
     _sound(all(type(word) is str for word in words), "words are not texts")
     _sound(isinstance(tree.names, dict), "names are not given by node")
     for id, name in tree.names.items():
-        good = id in tree.nodes and isinstance(name, str) and name.strip()
+        good = id in tree.nodes and isinstance(name, str) and name.strip() and is_text(name)
         _sound(good, f"the name of {shortened(repr(id))} is no text, or there is no such node")
 
 def check_tree(

@@ -161,6 +161,7 @@ def whole_file(
 ):                     # gives the open file
     "A file to write to in a `with` block; it is in its place when the block ends well, otherwise nothing has changed."
     if "b" not in mode: options = dict(encoding="utf-8") | options
+    path = os.fsdecode(path)
     target, old = _target(path)
     if old is not None and not stat.S_ISREG(old.st_mode):
         with _naming(path), open(path, mode, **options) as f: yield f

@@ -8,11 +8,22 @@ from rounding import NUMERICAL, shaken
 
 if (os.cpu_count() or 1) < 2: os.environ.setdefault("NUMBA_NUM_THREADS", "2")     # so that threads are tested on one processor, too
 
+SLOW = {"quick", "site", "chromium"}        # fixtures that take long
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    "Tests with a fixture that takes long are slow, wherever they are; others have the marker themselves"
+    for item in items:
+        if SLOW & set(item.fixturenames): item.add_marker(pytest.mark.slow)
+
+
 def pytest_generate_tests(metafunc):
-    "Tests of numbers run twice, but for scikit-learn's own, which are of forms"
-    if metafunc.module.__name__ in NUMERICAL and "contract" not in metafunc.function.__name__:
-        metafunc.fixturenames.append("last_bits")
-        metafunc.parametrize("last_bits", ["", "shaken"], indirect=True, ids=["", "shaken"])
+    "Tests of numbers run twice, but for scikit-learn's own, which are of forms, and those that give no estimator a matrix"
+    if metafunc.module.__name__ not in NUMERICAL or "contract" in metafunc.function.__name__: return
+    metafunc.fixturenames.append("last_bits")
+    if metafunc.definition.get_closest_marker("no_estimator"): ways = [pytest.param("never", id="")]
+    else: ways = [pytest.param("", id=""), pytest.param("shaken", id="shaken", marks=pytest.mark.slow)]
+    metafunc.parametrize("last_bits", ways, indirect=True)
 
 
 @pytest.fixture
@@ -20,7 +31,9 @@ def last_bits(request, monkeypatch):
     "Let every estimator get a matrix with other last bits"
     if not request.param: return
     from nmf2.core import check_matrix
-    def shaking(*args, **options): return shaken(check_matrix(*args, **options))
+    def shaking(*args, **options):
+        assert request.param != "never", "an estimator is given a matrix: remove the marker no_estimator, so that the test runs twice"
+        return shaken(check_matrix(*args, **options))
     for name, module in list(sys.modules.items()):
         if name.startswith("nmf2.") and getattr(module, "check_matrix", None) is check_matrix:
             monkeypatch.setattr(module, "check_matrix", shaking)

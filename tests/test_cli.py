@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import types
 from pathlib import Path
@@ -51,6 +52,7 @@ def hidden(folder): return [p.name for p in Path(folder).iterdir() if p.name.sta
 
 # ---- it does what it says
 
+@pytest.mark.slow
 def test_a_folder_of_texts(letters, capsys):
     assert main(["cluster", "letters", *SMALL]) == 0
     printed = capsys.readouterr()
@@ -97,6 +99,7 @@ def test_running_twice_gives_the_same_files(letters, capsys):
         if name == "report.txt": first, second = (re.sub(rb"\d+\.\d s\b", b"", text) for text in (first, second))   # the seconds it took
         assert first == second
 
+@pytest.mark.slow
 def test_demo(tmp_path):
     out = command("demo", "--leaves", "5", cwd=tmp_path)
     assert out.returncode == 0, out.stderr
@@ -166,6 +169,14 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "--format", "word"], "format must be one of"),
     (["cluster", "letters", "--read", "colour=red"], "knows no --read colour=..., only --read pattern=..., --encoding"),
     (["cluster", "letters", "--read", "colour"], "not NAME=VALUE"),
+    *((["cluster", "letters", "--read", f"{name}=x"], "no option of a reader") for name in ("path", "format", "limits", "progress")),
+    (["cluster", "letters", "--read", "a b=x"], "knows no a b, only --read pattern=..., --encoding"),
+    (["cluster", "one.jsonl", "--format", "svmlight", "--read", "n_terms=x"], "--read n_terms must be a whole number"),
+    (["cluster", "one.jsonl", "--format", "svmlight", "--read", "n_terms=0"], "--read n_terms must be a whole number of at least 1"),
+    (["cluster", "one.jsonl", "--format", "svmlight", "--read", "zero_based=x"], "--read zero_based must be true or false"),
+    (["cluster", ""], "PATH is empty"), (["cluster", "letters", "--stop-words", ""], "none, a file of words, or one of 58 languages"),
+    (["cluster", "letters", "--leaves", "1"*5000], "--leaves must be a whole number"), (["cluster", os.devnull], "the file is empty"),
+    (["cluster", "letters", "--ngrams", "99"], "none has 99 words in a row"),
     (["cluster", "letters", "--min-df", "few"], "neither a whole number nor a share"),
     (["cluster", "letters", "--min-df", "1.5"], "--min-df 1.5 must be a share"),
     (["cluster", "letters", "-o", "letters/topics"], "lies in letters"),
@@ -197,7 +208,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "odd.bin"], "Say it with --format ..., one of folder, "),
     (["cluster", "one.jsonl"], "holds one document only"),
     (["cluster", "letters", "--stop-words", "words.txt"], "words.txt: no such file"),
-    (["cluster", "letters", "--stop-words", "klingon"], "--stop-words must be a list of words"),
+    (["cluster", "letters", "--stop-words", "klingon"], "--stop-words must be none, a file of words, or one of 58 languages such as"),
     (["cluster", "chinese.txt"], "count pairs of letters with --analyzer char and --ngrams 2"),
     (["cluster", "numbers.txt"], "Change --token-pattern, or set --stop-words none."),
     (["cluster", "same.txt", "--max-df", "1.0"], "--weights none"),
@@ -294,6 +305,7 @@ def test_folders_above_go_again(letters, capsys):
 
 # ---- signals and pipes
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
 @pytest.mark.parametrize("when", ["Reading", "Counting", "Growing"])
 def test_ctrl_c(tmp_path, when):
@@ -322,6 +334,7 @@ def test_ctrl_c_that_somebody_swallows(letters, monkeypatch, capsys):
     monkeypatch.setattr(cli, "split", whole)
     assert main(["cluster", "letters", *SMALL]) == 0       # the next command begins anew
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a Unix pipe")
 def test_reader_that_stops_early(letters):
     pipe, end = os.pipe()
@@ -331,11 +344,13 @@ def test_reader_that_stops_early(letters):
     assert done.returncode == 0 and "Traceback" not in done.stderr and "BrokenPipe" not in done.stderr
     assert Path("nmf2-results", "letters", "tree.html").exists()
 
+@pytest.mark.slow
 def test_terminal_without_the_letters(letters):
     done = subprocess.run([sys.executable, "-m", "nmf2", "cluster", "letters", *SMALL], capture_output=True,
                           env={**ENV, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert done.returncode == 0, done.stderr
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a Unix pipe")
 def test_nobody_hears_how_far_we_are(letters):
     pipe, end = os.pipe()
@@ -462,6 +477,29 @@ def test_options_of_words(letters, monkeypatch, capsys):
     (letters/"sport"/"0.txt").write_text("The Striker scored")
     assert "Striker" in run("--keep-case")
 
+def test_what_can_be_read_once(letters, monkeypatch, capsys):
+    "Stop words through a pipe, and documents from standard input"
+    Path("lines.txt").write_text("\n".join(SPORT + GARDEN))
+    if hasattr(os, "mkfifo"):
+        os.mkfifo("stop")
+        writer = threading.Thread(target=lambda: Path("stop").write_text("goal ball"), daemon=True)
+        writer.start()
+        assert main(["cluster", "lines.txt", "--stop-words", "./stop", "-o", "a", "--quiet", *SMALL]) == 0
+        writer.join()
+        assert "goal" not in capsys.readouterr().out
+    done = command("cluster", "-", "-o", "b", *SMALL, input="\n".join(SPORT + GARDEN))
+    assert done.returncode == 0 and Path("b/topics.csv").exists(), done.stderr
+
+
+def test_options_of_readers_are_what_the_reader_wants(letters, capsys):
+    "A file may be called 5 or true; what must be a number is one"
+    Path("a.svm").write_text("1 1:3 2:1\n1 1:1 2:4\n2 3:2 4:1\n2 3:1 4:1\n")
+    for name in ("5", "true"):
+        Path(name).write_text("ball\ngoal\nvote\nbill\n")
+        assert main(["cluster", "a.svm", "--read", f"vocab={name}", "--read", "zero_based=false", "-o", f"{name}-out", "--min-df", "1", *SMALL]) == 0
+    assert "ball" in capsys.readouterr().out
+
+
 def test_stop_words_of_a_language(letters, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "stopwordsiso", types.SimpleNamespace(stopwords=lambda code: {"striker"} if code == "de" else set()))
     assert main(["cluster", "letters", "--stop-words", "German", *SMALL]) == 0
@@ -475,10 +513,10 @@ def test_options_of_the_tree(letters, monkeypatch, capsys):
     whole = cli.split
     monkeypatch.setattr(cli, "split", lambda *args, **options: asked.append(options) or whole(*args, **options))
     assert main(["cluster", "letters", *SMALL]) == 0 and set(asked[-1]) == {"init"}
-    assert main(["cluster", "letters", "--force", "--trials", "5", "--min-score", "9", "--tol", "0.01", "--max-iter", "7", *SMALL]) == 0
-    assert asked[-1] == dict(init="svd", trials=5, min_score=9., tol=.01, max_iter=7)
+    assert main(["cluster", "letters", "--force", "--trials", "5", "--min-score", "9", "--tol", "0.0001", "--max-iter", "1", *SMALL]) == 0
+    assert asked[-1] == dict(init="svd", trials=5, min_score=9., tol=.0001, max_iter=1)
     err = capsys.readouterr().err
-    assert "stopped at --max-iter 7 before reaching --tol 0.01" in err
+    assert "stopped at --max-iter 1 before reaching --tol 0.0001" in err
     assert main(["cluster", "letters", "--force", *SMALL, "--leaves", "3", "--min-score", "9"]) == 0
     assert "--leaves 3 can't be had: none of the 2 leaves there are scores at least --min-score 9.0" in capsys.readouterr().err
 

@@ -46,6 +46,7 @@ def call(folder):
     return found
 
 
+@pytest.mark.slow
 def test_an_edited_kernel_is_seen_by_every_caller(tmp_path):
     shutil.copytree(PACKAGE, tmp_path/"nmf2", ignore=shutil.ignore_patterns("__pycache__"))
     first, again = call(tmp_path), call(tmp_path)

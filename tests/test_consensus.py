@@ -352,6 +352,8 @@ assert M.shape[0] == 20000 and M.nnz < 30_000_000
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss/2**20)
 """
 
+@pytest.mark.slow
+@pytest.mark.no_estimator
 @pytest.mark.skipif(sys.platform == "win32", reason="no resource module")
 def test_twenty_thousand_documents_fit():
     "The aggregation matrix of 20,000 documents in far less than the 1.5 GiB of a dense one in float32"
@@ -369,6 +371,7 @@ def test_fewer_terms_than_clusters():
 NEGATIVE = {f"check_clustering{rest}": "its data have negative entries" for rest in ("", "(readonly_memmap=True)")}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([HypergraphEnsemble(3, n_runs=3), ClusterAggregation(3, clusterers=[FlatKMeans(3), NMF(3, max_iter=20)], max_rounds=2)],
                          expected_failed_checks=lambda estimator: NEGATIVE)

@@ -42,12 +42,70 @@ def test_damaged_coordinates_are_refused(entry):
     with pytest.raises(ValueError, match="entries outside"): check_matrix(Demo(), X)
 
 
+@pytest.mark.slow
 def test_a_damaged_matrix_does_not_end_the_process():
     code = ("import numpy as np, scipy.sparse as sp; from nmf2 import HierNMF2\n"
             "X = sp.random(2000, 500, .05, 'csc', random_state=0); X.indices[::7] = 2**30; X.indptr[3:9] = -2**30\n"
             "try: HierNMF2(3).fit(X)\nexcept ValueError as e: print('refused', e)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.startswith("refused"), (done.returncode, done.stderr)
+
+
+def changed(format, **arrays):
+    "A matrix some of whose arrays have been replaced"
+    X = sp.csr_matrix(np.arange(1., 17).reshape(4, 4)).asformat(format)
+    if format == "bsr": X = X.tocsr().tobsr((2, 2))
+    for name, change in arrays.items(): setattr(X, name, change(getattr(X, name)))
+    return X
+
+
+def rows_of(*lengths):
+    return lambda _: np.array([list(range(n)) for n in lengths] + [None], dtype=object)[:-1]
+
+
+@pytest.mark.parametrize("X", [
+    changed("dia", offsets=lambda a: a[:2]), changed("dia", offsets=lambda a: a.astype(float)), changed("lil", rows=rows_of(4, 4, 3, 4)),
+    changed("bsr", data=lambda a: a[:,:0]), changed("bsr", data=lambda a: np.zeros((4, 3, 3))), changed("bsr", data=lambda a: a[...,None]),
+    changed("csr", data=lambda a: a.astype(str)), changed("csc", data=lambda a: a.tolist()), changed("csc", data=lambda a: np.c_[a, a])],
+    ids=lambda X: X.format)
+def test_other_damage_is_refused(X):
+    for use in (lambda: check_matrix(Demo(), X), lambda: Corpus(X=X)):
+        with pytest.raises(ValueError, match="X is not a sound sparse matrix"): use()
+
+
+@pytest.mark.parametrize("type", [">i4", ">i8", "u8", "u4", "i2", "i8"])
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_matrix, sp.csr_array])
+def test_indices_of_any_type_and_order_of_bytes(kind, type):
+    X, plain = kind(matrix()), matrix()
+    X.indices, X.indptr = X.indices.astype(type), X.indptr.astype(type)
+    for out in (check_matrix(Demo(), X), Corpus(X=X).X):
+        assert out.indices.dtype in (np.int32, np.int64) and out.indices.dtype.isnative
+        assert_array_equal(out.toarray(), plain.toarray())
+    assert X.indices.dtype == type
+
+
+def test_entries_moved_behind_scipys_back():
+    "SciPy remembers that rows are sorted and places different, also when they aren't any more"
+    rng = np.random.default_rng(0)
+    for new in (rng.permutation(7), np.arange(7)//2):
+        X = matrix()
+        assert X.has_canonical_format
+        X.indices = new[X.indices].astype(np.int32)
+        out = check_matrix(Demo(), X)
+        assert out.has_canonical_format and (np.diff(out.indices)[np.diff(np.repeat(np.arange(9), np.diff(out.indptr))) == 0] > 0).all()
+        fresh = sp.csr_matrix((X.data, X.indices, X.indptr), X.shape)
+        assert_array_equal(out.toarray(), fresh.toarray())
+        assert_array_equal(Corpus(X=X).X[[2, 0]].toarray(), fresh.toarray()[[2, 0]])
+
+
+def test_masked_values_are_values():
+    X = matrix()
+    X.data = np.ma.array(X.data, mask=X.data > .5)
+    assert type(check_matrix(Demo(), X).data) is np.ndarray
+
+
+def test_words_in_place_of_numbers():
+    with pytest.raises(ValueError, match="one number for each document and term"): check_matrix(Demo(), [["ball", "goal"], ["vote"]])
 
 
 @pytest.mark.parametrize("format", FORMATS)

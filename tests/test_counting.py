@@ -71,15 +71,17 @@ def test_as_in_one_process(method, options):
     new = random_texts(seed=1)
     assert_same(counter, counter.transform(new), plain, plain.transform(new))
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 3, 7, -1, None])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, -1, None])
 def test_the_number_of_processes_changes_nothing(small, n_jobs):
     texts = random_texts(100)
     counter, plain = TermCounter(n_jobs=n_jobs), CountVectorizer()
     assert_same(counter, counter.fit_transform(texts), plain, plain.fit_transform(texts))
 
+@pytest.mark.slow
 def test_known_collection():
     if not os.environ.get("NMF2_DATA"): pytest.skip("NMF2_DATA names no folder with collections")
-    texts = load("20newsgroups").texts
+    texts = load("20newsgroups").texts[::2]
     counter, plain = TermCounter(n_jobs=2), CountVectorizer()
     assert n_processes(counter, texts, 2) == 2
     assert_same(counter, counter.fit_transform(texts), plain, plain.fit_transform(texts))
@@ -114,6 +116,7 @@ def alone_in_here(texts):
     counting.SHARE = dict(fork=1, loky=1)
     return n_processes(TermCounter(), texts, 2)
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
 def test_workers_have_no_workers(backend):
     assert Parallel(2, backend=backend)(delayed(alone_in_here)(random_texts()) for _ in range(2)) == [1, 1]
@@ -139,6 +142,7 @@ def dying(text): os._exit(3) if os.getpid() != MAIN else None; return text.split
 
 MAIN = os.getpid()
 
+@pytest.mark.slow
 def test_errors_come_back(method):
     with pytest.raises(LookupError, match="no words today"): TermCounter(analyzer=failing, n_jobs=2).fit(random_texts())
 
@@ -169,6 +173,7 @@ def test_pipelines_take_n_jobs(small):
     assert (one != two).nnz == 0
     assert (count_terms(texts, n_jobs=1)[0] != count_terms(texts, n_jobs=2)[0]).nnz == 0
 
+@pytest.mark.slow
 def test_an_interrupt_ends_everything(tmp_path):
     if sys.platform != "linux": pytest.skip("signals to a group of processes")
     (tmp_path/"long.py").write_text("from nmf2.counting import TermCounter\nprint('begin', flush=True)\n"
@@ -302,6 +307,27 @@ def test_functions_may_return_anything_with_strings():
         counter = TermCounter(tokenizer=cut, ngram_range=(1, 2), stop_words=["a"])
         assert counter.fit(["a goal and", "a vote"]).get_feature_names_out().tolist() == ["and", "goal", "goal and", "vote"]
     assert text_pipeline(1, 1.0, tokenizer=str.split, preprocessor=str.upper).fit(["goal!", "vote"]).get_feature_names_out().tolist() == ["GOAL!", "VOTE"]
+
+def test_texts_that_are_something_else():
+    import pandas as pd
+
+    from nmf2.data import Corpus
+    for texts, why in [(Corpus(["a ball"]), "corpus.texts"), (pd.DataFrame({"body": ["a ball"]}), "columns 'body'; give one of them"),
+                       ([["a", "ball"]], "' '.join"), ([b"a ball"], "decode"), (["a ball", None], "missing texts")]:
+        with pytest.raises(ValueError) as e: TermCounter().fit(texts)
+        assert why in str(e.value)
+
+
+@pytest.mark.parametrize("vocabulary", [[1, 2], (2, 1), [b"ball"], [["ball"]], 5, (word for word in ["ball"])])
+def test_vocabularies_that_are_none(vocabulary):
+    with pytest.raises(ValueError, match="vocabulary must be a list of terms"): TermCounter(vocabulary=vocabulary).fit(["a ball"])
+
+
+def test_stop_words_that_can_be_read_once():
+    "They would be gone after the check"
+    for words in ((word for word in ["ball"]), iter(["ball"]), np.array("ball")):
+        with pytest.raises(ValueError, match="stop_words must be a list"): TermCounter(stop_words=words).fit(["a ball", "goal"])
+
 
 def test_too_many_groups():
     with pytest.raises(ValueError, match="at most one group"): TermCounter(token_pattern="(a)(b)").fit(["ab"])

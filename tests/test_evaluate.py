@@ -38,6 +38,7 @@ def test_flat_measures_are_their_definitions(seed):
         assert_allclose(nmi(l, c, average=average), naive.information(l, c)/below, rtol=1e-11)
 
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("n", [5, 300])
 def test_flat_measures_are_scikit_learns(seed, n):
@@ -227,6 +228,7 @@ def test_tree_measures_are_sums_over_all_pairs(seed):
     assert_allclose(tree_f_score(tree, known, "drop"), naive.tree_f_score(tree, some), rtol=1e-12)
 
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("outliers", ["cluster", "drop"])
 def test_nmi_by_split_is_nmi_of_every_cut(seed, outliers):
@@ -288,6 +290,7 @@ def texts_of(seed, n=30):
     return texts, X, rng.random((3, 8))*(rng.random((3, 8)) < .8)
 
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("seed", range(4))
 def test_coherence_is_its_definition_whatever_is_counted_in(seed):
     texts, X, H = texts_of(seed)

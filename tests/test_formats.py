@@ -503,6 +503,7 @@ def test_cluto_as_text_and_npz(name):
     assert (a["X"] != b["X"]).nnz == 0 and a["labels"] == b["labels"] and a.get("vocab") == b.get("vocab")
 
 
+@pytest.mark.slow
 @originals
 def test_original_reuters():
     path = ORIGINAL/"reuters/reuters21578.tar.xz"

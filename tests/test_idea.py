@@ -25,6 +25,7 @@ def tutorial(monkeypatch):
     plt.close("all")
     plt.switch_backend(before)
 
+@pytest.mark.slow
 def test_sliders_redraw_the_map(tutorial):
     names, widget, drawn = tutorial
     swing, opening = widget.children[:2]

@@ -1,5 +1,6 @@
 """Sweeps and products on awkward matrices, against plain NumPy"""
 import os
+from functools import cache
 
 import naive
 import numpy as np
@@ -13,7 +14,9 @@ from nmf2.kernels import (GRAM, alternate, cut_points, descending, documents, in
                           projected_gradient, residuals, solve2, solve_terms, squared_error, take)
 
 
+@cache
 def matrices():
+    "Dense matrices by name; nobody changes them"
     rng = np.random.default_rng(0)
     X = sp.random(400, 60, .2, "csr", rng=rng)
     X.data += .1

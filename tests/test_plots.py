@@ -92,6 +92,7 @@ def shown(fig): return " ".join(" ".join(text.get_text().split()) for text in wo
 
 # ---- nothing overlaps
 
+@pytest.mark.slow
 @each_picture
 @pytest.mark.parametrize("kind", ["plain", "nasty"])
 @pytest.mark.filterwarnings("ignore:some letters")

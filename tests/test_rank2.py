@@ -22,18 +22,20 @@ def matrix(seed=0, n=50, m=30, density=.4):
 def error(X, W, Ht): return np.linalg.norm(X - W @ Ht.T)
 
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("min_iter", [1, 5])
 def test_published_order_as_the_naive_twin(seed, min_iter):
     X, H0 = matrix(seed), np.random.default_rng(seed).random((2, 30))
+    W, H, n_iter = naive.rank2_terms_last(X.toarray(), H0, 1e-3, min_iter)
     for form in (X, X.toarray()):
         fit = rank2_nmf(documents(form), H0.T, tol=1e-3, min_iter=min_iter, extrapolate=False)
-        W, H, n_iter = naive.rank2_terms_last(X.toarray(), H0, 1e-3, min_iter)
         assert fit.n_iter == n_iter and fit.converged
         assert_allclose(fit.W, W, atol=1e-9)
         assert_allclose(fit.Ht.T, H, atol=1e-9)
 
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("seed", range(3))
 def test_order_from_weights_as_the_naive_twin(seed):
     X, W0 = matrix(seed), np.random.default_rng(seed).random((50, 2))
@@ -52,6 +54,7 @@ def test_at_most_max_iter_and_then_it_says_so():
     with pytest.warns(UserWarning, match="max_iter=2"): Rank2NMF(max_iter=2).fit(matrix())
 
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("extrapolate", [True, False])
 def test_the_svd_start_is_as_good_as_the_best_of_random_ones(extrapolate):
     for seed in range(5):
@@ -62,6 +65,7 @@ def test_the_svd_start_is_as_good_as_the_best_of_random_ones(extrapolate):
         assert error(X, svd.W, svd.Ht) < 1.001*min(error(X, fit.W, fit.Ht) for fit in tries)
 
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("max_iter", [1, 2, 5])
 @pytest.mark.parametrize("seed", range(2))
 def test_factors_at_max_iter_belong_together(seed, max_iter):
@@ -77,6 +81,7 @@ def test_factors_at_max_iter_belong_together(seed, max_iter):
     assert_allclose(fit.Ht.T, H, atol=1e-9)
 
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("max_iter", range(1, 30))
 def test_extrapolated_factors_belong_together_whenever_it_stops(max_iter):
     X = matrix(5, 80, 60, .1)
@@ -84,6 +89,7 @@ def test_extrapolated_factors_belong_together_whenever_it_stops(max_iter):
     assert_allclose(fit.W, naive.nnls_rows(fit.Ht, X.toarray()), atol=1e-9)
 
 
+@pytest.mark.no_estimator
 def test_extrapolation_goes_back_when_it_overshoots():
     for seed in range(6):
         X = matrix(seed, 150, 120, .05)
@@ -94,6 +100,7 @@ def test_extrapolation_goes_back_when_it_overshoots():
         assert (np.diff(errors) <= 1e-9).all()
 
 
+@pytest.mark.no_estimator
 def test_extrapolation_against_the_plain_loop():
     seen = set()
     for seed in range(4):

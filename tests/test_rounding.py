@@ -1,4 +1,6 @@
 "Other last bits and another order of rows and columns change nothing that matters"
+from functools import lru_cache
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -20,24 +22,24 @@ CLUSTERINGS = [HierNMF2(6), FlatNMF2(6), *[NMF(6, solver=solver, max_iter=60) fo
                AnchorWords(6, min_df=1), Hottopixx(6), HypergraphEnsemble(6, n_runs=6), ClusterAggregation(6)]
 
 
-@pytest.fixture(scope="module")
-def planted():
-    "Six topics that can't be missed"
-    corpus = planted_tree((6,), 300, overlap=.1, noise=0, length=120)
+@lru_cache
+def planted(length):
+    "Six topics that can't be missed, in documents of so many words"
+    corpus = planted_tree((6,), 300, overlap=.1, noise=0, length=length)
     return corpus.X, corpus.classes()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", CLUSTERINGS, ids=str)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_clusters_are_the_same(model, planted):
-    X, classes = planted
+def test_clusters_are_the_same(model):
+    X, classes = planted(300 if isinstance(model, Hottopixx) else 120)      # in short documents it takes two anchors from one topic
     if "random_state" in model.get_params(): model.set_params(random_state=0)
     Y, rows, _ = elsewhere(X)
     if isinstance(model, AnchorWords): Y = Y.rint()           # it takes counts only
     here, there = model.fit(X).labels_, model.fit(Y).labels_
-    least = .8 if isinstance(model, Hottopixx) else .95            # its descent takes the words in a random order, and stops early
-    assert adjusted_rand_score(here, classes) > least
-    assert adjusted_rand_score(here[rows], there) > least
+    assert adjusted_rand_score(here, classes) > .95
+    assert adjusted_rand_score(here[rows], there) > .95
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -54,7 +54,8 @@ def planted():
 
 # ---- corners
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.no_estimator
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("affine", [True, False])
 def test_all_anchors_are_found(seed, affine):
     X, _, anchors = separable(80, 6, seed=seed)
@@ -66,6 +67,7 @@ def test_all_anchors_are_found(seed, affine):
     assert set(spa(X.T, 6)) == set(anchors) == set(spa(sp.csr_matrix(X.T), 6))
 
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("affine", [True, False])
 @pytest.mark.parametrize("clean_up", [True, False])
 def test_corners_are_gram_and_schmidts(affine, clean_up):
@@ -124,6 +126,7 @@ def test_projection_keeps_distances_and_true_sums(planted):
 
 # ---- topics
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("kind", ["l2", "kl"])
 @pytest.mark.parametrize("seed", range(5))
 def test_topics_of_an_exact_matrix(kind, seed):
@@ -151,6 +154,7 @@ def test_mixtures_are_the_best_on_the_simplex(planted):
     for w in range(0, X.shape[1], 37): assert_allclose(C[w], naive.simplex_least_squares(B, rows[w]), atol=1e-6)
 
 
+@pytest.mark.no_estimator
 def test_kl_mixtures_reach_what_em_reaches(planted):
     X, _ = planted
     Q = Cooccurrence(X)
@@ -163,6 +167,7 @@ def test_kl_mixtures_reach_what_em_reaches(planted):
         assert likelihood(C[w]) >= likelihood(slow) - 1e-6
 
 
+@pytest.mark.no_estimator
 def test_documents_get_their_likeliest_mixtures(planted):
     X, _ = planted
     A = np.random.default_rng(0).dirichlet(np.full(X.shape[1], .1), 4).T
@@ -204,6 +209,7 @@ def test_wrong_arguments_of_xray_are_named():
         with pytest.raises(ValueError, match=message): xray(**{"P": X, "k": 3, **wrong})
 
 
+@pytest.mark.no_estimator
 @pytest.mark.parametrize("select", ["greedy", "dist", "max"])
 def test_rays_are_the_plain_ones(select):
     for seed in range(5):
@@ -244,14 +250,20 @@ def first_pure(n_words, k, n_docs, seed, alpha=.6):
     return rng.dirichlet(np.full(k, .4), n_docs) @ (shares*rng.uniform(1, 4, (n_words, 1))).T
 
 
-@pytest.mark.parametrize("seed", range(8))
+SEEDS = 0, 2, 5, 6                  # the gradient finds all anchors of some, and misses one of others
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
 def test_gradient_misses_no_planted_anchor(seed):
     assert set(Hottopixx(5, random_state=0).fit(first_pure(100, 5, 400, seed)).anchors_) == set(range(5))
 
 
+@pytest.mark.slow
+@pytest.mark.no_estimator
 def test_hottest_mends_what_the_gradient_missed():
     mended = 0
-    for seed in range(8):
+    for seed in SEEDS:
         P = first_pure(100, 5, 400, seed).T
         order = np.argsort(-hottopixx(P, 5, random_state=0), kind="stable")
         mended += set(order[:5]) != set(range(5))
@@ -307,6 +319,7 @@ def test_program_bears_noise():
     with pytest.raises(ValueError, match="noise=0.0"): hott_program(np.random.default_rng(0).dirichlet(np.ones(6), 6), 2, 0., np.arange(6.))
 
 
+@pytest.mark.no_estimator
 def test_squish_is_the_nearest_allowed_column():
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -407,6 +420,7 @@ class Rounded(AnchorWords):
         return X
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([Rounded(2, min_df=1), XRAY(2), XRAY(2, anchors="documents"), XRAY(2, select="rand", random_state=0),
                           Hottopixx(2, epochs=30, random_state=0)])
@@ -414,6 +428,7 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([AnchorWords(2, min_df=1)])
 def test_scikit_learn_contract_with_fractions(estimator, check):

@@ -237,6 +237,7 @@ def test_a_session_cut_in_its_first_line_begins_again(tmp_path):
         assert len(Study(METHODS, COLLECTIONS, seeds=0, path=path).run().runs) == len(read_lines(path)[1]) == 4
 
 
+@pytest.mark.slow
 def test_processes_do_the_same(tmp_path):
     local = {"drawn": lambda X, k, seed: np.random.default_rng(seed).integers(k, size=X.shape[0]),
              "fails": lambda X, k, seed: 1/0}

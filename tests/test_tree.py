@@ -50,6 +50,17 @@ def test_walk_visits_each_node_once_parents_first(fitted):
         assert node.id in repr(node)
 
 
+def test_words_and_names_can_be_printed(fitted):
+    "Halves of letters, which no terminal and no file takes, and words in all kinds of things"
+    tree = pickle.loads(pickle.dumps(fitted[2].tree_))
+    tree.vocab = (f"\ud800{j}" for j in range(tree.n_terms))
+    tree.rename("0", "half \udc80")
+    assert tree.vocab[7] == "\ufffd7" and tree.title("0") == "half \ufffd" and str(tree).encode("utf-8")
+    with pytest.raises(ValueError, match="2 dimensions"): tree.vocab = np.full((tree.n_terms, 1), "a")
+    with pytest.raises(KeyError) as e: tree["01"*5000]
+    assert len(str(e.value)) < 200
+
+
 def test_top_terms(fitted):
     tree = fitted[2].tree_
     node = tree.leaves()[0]

@@ -186,7 +186,7 @@ def damages():
     strange = dict(n_docs=[0, -1, 89, 91, 10**15, "90", 90., True, None], ids=[[], [""], "01"],
                    has_split=[[], [1]*11, [False]*11],
                    splits=[[], ["0"], ["", ""], [1], None, {}, ["", "0", "000"]], vocab=["words", ["a"], {}, 3],
-                   names=[[], {"01": 3}, {"02": "x"}, {"01": " "}, {"01": None}], version=["1", 0, -1, 1.5, None, True],
+                   names=[[], {"01": 3}, {"02": "x"}, {"01": " "}, {"01": None}, {"01": "\ud800"}], version=["1", 0, -1, 1.5, None, True],
                    format=["other", None])
     for name, values in strange.items():
         for value in values: yield f"{name} {str(value)[:20]}", lambda a, about, name=name, value=value: {name: value}
@@ -273,6 +273,7 @@ try: Tree.load(sys.argv[1])
 except ValueError as e: print(e, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10, sep="\\n")
 """
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is told in other units")
 @pytest.mark.parametrize("what", ["zeros", "lists", "size"])
 def test_bombs(tmp_path, what):
@@ -291,6 +292,7 @@ def test_bombs(tmp_path, what):
     assert dict(zeros="max_ratio", lists="format", size="longer or shorter")[what] in said
 
 
+@pytest.mark.slow
 def test_more_can_be_allowed(tmp_path):
     "Documents of two kinds shrink more than others do"
     X = np.repeat(np.eye(2), 500_000, axis=0)

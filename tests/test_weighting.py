@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from nmf2.core import names_of, with_names
 from nmf2.weighting import (EmptyDocumentsWarning, NormalizedCut, TermCounter, TfIdf, TrimVocabulary, check_counts, check_limits, count_pipeline,
-                            degrees, divide_rows, doc_freq, row_sum, text_pipeline, trim_mask)
+                            degrees, divide_rows, doc_freq, row_lengths, row_sum, text_pipeline, trim_mask)
 
 ROOT = Path(__file__).parent.parent
 
@@ -32,7 +32,7 @@ def random_counts(seed=0, n_docs=30, n_terms=20):
     return X.astype(float)
 
 
-def plain_weights(C, min_df, max_df):
+def plain_weights(C, min_df, max_df, tau=.1):
     "Trimming, tf-idf, unit length and normalized cut, in the plainest way"
     n = len(C)
     stay = [j for j in range(C.shape[1]) if min_df <= sum(c > 0 for c in C[:, j]) <= max_df*n]
@@ -44,7 +44,8 @@ def plain_weights(C, min_df, max_df):
             if C[i, j] > 0: X[i, j] = (1 + math.log(C[i, j]))*math.log((1 + n)/(1 + df))
         if X[i].any(): X[i] /= math.sqrt(sum(X[i]**2))
     d = (X @ X.T).sum(axis=1)
-    return np.array([x/math.sqrt(di) if di > 0 else x for x, di in zip(X, d)])
+    mean = sum(d)/max(sum(d > 0), 1)
+    return np.array([x/math.sqrt(di + tau*mean) if di > 0 else x for x, di in zip(X, d)])
 
 
 FORMS = dict(array=np.asarray, csr_matrix=sp.csr_matrix, csr_array=sp.csr_array, csc=sp.csc_array, coo=sp.coo_array,
@@ -65,8 +66,9 @@ def long_indices(X):
 @pytest.mark.parametrize("seed", range(3))
 def test_pipeline_equals_its_plain_twin(form, seed):
     C = random_counts(seed)
-    X = count_pipeline(min_df=3, max_df=0.5, dtype=np.float64).fit_transform(form(C))
-    assert_allclose(dense(X), plain_weights(C, 3, 0.5), rtol=1e-6 if form is FORMS["float32"] else 1e-12)
+    for tau in 0, .1, 2:
+        X = count_pipeline(min_df=3, max_df=0.5, dtype=np.float64, tau=tau).fit_transform(form(C))
+        assert_allclose(dense(X), plain_weights(C, 3, 0.5, tau), rtol=1e-6 if form is FORMS["float32"] else 1e-12)
 
 
 def test_long_indices_and_float32():
@@ -230,13 +232,16 @@ def test_normalized_cut_of_new_documents():
     X = TfIdf().fit_transform(random_counts())
     cut = NormalizedCut().fit(X)
     assert_allclose(cut.transform(X), NormalizedCut().fit_transform(X))
-    new = TfIdf().fit_transform(random_counts(1))
-    assert_allclose(cut.transform(new), new/np.sqrt(new @ X.sum(0))[:, None])
+    new, d = TfIdf().fit_transform(random_counts(1)), X @ X.sum(0)
+    assert_allclose(cut.mean_degree_, d.mean())
+    for tau in 0, .1, 1:
+        weights = 1/np.sqrt(new @ X.sum(0) + tau*d.mean())
+        assert_allclose(NormalizedCut(tau).fit(X).transform(new), new*weights[:, None])
 
 
 def test_new_document_with_nothing_in_common():
     "Weighted by its similarity to itself, not divided by nearly nothing"
-    cut = NormalizedCut().fit(np.array([[1., 0, 0], [1., 0, 0]]))
+    cut = NormalizedCut(tau=0).fit(np.array([[1., 0, 0], [1., 0, 0]]))
     assert_allclose(cut.transform(np.array([[0, 3., 4.], [0, 0, 0], [1e-9, 1, 0]])), [[0, 0.6, 0.8], [0, 0, 0], [1e-9, 1, 0]])
 
 
@@ -254,6 +259,69 @@ def test_normalized_cut_never_forms_all_similarities():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20*X.data.nbytes
+
+
+def shuffles(X, n=4):
+    "The matrix with rows and columns in other orders, and the orders"
+    for seed in range(n):
+        rng = np.random.default_rng(seed)
+        rows, columns = rng.permutation(X.shape[0]), rng.permutation(X.shape[1])
+        yield sp.csr_array(X)[rows][:, columns].sorted_indices() if sp.issparse(X) else X[rows][:, columns], rows, columns
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, np.asarray], ids=["sparse", "dense"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_are_the_same_in_any_order(form, dtype):
+    "To the last bit: documents and words shuffled, the weights are those of before, shuffled"
+    rng = np.random.default_rng(0)
+    C = np.ceil(rng.exponential(1., (700, 90)))*(rng.random((700, 90)) < .1)
+    pipe = count_pipeline(dtype=dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        kept = dense(pipe.fit_transform(form(C)))
+        for Y, rows, columns in shuffles(form(C)):
+            again = clone(pipe)
+            place = np.cumsum(pipe["trim"].support_) - 1                        # of a column among those that stay
+            assert_array_equal(dense(again.fit_transform(Y)), kept[rows][:, place[columns][pipe["trim"].support_[columns]]])
+            assert again["ncut"].mean_degree_ == pipe["ncut"].mean_degree_
+        for norm in "l1", "l2":
+            kept = dense(TfIdf(norm=norm).fit_transform(form(C)))
+            for Y, rows, columns in shuffles(form(C)): assert_array_equal(dense(TfIdf(norm=norm).fit_transform(Y)), kept[rows][:, columns])
+
+
+def test_sums_are_the_same_in_any_order_and_right():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((500, 60), density=.3, format="csr", random_state=rng)
+    X.data *= 10.**rng.integers(-15, 15, X.nnz)
+    assert_allclose(row_sum(X), X.sum(axis=0), rtol=1e-12)
+    assert_allclose(row_lengths(X), np.linalg.norm(X.toarray(), axis=1), rtol=1e-13)
+    assert_allclose(row_lengths(X, "l1"), X.toarray().sum(1), rtol=1e-13)
+    for Y, rows, columns in shuffles(X):
+        assert_array_equal(row_sum(Y), row_sum(X)[columns])
+        assert_array_equal(row_lengths(Y), row_lengths(X)[rows])
+        assert_array_equal(degrees(Y, row_sum(Y)), degrees(X, row_sum(X))[rows])
+    assert_array_equal(row_sum(X.toarray()), row_sum(X))
+    assert_allclose(degrees(X.toarray(), row_sum(X)), degrees(X, row_sum(X)), rtol=1e-13)
+
+
+def test_the_length_of_a_document_says_nothing():
+    C, scale = TfIdf().fit_transform(random_counts()), 10.**np.random.default_rng(0).integers(-9, 9, (len(random_counts()), 1))
+    for tau in 0, .1, 1: assert_allclose(NormalizedCut(tau).fit_transform(C*scale), NormalizedCut(tau).fit_transform(C), rtol=1e-12)
+    counts = random_counts()
+    counts[3] *= 7
+    assert_allclose(count_pipeline(sublinear_tf=False, dtype=None).fit_transform(counts),
+                    count_pipeline(sublinear_tf=False, dtype=None).fit_transform(random_counts()), rtol=1e-12)
+
+
+def test_nobody_is_much_longer_than_others():
+    "A document that shares no word with the others has at most 1/√τ times the length of a document of mean degree"
+    X = sp.csr_array(np.vstack([np.kron(np.eye(3), np.ones((100, 4))), np.zeros((1, 12))]))
+    X = sp.hstack([X, sp.csr_array(np.eye(1, 301, 300).T)]).tocsr()
+    for tau, most in (0, 10.1), (.1, 3.2), (1, 1.42):
+        lengths = row_lengths(NormalizedCut(tau).fit_transform(X))
+        assert lengths[-1] == lengths.max() and lengths[-1]/np.median(lengths) <= most
+    with pytest.raises(ValueError, match="tau"): NormalizedCut(-.1).fit(X)
+    with pytest.raises(ValueError, match="tau"): count_pipeline(tau=np.nan)
 
 
 # pipelines
@@ -365,6 +433,7 @@ def test_summary_follows_from_the_rows():
         assert m["better_on"] == sum(c > 0.002 for c in change)
 
 
+@pytest.mark.slow
 def test_benchmark_without_collections_says_what_to_do():
     where = {k: v for k, v in os.environ.items() if k != "NMF2_DATA"} | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, ROOT/"benchmarks"/"weighting.py"], capture_output=True, text=True, env=where,
@@ -379,7 +448,7 @@ def test_blocks_change_nothing(monkeypatch):
         s = row_sum(X)
         return [doc_freq(X), s, degrees(X, s), divide_rows(X, np.arange(60.)).toarray()]
     whole = results()
-    assert_array_equal(whole[1], np.bincount(X.indices, X.data, 40))
+    assert_allclose(whole[1], np.bincount(X.indices, X.data, 40), rtol=1e-12)
     for size in (1, 7, 50):
         monkeypatch.setattr("nmf2.weighting.BLOCK", size)
         for a, b in zip(results(), whole): assert_array_equal(a, b)

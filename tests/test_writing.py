@@ -288,6 +288,13 @@ def test_links_stay(tmp_path):
     (tmp_path/"loop").symlink_to("loop")
     with pytest.raises(OSError, match="loop"), whole_file(tmp_path/"loop"): pass
 
+def test_paths_in_bytes(tmp_path):
+    with whole_file(os.fsencode(tmp_path/"a"), "w") as f: f.write("new")
+    assert (tmp_path/"a").read_text() == "new"
+    for path in (None, 5):
+        with pytest.raises(TypeError), whole_file(path): pass
+
+
 @posix
 def test_pipes_are_written_to(tmp_path):
     code = "from nmf2.writing import whole_file\nwith whole_file('/dev/stdout', 'w') as f: f.write('through')"
