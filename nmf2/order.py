@@ -182,7 +182,7 @@ def own_order(
     by_words, by_docs, df = docs.copy(), terms.copy(), np.bincount(X.indices, minlength=X.shape[1])
     if _shared(docs).any() or _shared(terms).any():
         docs, terms = _told_apart(X, docs, terms)
-    return Order(np.lexsort((docs, by_words)), np.lexsort((terms, by_docs, -df)))
+    return Order(np.lexsort((docs, by_words)), np.lexsort((terms, by_docs, df)))
 
 def sorted_by(
     X,             # document-term matrix, canonical CSR or dense, (n_docs, n_terms)

@@ -154,8 +154,6 @@ def test_nmf(quick):
     assert max(m["error"] for m in row["methods"].values()) <= row["goal"]*1.001
 
 
-@pytest.mark.xfail(strict=True, reason="the score of a split ranks words that a topic lacks by their column, and columns by falling "
-                   "frequency mislead it on this pile; with rare words first it finds the four topics")
 def test_stopping(quick):
     rows = {row["method"]: row for row in quick("stopping")}
     assert len(rows) == 9 and all(len(row[figure]) == 1 for row in rows.values() for figure in ("leaves", "flat", "sweeps"))
