@@ -7,8 +7,12 @@ __all__ = list(_home)
 
 def __getattr__(name):
     "Import what is asked for, when it is asked for: `import nmf2` alone stays cheap"
-    if name not in _home: raise AttributeError(f"module 'nmf2' has no attribute {name!r}")
     from importlib import import_module
-    return getattr(import_module(f"nmf2.{_home[name]}"), name)
+    from importlib.util import find_spec
+    if name in _home: return getattr(import_module(f"nmf2.{_home[name]}"), name)
+    if not name.startswith("_") and find_spec(f"nmf2.{name}"): return import_module(f"nmf2.{name}")
+    raise AttributeError(f"module 'nmf2' has no attribute {name!r}")
 
-def __dir__(): return sorted([*globals(), *__all__])
+def __dir__():
+    from pkgutil import iter_modules
+    return sorted({*globals(), *__all__, *(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))})

@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'expect_error', 'check_layout', 'check_sparse', 'value_range', 'check_matrix', 'matrix_tags', 'check_number',
-           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'progress_bar', 'single_blas']
+           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'progress_bar', 'renamed', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import sys
+import warnings
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, wraps
 
 import numpy as np
 import scipy.sparse as sp
@@ -296,6 +297,27 @@ def progress_bar(
     class Bar(tqdm): monitor_interval = 0       # no thread that outlives the bar: processes with threads can't be copied safely
     return Bar(total=total, desc=desc, unit=unit, disable=not shown, file=sys.stderr, leave=True, miniters=1,
                bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
+
+# %% ../nbs/00_core.ipynb #2d272f70
+def renamed(
+    **names,   # the new name of each parameter, by its old one
+):             # a decorator for functions and for estimators
+    "Take old names of parameters along with the new ones, for one version and with a `FutureWarning`."
+    def translated(given, what):
+        for old in names.keys() & given.keys():
+            if names[old] in given: raise TypeError(f"{what} got both {old} and {names[old]}: the first is the old name of the second")
+            warnings.warn(f"{old} of {what} is called {names[old]} now; the old name will go with version 0.3", FutureWarning, stacklevel=3)
+            given[names[old]] = given.pop(old)
+        return given
+    def taking_both(function, what):
+        @wraps(function)
+        def run(*args, **given): return function(*args, **translated(given, what))
+        return run
+    def decorate(target):
+        if not isinstance(target, type): return taking_both(target, target.__name__)
+        for method in ("__init__", "set_params"): setattr(target, method, taking_both(getattr(target, method), target.__name__))
+        return target
+    return decorate
 
 # %% ../nbs/00_core.ipynb #611e5512
 @lru_cache(maxsize=1)
