@@ -92,15 +92,15 @@ def labels(make):
 
 
 CHOICES = {
-    "default": flat(), "as published: moves=0": flat(moves=0), "papers: random, moves=0": flat(moves=0, init="random", extrapolate=False, max_outliers=None),
-    "moves=1": flat(moves=1), "moves=3": flat(moves=3), "moves=30": flat(moves=30),
-    "moves=0, refine=1": flat(moves=0, refine=1), "moves=0, refine=5": flat(moves=0, refine=5), "refine=1": flat(refine=1),
-    'topics="svd", moves=0': flat(topics="svd", moves=0),
+    "default": flat(), "as published: moves_max_iter=0": flat(moves_max_iter=0), "papers: random, moves_max_iter=0": flat(moves_max_iter=0, init="random", extrapolate=False, max_outliers=None),
+    "moves_max_iter=1": flat(moves_max_iter=1), "moves_max_iter=3": flat(moves_max_iter=3), "moves_max_iter=30": flat(moves_max_iter=30),
+    "moves_max_iter=0, refine=1": flat(moves_max_iter=0, refine=1), "moves_max_iter=0, refine=5": flat(moves_max_iter=0, refine=5), "refine=1": flat(refine=1),
+    'topics="svd", moves_max_iter=0': flat(topics="svd", moves_max_iter=0),
     'leaf_choice="mndcg-paper"': flat(leaf_choice="mndcg-paper"), 'leaf_choice="error"': flat(leaf_choice="error"),
     'leaf_choice="error", trials=0': flat(leaf_choice="error", trials=0), "trials=0": flat(trials=0), "imbalance=4": flat(imbalance=4),
     "max_outliers=None": flat(max_outliers=None), "max_outliers=0.1": flat(max_outliers=.1), "max_outliers=0": flat(max_outliers=0),
     "balanced cuts": balanced_leaves, 'init="random"': flat(init="random"), "best of five random": best_of(5),
-    "settled=None": flat(settled=None), "tol=1e-2": flat(tol=1e-2),
+    "side_tol=None": flat(side_tol=None), "tol=1e-2": flat(tol=1e-2),
 }
 OTHERS = {
     "NMF, scikit-learn": sklearn_nmf, "KMeans, scikit-learn": labels(lambda k, seed: KMeans(k, random_state=seed)),
@@ -153,7 +153,7 @@ def shown(rows):
     by = {(row["method"], row["kind"], row["weights"]): row for row in rows}
     def cell(method, kind, weights):
         row = by.get((method, kind, weights))
-        if row is None or (kind == "leaves" and method in ("moves=1", "moves=3", "moves=30")): return ""
+        if row is None or (kind == "leaves" and method in ("moves_max_iter=1", "moves_max_iter=3", "moves_max_iter=30")): return ""
         change = "" if method == "default" else f" ({row['change']:+.3f} ± {row['error']:.3f}, {row['better']} better, {row['worse']} worse)"
         return f"{row['mean']:.3f}{change}"
     methods = list(dict.fromkeys(row["method"] for row in rows))

@@ -71,7 +71,7 @@ class WithClasses:
 
 def runs_of(methods, found, quick, **options):
     """The runs of a study on all cores (with `quick` on one), in order; if one failed nothing is measured."""
-    study = Study(methods, found, **options).run(n_jobs=1 if quick else -1, progress=not quick)
+    study = Study(methods, found, **options).run(n_jobs=1 if quick else -1, verbose=not quick)
     collections, names = list(found), list(methods)
     for run in study.failures: say(f"{run['method']} on {run['collection']}, k = {run['k']}, seed {run['seed']}: {run['error']}")
     if study.failures: sys.exit(f"{len(study.failures)} of {len(study.runs)} runs failed.")

@@ -76,7 +76,7 @@ def main():
             if not which: continue
             path = f"{args.runs}-{wants}-{part}.jsonl" if args.runs else None
             done = study(found, wants, which, range(1) if part == "one" else seeds, path)
-            done.run(progress=not args.quick)
+            done.run(verbose=not args.quick)
             for run in done.failures: say(f"{run['method']} on {run['collection']}, seed {run['seed']}: {run['error']}")
             runs += done.runs
     rows = gathered(runs)

@@ -52,15 +52,15 @@ class Way(NamedTuple):
     grown:bool = False      # does a fit with many clusters have those with fewer in it?
 
 
-PLAIN = dict(init="random", extrapolate=False, settled=None, max_outliers=None) # the papers' trees
+PLAIN = dict(init="random", extrapolate=False, side_tol=None, max_outliers=None) # the papers' trees
 FLAT = dict(extrapolate=False)                                                 # and NMF with k topics
 METHODS = {
     "HierNMF2": Way("hiernmf2", PLAIN, grown=True),
-    "FlatNMF2": Way("flatnmf2", dict(PLAIN, moves=0), grown=True),
+    "FlatNMF2": Way("flatnmf2", dict(PLAIN, moves_max_iter=0), grown=True),
     "HierNMF2, default": Way("hiernmf2", {}, ONE, "defaults", True),
     "FlatNMF2, default": Way("flatnmf2", {}, ONE, "defaults", True),
     "FlatNMF2, plain tf": Way("flatnmf2", {}, ONE, grown=True),
-    "nmf-hier": Way("nmf-hier", dict(settled=None), FEW, grown=True),
+    "nmf-hier": Way("nmf-hier", dict(side_tol=None), FEW, grown=True),
     "nmf-flat": Way("nmf-flat", FLAT, FEW),
     "kmeans-hier": Way("kmeans-hier", dict(init="random"), grown=True),
     "kmeans-flat": Way("kmeans-flat", dict(init="random")),
@@ -86,7 +86,7 @@ def snapshot(model, X, k):
     if tree := tree_of(model):
         n = min(k, tree.n_leaves)
         if not hasattr(model, "hier_"): return tree.labels(n), np.stack([leaf.topic for leaf in tree.leaves(n)])
-        topics, weights = flatten(tree, X, n, moves=model.moves)
+        topics, weights = flatten(tree, X, n, moves_max_iter=model.moves_max_iter)
         return heaviest(weights), topics.T
     if not hasattr(model, "splits_"): return model.labels_, model.components_
     labels = model.labels(k)

@@ -17,7 +17,7 @@ from sklearn.preprocessing import normalize
 
 from nmf2.consensus import ClusterAggregation
 from nmf2.evaluate import accuracy
-from nmf2.partitions import RACE, race
+from nmf2.partitions import RACE, race2008
 
 ROUNDS, SEEDS = 3, dict(classic3=5, iris=20)
 KMEANS = {"cosine": "cosine", "distance": True}
@@ -46,13 +46,13 @@ PAPER = {
 
 def algorithms(k, ranks, kmeans):
     """The nine for each r; NMF-Basic only where r is k."""
-    return [(f"{name}, r = {r}", race(name, k, r, kmeans=kmeans)) for r in ranks for name in RACE if not (name == "NMF-Basic" and r != k)]
+    return [(f"{name}, r = {r}", race2008(name, k, r, kmeans=kmeans)) for r in ranks for name in RACE if not (name == "NMF-Basic" and r != k)]
 
 
 def aggregate(X, k, seed, ranks, share, kmeans):
     """Labels by all algorithms on the data, and in each round of aggregation by the nine, with the solution and how many agree on it."""
-    first, again = algorithms(k, ranks, kmeans), [race(name, k, k, kmeans=kmeans) for name in RACE]
-    model = ClusterAggregation(k, clusterers=[a for _, a in first], algorithms=again, threshold=share, max_rounds=ROUNDS, agree=.999,
+    first, again = algorithms(k, ranks, kmeans), [race2008(name, k, k, kmeans=kmeans) for name in RACE]
+    model = ClusterAggregation(k, clusterers=[a for _, a in first], algorithms=again, threshold=share, max_iter=ROUNDS, agree=.999,
                                random_state=seed).fit(X)
     return dict(labels=({name: labels for (name, _), labels in zip(first, model.labelings_)}, model.rounds_))
 

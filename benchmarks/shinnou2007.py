@@ -29,7 +29,7 @@ COLUMNS = ["k-means", "NMF", "NMF means", "standard", "weighted", "hypergraph V"
 LONG = ["NMF, long", "NMF means, long", "standard, long", "weighted, long", "hypergraph V, long"]
 MORE = ["repeated bisection", "FlatNMF2", "one tree", "trees, weighted"]
 RUNS, SEEDS = 20, 5
-START = dict(init="random", extrapolate=False, tol=1e-2, settled=None, max_outliers=None)   # of trees in ensembles
+START = dict(init="random", extrapolate=False, tol=1e-2, side_tol=None, max_outliers=None)   # of trees in ensembles
 
 
 def ensembles(X, k, seed, runs, long=False):

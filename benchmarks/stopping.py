@@ -2,7 +2,7 @@
 
 HierNMF2 and FlatNMF2 with as many leaves as classes on many labelled collections, with the default weighting: the papers' method
 (random starts, no acceleration, down to 1e-4 of the gradient), acceleration, the start from the singular vectors, as it is and with
-the edges of the wedge for topics, and stopping early by `settled`. Trees depend on luck, so each is grown on several random four
+the edges of the wedge for topics, and stopping early by `side_tol`. Trees depend on luck, so each is grown on several random four
 fifths of the documents, the same for all methods. NMI (arithmetic, outliers one more cluster), its difference from the papers' method with the standard error over
 collections, and passes over the matrix (`n_sweeps_`).
 
@@ -22,12 +22,12 @@ from nmf2.weighting import count_pipeline
 
 MATRICES = ["tr11", "tr23", "tr41", "re0", "wap", "k1b", "hitech", "fbis", "la1", "classic3", "cranmed", "cacmcisi",
             "reuters21578_cai", "20newsgroups_cai"]
-RANDOM = dict(init="random", settled=None)
+RANDOM = dict(init="random", side_tol=None)
 METHODS = {
     "papers: random, 1e-4": dict(RANDOM, extrapolate=False, max_outliers=None), "random, accelerated, 1e-4": RANDOM,
-    "random, accelerated, settled .002": dict(init="random"), "svd, accelerated, 1e-4": dict(settled=None),
-    "svd, settled .002 (default)": {}, "svd, settled .005": dict(settled=.005), "svd, settled .01": dict(settled=.01),
-    "svd, settled .05": dict(settled=.05), "edges of the wedge, settled .002": dict(spare=.01),
+    "random, accelerated, side_tol .002": dict(init="random"), "svd, accelerated, 1e-4": dict(side_tol=None),
+    "svd, side_tol .002 (default)": {}, "svd, side_tol .005": dict(side_tol=.005), "svd, side_tol .01": dict(side_tol=.01),
+    "svd, side_tol .05": dict(side_tol=.05), "edges of the wedge, side_tol .002": dict(spare=.01),
 }
 
 

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit, say_if_compiling
-from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream
+from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream, renamed
 from .kernels import FAST, ROWS, Rows, _add32, _add64, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts, zeros_in_lines
 from .nnls import heaviest
 from .tree import largest
@@ -89,9 +89,9 @@ def arrays(
     bounds = X.indptr.astype(np.int64, copy=False)
     return X.data, X.indices.astype(np.int32, copy=False), bounds[:-1], bounds[1:]
 
-def _some(pile, docs):
+def _some(packed, docs):
     "The same for some of the documents, without a copy of them"
-    data, indices, starts, ends = pile
+    data, indices, starts, ends = packed
     return data, indices, starts[docs], ends[docs]
 
 @njit(nogil=True)
@@ -136,15 +136,15 @@ def composites(
     X, k = rows_of(X, signed=True), check_number("k", k, 1)
     return _sums(arrays(X), X.shape[1], labels_of(labels, X.shape[0], k), k)
 
-def _sums(pile, n_terms, labels, k):
+def _sums(packed, n_terms, labels, k):
     "The same from the arrays of a matrix, and labels that are known to be sound"
     D = np.zeros((k, n_terms))
-    _add_up(*pile, labels, D)
+    _add_up(*packed, labels, D)
     return D
 
-def _sum_of(pile, n_terms):
+def _sum_of(packed, n_terms):
     "The sum of all documents, from the arrays of a matrix"
-    return _sums(pile, n_terms, np.zeros(len(pile[2]), np.int64), 1)[0]
+    return _sums(packed, n_terms, np.zeros(len(packed[2]), np.int64), 1)[0]
 
 # %% ../nbs/22_bisection.ipynb #cff4ea1e
 def criterion_of(
@@ -345,21 +345,21 @@ def _pass(data, indices, starts, ends, order, inside, pull, kind, width, A, side
 
 # %% ../nbs/22_bisection.ipynb #f489a93d
 @in_parts
-def _trials(part, data, indices, starts, ends, total, inside, pull, kind, trials, n_iter, states, side, known, record):
+def _trials(part, data, indices, starts, ends, total, inside, pull, kind, n_init, max_iter, states, side, known, record):
     "Cut the documents in two, each lane for itself; what came out is known of both sides, or nothing if all are copies"
     n, state, A = len(inside), states[part:part+1], zeros_in_lines(len(total), LANES, data)
     side, known, value, order, rest = side[part], known[part], np.zeros(LANES), np.arange(n), np.zeros(n, np.int8)
-    width = trials*(part + 1)//len(states) - trials*part//len(states)
+    width = n_init*(part + 1)//len(states) - n_init*part//len(states)
     seeds = _seeds(data, indices, starts, ends, width, state, A, n)
     if len(seeds) == 0: return
     _join_seeds(data, indices, starts, ends, seeds, state, A, side)
     _measure(A, total, pull, side, width, known)
     for c in range(width): value[c] = _value(kind, known, c)
     moves = 1
-    for t in range(n_iter + 1):
-        if t == n_iter or moves == 0: _measure(A, total, pull, side, width, known)
+    for t in range(max_iter + 1):
+        if t == max_iter or moves == 0: _measure(A, total, pull, side, width, known)
         for c in range(width): record[part,t,c] = _value(kind, known, c)
-        if t == n_iter or moves == 0: break
+        if t == max_iter or moves == 0: break
         _shuffle(order, state)
         awake = _awake(order, rest)
         moves = _pass(data, indices, starts, ends, awake, inside, pull, kind, width, A, side, known, value, rest)
@@ -374,16 +374,16 @@ def _pulls(part, data, indices, starts, ends, total, out):
         for p in range(np.uintp(starts[i]), np.uintp(ends[i])): s += data[p]*total[np.uintp(indices[p])]
         out[i] = s
 
-def _pull_of(pile, n_terms, kind):
+def _pull_of(packed, n_terms, kind):
     "The inner product of each document with the sum of all, zeros for criteria that don't need it"
-    pull = np.zeros(len(pile[2]))
-    if kind not in (I1, I2): _pulls(n_parts(len(pull)), *pile, _sum_of(pile, n_terms), pull)
+    pull = np.zeros(len(packed[2]))
+    if kind not in (I1, I2): _pulls(n_parts(len(pull)), *packed, _sum_of(packed, n_terms), pull)
     return pull
 
 # %% ../nbs/22_bisection.ipynb #58c776c9
 def _ready(X, criterion, **numbers):
     "Matrix and number of the criterion, checked, and how often things are done, too"
-    for name, value in numbers.items(): check_number(name, value, 0 if name == "n_iter" else 1)
+    for name, value in numbers.items(): check_number(name, value, 0 if name == "max_iter" else 1)
     return rows_of(X, unit=True, signed=criterion == "i2"), kind_of(criterion)
 
 # %% ../nbs/22_bisection.ipynb #71427f98
@@ -397,20 +397,20 @@ class Task(NamedTuple):
     inside:np.ndarray    # inner product of each document with it, (n_docs,)
     pull:np.ndarray      # and with the sum of the whole collection, (n_docs,)
     kind:int             # place of the criterion in `CRITERIA`
-    trials:int
-    n_iter:int           # passes
+    n_init:int
+    max_iter:int         # passes
     states:np.ndarray    # of chance, for each group of lanes, (groups,)
     side:np.ndarray      # what comes out, (groups, n_docs, LANES)
     known:np.ndarray     # (groups, 6, LANES)
     record:np.ndarray    # (groups, n_iter + 1, LANES)
 
-def _task(pile, n_terms, pull, kind, trials, n_iter, rng):
+def _task(packed, n_terms, pull, kind, n_init, max_iter, rng):
     "A cut to be made of the documents in these arrays"
-    n, groups, total = len(pile[2]), -(-trials//LANES), _sum_of(pile, n_terms)
+    n, groups, total = len(packed[2]), -(-n_init//LANES), _sum_of(packed, n_terms)
     inside, states = np.zeros(n), np.random.default_rng(rng).integers(1, 2147483647, groups)
-    _pulls(n_parts(n), *pile, total, inside)
-    return Task(*pile, total, inside, inside if pull is None else np.asarray(pull, float), kind, trials, n_iter, states,
-                np.zeros((groups, n, LANES), np.int8), np.zeros((groups, 6, LANES)), np.full((groups, n_iter + 1, LANES), np.nan))
+    _pulls(n_parts(n), *packed, total, inside)
+    return Task(*packed, total, inside, inside if pull is None else np.asarray(pull, float), kind, n_init, max_iter, states,
+                np.zeros((groups, n, LANES), np.int8), np.zeros((groups, 6, LANES)), np.full((groups, max_iter + 1, LANES), np.nan))
 
 # %% ../nbs/22_bisection.ipynb #da3b1ff5
 class Halves(NamedTuple):
@@ -440,20 +440,21 @@ def _best(task):
     return Halves(task.side[group,:,lane].copy(), sides, np.stack([record[g,:,c] for g, c in run], 1))
 
 # %% ../nbs/22_bisection.ipynb #19e9bfa5
+@renamed(trials="n_init", n_iter="max_iter")
 def bisect(
     X,                          # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
     pull:np.ndarray|None=None,  # inner product of each with the sum of the whole collection, (n_docs,); if these are all, None
     *,
     criterion:str="i2",         # one of `CRITERIA`
-    trials:int=10,              # pairs of seeds, of which the best is kept
-    n_iter:int=10,              # at most this many passes
+    n_init:int=10,              # pairs of seeds, of which the best is kept
+    max_iter:int=10,            # at most this many passes
     rng=0,                      # a NumPy `Generator`, or its seed
 )->Halves|None:                 # None if all documents are copies of one
     "Cut a collection in two. Source: Zhao and Karypis (2004), Section 3."
-    X, kind = _ready(X, criterion, trials=trials, n_iter=n_iter)
+    X, kind = _ready(X, criterion, n_init=n_init, max_iter=max_iter)
     if pull is not None and np.shape(pull) != (n := X.shape[0],):
         raise ValueError(f"pull must have {n} entries, got shape {np.shape(pull)}")
-    task = _task(arrays(X), X.shape[1], pull, kind, trials, n_iter, rng)
+    task = _task(arrays(X), X.shape[1], pull, kind, n_init, max_iter, rng)
     _trials(len(task.states), *task)
     return _best(task)
 
@@ -487,30 +488,31 @@ def _try_to_cut(clusters, task):
     return any(c.halves for c in clusters)
 
 # %% ../nbs/22_bisection.ipynb #79389619
+@renamed(trials="n_init", n_iter="max_iter")
 def repeated_bisection(
     X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
     k:int,                 # clusters wanted
     *,
     cstype:str="best",     # the cluster to cut next: the one whose cut is "best" for the criterion, or a "large" one
     criterion:str="i2",    # one of `CRITERIA`
-    trials:int=10,         # trials of each cut
-    n_iter:int=10,         # at most this many passes in each trial
+    n_init:int=10,         # trials of each cut
+    max_iter:int=10,       # at most this many passes in each trial
     seed:int=0,            # from `seed_of`
 )->Clustering:             # fewer than k clusters if only copies are left in each
     "Cut in two until there are k clusters. Source: Zhao and Karypis (2004), Section 3."
     if cstype not in ("best", "large"): raise ValueError(f"cstype must be 'best' or 'large', got {cstype!r}")
-    X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
-    return _cut_until(X, k, cstype, kind, trials, n_iter, seed)
+    X, kind = _ready(X, criterion, k=k, n_init=n_init, max_iter=max_iter)
+    return _cut_until(X, k, cstype, kind, n_init, max_iter, seed)
 
 # %% ../nbs/22_bisection.ipynb #2e619d2b
-def _cut_until(X, k, cstype, kind, trials, n_iter, seed):
+def _cut_until(X, k, cstype, kind, n_init, max_iter, seed):
     "Cut documents, known to be sound, until there are k clusters"
-    pile, n_terms = arrays(X), X.shape[1]
-    D, pull = _sum_of(pile, n_terms), _pull_of(pile, n_terms, kind)
+    packed, n_terms = arrays(X), X.shape[1]
+    D, pull = _sum_of(packed, n_terms), _pull_of(packed, n_terms, kind)
     clusters = [Cluster(np.arange(X.shape[0]), np.array(shares(kind, len(pull), D @ D, D @ D)))]
     whole, splits = clusters[0].share, []
     record = [(1, worth(kind, *whole))]
-    def task(c): return _task(_some(pile, c.docs), n_terms, pull[c.docs], kind, trials, n_iter, stream(seed, c.path))
+    def task(c): return _task(_some(packed, c.docs), n_terms, pull[c.docs], kind, n_init, max_iter, stream(seed, c.path))
     def gain(c): return worth(kind, *(whole - c.share + c.halves.shares.sum(0)))
     while len(clusters) < k:
         if cstype == "best":
@@ -628,14 +630,14 @@ def _move(data, indices, starts, ends, docs, pull, kind, labels, D, known, add, 
 
 # %% ../nbs/22_bisection.ipynb #8f8f7b22
 @register_jitable
-def _refine(data, indices, starts, ends, pull, kind, k, n_iter, state, labels, D, record):
+def _refine(data, indices, starts, ends, pull, kind, k, max_iter, state, labels, D, record):
     "Move documents between k clusters until nobody moves; `D` holds the sums"
     known, add, order, wants = np.zeros((k, 3)), np.zeros((k, 2)), np.arange(len(labels)), np.zeros(len(labels), np.bool_)
     moves, asked = 1, max(PART, len(labels)//8)
-    for t in range(n_iter + 1):
+    for t in range(max_iter + 1):
         inner, outer = _count(pull, kind, labels, D, known, add)
         record[t] = worth(kind, inner, outer)
-        if t == n_iter or moves == 0: break
+        if t == max_iter or moves == 0: break
         _shuffle(order, state)
         moves = 0
         for s in range(0, len(order), asked):
@@ -647,7 +649,7 @@ def _refine(data, indices, starts, ends, pull, kind, k, n_iter, state, labels, D
 
 # %% ../nbs/22_bisection.ipynb #f1a0f083
 @in_parts
-def _direct(part, data, indices, starts, ends, pull, kind, k, n_terms, n_iter, states, labels, record):
+def _direct(part, data, indices, starts, ends, pull, kind, k, n_terms, max_iter, states, labels, record):
     "One trial: k seeds, each document to the most similar one, and passes"
     n, state, labels, order = len(pull), states[part:part+1], labels[part], np.arange(len(pull))
     D = _tables(k, n_terms, data)
@@ -670,52 +672,54 @@ def _direct(part, data, indices, starts, ends, pull, kind, k, n_terms, n_iter, s
         if x[labels[i]] == 0: labels[i] = _draw(state, m)
     D[:] = 0
     for i in range(n): _put(data, indices, starts[i], ends[i], D[labels[i]//width], labels[i]%width, 1)
-    _refine(data, indices, starts, ends, pull, kind, m, n_iter, state, labels, D, record[part])
+    _refine(data, indices, starts, ends, pull, kind, m, max_iter, state, labels, D, record[part])
 
 # %% ../nbs/22_bisection.ipynb #74363e68
 def _steps(k, values): return np.stack([np.full(len(values), k, float), values], 1)
 
+@renamed(n_iter="max_iter")
 def refine(
     X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
     labels:np.ndarray,     # cluster of each, 0 to k − 1, (n_docs,)
     *,
     criterion:str="i2",    # one of `CRITERIA`
-    n_iter:int=10,         # at most this many passes
+    max_iter:int=10,       # at most this many passes
     rng=0,                 # a NumPy `Generator`, or its seed
 )->tuple:                  # better labels, and the criterion at the start and after each pass
     "Move documents, one at a time, to where the criterion is best. Source: Zhao and Karypis (2004), Section 3."
-    X, kind = _ready(X, criterion, n_iter=n_iter)
-    return _refined(X, labels_of(labels, X.shape[0], X.shape[0], none=False), kind, n_iter, rng)
+    X, kind = _ready(X, criterion, max_iter=max_iter)
+    return _refined(X, labels_of(labels, X.shape[0], X.shape[0], none=False), kind, max_iter, rng)
 
-def _refined(X, labels, kind, n_iter, rng):
+def _refined(X, labels, kind, max_iter, rng):
     "The same for documents and labels that are known to be sound; labels are changed in place"
-    pile, n_terms, k, state = arrays(X), X.shape[1], labels.max() + 1, np.random.default_rng(rng).integers(1, 2147483647, 1)
-    D, sums = _tables(k, n_terms, X.data), _sums(pile, n_terms, labels, k)
+    packed, n_terms, k, state = arrays(X), X.shape[1], labels.max() + 1, np.random.default_rng(rng).integers(1, 2147483647, 1)
+    D, sums = _tables(k, n_terms, X.data), _sums(packed, n_terms, labels, k)
     for b, part in enumerate(np.split(sums, range(D.shape[2], k, D.shape[2]))): D[b,:,:len(part)] = part.T
-    record = np.full(n_iter + 1, np.nan)
-    _refine(*pile, _pull_of(pile, n_terms, kind), kind, k, n_iter, state, labels, D, record)
+    record = np.full(max_iter + 1, np.nan)
+    _refine(*packed, _pull_of(packed, n_terms, kind), kind, k, max_iter, state, labels, D, record)
     return labels, record[~np.isnan(record)]
 
 # %% ../nbs/22_bisection.ipynb #52703d72
+@renamed(trials="n_init", n_iter="max_iter")
 def direct(
     X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
     k:int,                 # clusters wanted
     *,
     criterion:str="i2",    # one of `CRITERIA`
-    trials:int=10,         # sets of seeds, of which the best is kept
-    n_iter:int=10,         # at most this many passes in each
+    n_init:int=10,         # sets of seeds, of which the best is kept
+    max_iter:int=10,       # at most this many passes in each
     seed:int=0,            # from `seed_of`
 )->Clustering:             # fewer than k clusters if there are fewer different documents
     "Clusters from k seeds. Source: Zhao and Karypis (2004), Section 3."
-    X, kind = _ready(X, criterion, k=k, trials=trials, n_iter=n_iter)
-    return _best_direct(X, k, kind, trials, n_iter, seed)
+    X, kind = _ready(X, criterion, k=k, n_init=n_init, max_iter=max_iter)
+    return _best_direct(X, k, kind, n_init, max_iter, seed)
 
-def _best_direct(X, k, kind, trials, n_iter, seed):
+def _best_direct(X, k, kind, n_init, max_iter, seed):
     "The same for documents that are known to be sound"
-    pile, (n, n_terms) = arrays(X), X.shape
-    labels, record, k = np.zeros((trials, n), np.int64), np.full((trials, n_iter + 1), np.nan), min(k, n)
-    states = stream(seed).integers(1, 2147483647, trials)
-    _direct(trials, *pile, _pull_of(pile, n_terms, kind), kind, k, n_terms, n_iter, states, labels, record)
+    packed, (n, n_terms) = arrays(X), X.shape
+    labels, record, k = np.zeros((n_init, n), np.int64), np.full((n_init, max_iter + 1), np.nan), min(k, n)
+    states = stream(seed).integers(1, 2147483647, n_init)
+    _direct(n_init, *packed, _pull_of(packed, n_terms, kind), kind, k, n_terms, max_iter, states, labels, record)
     ways = [(max(l) + 1, r[~np.isnan(r)][-1]) for l, r in zip(labels, record)]
     most = max(k for k, _ in ways)
     full = [t for t, (k, _) in enumerate(ways) if k == most]
@@ -725,7 +729,7 @@ def _best_direct(X, k, kind, trials, n_iter, seed):
 # %% ../nbs/22_bisection.ipynb #a256d395
 def _check_options(est):
     "Stop at parameters that make no sense"
-    for name, low in (("n_clusters", 1), ("trials", 1), ("n_iter", 0)): check_number(name, getattr(est, name), low)
+    for name, low in (("n_clusters", 1), ("n_init", 1), ("max_iter", 0)): check_number(name, getattr(est, name), low)
     kind_of(est.criterion)
     for name, allowed in (("method", ("rb", "rbr", "direct")), ("cstype", ("best", "large"))):
         check_choice(name, getattr(est, name), allowed)
@@ -733,15 +737,16 @@ def _check_options(est):
 def _clusters(est, docs, seed):
     "Labels before any refinement, and the clustering in the end"
     k, kind = est.n_clusters, kind_of(est.criterion)
-    if est.method == "direct": run = _best_direct(docs, k, kind, est.trials, est.n_iter, seed)
-    else: run = _cut_until(docs, k, est.cstype, kind, est.trials, est.n_iter, seed)
+    if est.method == "direct": run = _best_direct(docs, k, kind, est.n_init, est.max_iter, seed)
+    else: run = _cut_until(docs, k, est.cstype, kind, est.n_init, est.max_iter, seed)
     cut = run.labels.copy()
     if est.method == "rbr":
-        labels, values = _refined(docs, run.labels, kind, est.n_iter, seed)
+        labels, values = _refined(docs, run.labels, kind, est.max_iter, seed)
         run = run._replace(labels=labels, record=np.vstack([run.record, _steps(max(labels) + 1, values[1:])]))
     return cut, run
 
 # %% ../nbs/22_bisection.ipynb #73098554
+@renamed(trials="n_init", n_iter="max_iter")
 class RepeatedBisection(ClusterMixin, BaseEstimator):
     """Clusters of documents by cutting in two, again and again, as CLUTO does.
 
@@ -761,13 +766,13 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
         *,
         method:str="rbr",       # "rb" repeated bisection, "rbr" refined at the end, "direct" from k seeds
         cstype:str="best",      # the cluster to cut next: the one whose cut is "best" for the criterion, or a "large" one
-        trials:int=10,          # starts of each cut, of which the best is kept
-        n_iter:int=10,          # at most this many passes in each
+        n_init:int=10,          # starts of each cut, of which the best is kept
+        max_iter:int=10,        # at most this many passes in each
         criterion:str="i2",     # "i1", "i2", "e1", "h1", "h2", "g1" or "g1p"
         random_state=None,      # seed of the starts, and of the order in which documents are visited
     ):
-        self.n_clusters, self.method, self.cstype, self.trials = n_clusters, method, cstype, trials
-        self.n_iter, self.criterion, self.random_state = n_iter, criterion, random_state
+        self.n_clusters, self.method, self.cstype, self.n_init = n_clusters, method, cstype, n_init
+        self.max_iter, self.criterion, self.random_state = max_iter, criterion, random_state
 
     def fit(self, X, y=None):
         _check_options(self)

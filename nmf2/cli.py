@@ -74,7 +74,7 @@ def no_empty_folders(
 # %% ../nbs/70_cli.ipynb #520602c5
 def count(
     corpus,       # the documents
-    **options,    # of `text_pipeline` for counting, such as `stop_words`, `n_jobs` or `progress`
+    **options,    # of `text_pipeline` for counting, such as `stop_words`, `n_jobs` or `verbose`
 )->tuple:         # (X (n_docs, n_terms), vocabulary (n_terms,))
     "The counts of a corpus: those it came with, or those of its texts in single precision."
     from nmf2.weighting import text_pipeline
@@ -124,12 +124,12 @@ def split(
     vocab,                # the terms, (n_terms,)
     n_leaves:int=20,      # number of topics
     seed:int=0,           # of random starts
-    progress:bool=False,  # show a progress bar?
+    verbose:bool=False,  # show a progress bar?
     **options,            # further parameters of `FlatNMF2`, such as `trials`
 )->Topics:
     "The tree of topics, and flat topics made from its leaves."
     from nmf2.flat import FlatNMF2
-    model = FlatNMF2(n_leaves, random_state=seed, progress=progress, **options).fit(X)
+    model = FlatNMF2(n_leaves, random_state=seed, verbose=verbose, **options).fit(X)
     model.hier_.tree_.vocab = vocab
     return Topics(model.hier_.tree_, model.labels_, model.components_)
 
@@ -385,7 +385,7 @@ def make_topics(
     "Count, weigh and split."
     shown = not args.quiet
     with stage("Counting terms", times, shown):
-        counts, vocab = count(corpus, n_jobs=args.jobs or -1, progress=shown, **given(args, COUNTING))
+        counts, vocab = count(corpus, n_jobs=args.jobs or -1, verbose=shown, **given(args, COUNTING))
     with stage("Weighting terms", times, shown):
         X, vocab, report = weigh(counts, vocab, args.weights, min_df=args.min_df, max_df=args.max_df, max_terms=args.max_terms,
                                  **given(args, ("tau",)))
@@ -453,7 +453,7 @@ def from_path(
     "The documents at a path."
     from nmf2.data import read
     path = Path(args.path).expanduser()
-    return read(path, format=args.format, limits=args.limits, progress=not args.quiet, **reader_options(args))
+    return read(path, format=args.format, limits=args.limits, verbose=not args.quiet, **reader_options(args))
 
 def cluster(
     args,   # the parsed command line
@@ -561,7 +561,7 @@ def name_value(
     name, is_there, value = text.partition("=")
     if not (name and is_there): raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     if name in READING: return name, READING[name][1](value)
-    if name in ("path", "format", "limits", "progress"): raise argparse.ArgumentTypeError(f"{name!r} is no option of a reader")
+    if name in ("path", "format", "limits", "verbose"): raise argparse.ArgumentTypeError(f"{name!r} is no option of a reader")
     kind = KINDS.get(name)
     if kind in (bool, bool|None):
         if value.lower() not in ("true", "false"):

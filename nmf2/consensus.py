@@ -24,11 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, unit_rows
-from .core import check_choice, check_matrix, check_number, matrix_tags, progress_bar, seed_of
+from .core import check_choice, check_matrix, check_number, matrix_tags, progress_bar, seed_of, renamed
 from .kernels import in_threads
 from .nmf import NMF, nmf
 from .nnls import heaviest
-from .partitions import RACE, centroids, race, rows_of_length_one
+from .partitions import RACE, centroids, race2008, rows_of_length_one
 
 # %% ../nbs/32_consensus.ipynb #7c798416
 def columns_of(
@@ -180,7 +180,7 @@ def in_parallel(
     task,                  # a function of a number from 0 on
     n:int,                 # how many numbers
     desc:str="Runs",       # for the progress bar
-    progress:bool=False,   # show one?
+    verbose:bool=False,   # show one?
 )->list:                   # what `task` gave for each number
     "Independent tasks on as many threads as numba may use; the threads inside each task share what is left."
     out, stopped, inside = [None]*n, [], max(1, get_num_threads()//max(n, 1))
@@ -193,7 +193,7 @@ def in_parallel(
         except BaseException: stopped.append(i); raise
         finally: set_num_threads(before)
         bar.update()
-    with threadpool_limits(1), progress_bar(n, desc, progress, "run") as bar: in_threads(one, n, bar)
+    with threadpool_limits(1), progress_bar(n, desc, verbose, "run") as bar: in_threads(one, n, bar)
     return out
 
 # %% ../nbs/32_consensus.ipynb #b8379591
@@ -280,7 +280,7 @@ def _bases(est, seed):
     for name, known in (("weights", WEIGHTS), ("integrate", INTEGRATORS)):
         check_choice(name, getattr(est, name), known)
     sizes = [k if est.base is None else None]
-    if est.n_topics is not None: sizes = [check_number("n_topics", size, 1) for size in np.atleast_1d(est.n_topics).tolist()]
+    if est.n_components is not None: sizes = [check_number("n_components", size, 1) for size in np.atleast_1d(est.n_components).tolist()]
     base = NMF(solver="hals", init="random", max_iter=10, tol=0) if est.base is None else est.base
     if r > 1 and "random_state" not in base.get_params(): raise ValueError("base must have a random_state, or all runs are the same")
     return [seeded(base, seed + 1 + q, sizes[q % len(sizes)]) for q in range(r)]
@@ -304,6 +304,7 @@ def _columns_by(run, X, weights):
     return columns_of(labels, k=k) if weights == "standard" else weighted_columns(W, labels, weights)
 
 # %% ../nbs/32_consensus.ipynb #f8c87898
+@renamed(n_topics="n_components", progress="verbose")
 class HypergraphEnsemble(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """One clustering made of many runs of NMF, by a weighted hypergraph.
 
@@ -325,12 +326,12 @@ class HypergraphEnsemble(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         weights:str="weighted",      # "weighted", "standard" or "full"
         integrate:str="bisection",   # "bisection", "kmeans", "nmf", "spectral" or "meta"
         base=None,                   # estimator to run; None for ten turns of NMF by HALS from random factors
-        n_topics=None,               # clusters of each run: a number, or several to take in turns; None for as many as wanted in the end, or as `base` has
-        progress:bool=False,         # show a progress bar?
+        n_components=None,               # clusters of each run: a number, or several to take in turns; None for as many as wanted in the end, or as `base` has
+        verbose:bool=False,         # show a progress bar?
         random_state=None,           # seed of the runs and of what comes after
     ):
         self.n_clusters, self.n_runs, self.weights, self.integrate, self.base = n_clusters, n_runs, weights, integrate, base
-        self.n_topics, self.progress, self.random_state = n_topics, progress, random_state
+        self.n_components, self.verbose, self.random_state = n_components, verbose, random_state
 
     def fit(self, X, y=None):
         seed = seed_of(self.random_state)
@@ -340,7 +341,7 @@ class HypergraphEnsemble(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             raise ValueError(f"n_clusters must be at most {X.shape[0]}, the number of documents, got {self.n_clusters}")
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            self.runs_ = in_parallel(lambda q: fit_run(bases[q], X, self.weights), len(bases), "Running the ensemble", self.progress)
+            self.runs_ = in_parallel(lambda q: fit_run(bases[q], X, self.weights), len(bases), "Running the ensemble", self.verbose)
         _say_once(said, len(bases))
         self.incidence_ = sp.hstack([run.columns for run in self.runs_], format="csr")
         self.labels_ = integrate(self.incidence_, self.n_clusters, self.integrate, seed)
@@ -499,20 +500,21 @@ def one_round(
     return judge(found, M.shape[1])
 
 # %% ../nbs/32_consensus.ipynb #6c1a03eb
+@renamed(max_rounds="max_iter")
 def aggregate(
     labelings,                     # clusterings of the same documents, a list of (n_docs,); −1 where one is silent
     k:int,                         # clusters wanted
     algorithms=("bisection", "kmeans", "nmf", "spectral"),    # estimators, or names from `INTEGRATORS`
     *,
     threshold=.5,                  # drop entries up to this share of the clusterings; several numbers for several rounds
-    max_rounds:int=5,              # at most so many rounds
+    max_iter:int=5,              # at most so many rounds
     agree:float=.5,                # stop when more than this share of the algorithms find the very same clustering
     max_entries:int=20_000_000,    # as for `aggregation_matrix`
     seed:int=0,                    # of everything random
 )->tuple:                          # a list of `Round`, and whether enough algorithms agree in the last
     "Aggregation, iterated until the algorithms agree. Source: Race (2008), Section 0.3."
     rounds, thresholds = [], np.atleast_1d(threshold).tolist()
-    for i in range(max_rounds):
+    for i in range(max_iter):
         before = same_clusterings(labelings)
         rounds.append(one_round(labelings, k, algorithms, thresholds[min(i, len(thresholds) - 1)], max_entries, seed + 1000*i))
         if rounds[-1].common > agree*len(algorithms): return rounds, True
@@ -535,7 +537,7 @@ def _lists(est, n_terms):
     for name in ("clusterers", "algorithms"):
         given = getattr(est, name)
         if given is not None and not isinstance(given, (list, tuple)): raise ValueError(f"{name} must be a list or None, got {given!r:.60}")
-    first = [race(name, k) for name in RACE if k <= n_terms or "SVDr" not in name] if est.clusterers is None else list(est.clusterers)
+    first = [race2008(name, k) for name in RACE if k <= n_terms or "SVDr" not in name] if est.clusterers is None else list(est.clusterers)
     if not first: raise ValueError("clusterers must hold at least one estimator or clustering")
     again = [one for one in first if hasattr(one, "fit")] if est.algorithms is None else list(est.algorithms)
     again = again or ["bisection", "kmeans", "nmf", "spectral"]
@@ -550,11 +552,12 @@ def _options(est):
     for name in ("threshold", "agree"):
         for value in np.atleast_1d(getattr(est, name)).tolist():
             if check_number(name, value, 0, whole=False) >= 1: raise ValueError(f"{name} is a share and must be below 1, got {value!r}")
-    rounds = check_number("max_rounds", est.max_rounds, 1)
-    return dict(threshold=est.threshold, agree=est.agree, max_rounds=rounds if est.iterate else 1,
+    rounds = check_number("max_iter", est.max_iter, 1)
+    return dict(threshold=est.threshold, agree=est.agree, max_iter=rounds if est.iterate else 1,
                 max_entries=check_number("max_entries", est.max_entries, 1))
 
 # %% ../nbs/32_consensus.ipynb #43f358a8
+@renamed(max_rounds="max_iter", progress="verbose")
 class ClusterAggregation(ClusterMixin, BaseEstimator):
     """One clustering made of whatever clusterings there are, by how often two documents are put together.
 
@@ -576,15 +579,15 @@ class ClusterAggregation(ClusterMixin, BaseEstimator):
         algorithms=None,               # what clusters again: estimators, or names like "kmeans"; None for the estimators of `clusterers`
         threshold=.5,                  # drop entries up to this share of the clusterings; several numbers for several rounds
         iterate:bool=True,             # aggregate again until the algorithms agree?
-        max_rounds:int=5,              # at most so many rounds
+        max_iter:int=5,              # at most so many rounds
         agree:float=.5,                # stop when more than this share of the algorithms find the very same clustering
         max_entries:int=20_000_000,    # of the aggregation matrix; above it only a sample of the documents has columns
-        progress:bool=False,           # show a progress bar?
+        verbose:bool=False,           # show a progress bar?
         random_state=None,             # seed of everything
     ):
         self.n_clusters, self.clusterers, self.algorithms, self.threshold = n_clusters, clusterers, algorithms, threshold
-        self.iterate, self.max_rounds, self.agree, self.max_entries = iterate, max_rounds, agree, max_entries
-        self.progress, self.random_state = progress, random_state
+        self.iterate, self.max_iter, self.agree, self.max_entries = iterate, max_iter, agree, max_entries
+        self.verbose, self.random_state = verbose, random_state
 
     def fit(self, X, y=None):
         k, options, seed = check_number("n_clusters", self.n_clusters, 1), _options(self), seed_of(self.random_state)
@@ -595,7 +598,7 @@ class ClusterAggregation(ClusterMixin, BaseEstimator):
         def task(i): return given[i] if i in given else renumber(_labels_by(seeded(first[i], seed + i), X))
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            self.labelings_ = in_parallel(task, len(first), "Clusterings", self.progress)
+            self.labelings_ = in_parallel(task, len(first), "Clusterings", self.verbose)
             self.rounds_, self.agreed_ = aggregate(self.labelings_, k, again, seed=seed + 1, **options)
         _say_once(said, len(first))
         self.labels_, self.n_iter_ = self.rounds_[-1].labels, len(self.rounds_)

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from .core import progress_bar, with_names
+from .core import progress_bar, with_names, renamed
 
 # %% ../nbs/00_counting.ipynb #648b83e3
 def check_texts(
@@ -288,6 +288,7 @@ def _no_terms(counter, n_texts):
             "Change token_pattern, or set stop_words=None.")
 
 # %% ../nbs/00_counting.ipynb #5adba01d
+@renamed(progress="verbose")
 class TermCounter(CountVectorizer):
     """scikit-learn's `CountVectorizer`, in several processes, for many languages, with messages that say what is wrong.
 
@@ -297,11 +298,11 @@ class TermCounter(CountVectorizer):
     def __init__(self,
         *,
         n_jobs:int|None=-1,   # most processes, as in scikit-learn: -1 for one a core
-        progress:bool=False,  # show a progress bar?
+        verbose:bool=False,  # show a progress bar?
         **options,            # parameters of `CountVectorizer`; `stop_words` as for `stop_list`
     ):
         super().__init__(**options)
-        self.n_jobs, self.progress = n_jobs, progress
+        self.n_jobs, self.verbose = n_jobs, verbose
 
     _parameter_constraints = {**CountVectorizer._parameter_constraints, "stop_words": "no_validation"}   # by `stop_list`
 
@@ -357,7 +358,7 @@ class TermCounter(CountVectorizer):
 
     def _count_vocab(self, raw_documents, fixed_vocab):
         "What `CountVectorizer` calls to count"
-        with progress_bar(len(raw_documents), "Counting terms", self.progress, "text") as bar:
+        with progress_bar(len(raw_documents), "Counting terms", self.verbose, "text") as bar:
             counted = _shared_out(self, raw_documents, fixed_vocab, bar)
             return counted or super()._count_vocab(_watched(raw_documents, bar), fixed_vocab)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_choice, check_number, check_sparse, progress_bar, seed_of
+from .core import check_choice, check_number, check_sparse, progress_bar, seed_of, renamed
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
 from .formats import READERS, guess_format, walk
 
@@ -38,7 +38,7 @@ def count_terms(
     min_df:int|float=1,           # leave out words found in fewer documents (a share of them if below 1)
     vocabulary=None,              # count just these words, in this order
     n_jobs:int|None=-1,           # most processes, as in scikit-learn: -1 for one a core
-    **options,                    # more of `TermCounter`, such as tokenizer, analyzer or progress
+    **options,                    # more of `TermCounter`, such as tokenizer, analyzer or verbose
 )->tuple:                         # X (n_docs, n_terms), CSR, float64; vocab (n_terms,), str
     "How often each word occurs in each text."
     from nmf2.counting import TermCounter
@@ -471,11 +471,11 @@ def _stem(path):
 
 # %% ../nbs/01_data.ipynb #df68035b
 @contextlib.contextmanager
-def _opened(path, limits, progress):
+def _opened(path, limits, verbose):
     "The file or folder at a path, with a progress bar if asked for"
-    files = [path/name for name in walk(path)[0]] if progress and path.is_dir() else [path]
+    files = [path/name for name in walk(path)[0]] if verbose and path.is_dir() else [path]
     size = sum(p.stat().st_size for p in files) if path.is_dir() or path.is_file() else None
-    with progress_bar(size, f"Reading {path.name}", progress, unit="byte") as bar:
+    with progress_bar(size, f"Reading {path.name}", verbose, unit="byte") as bar:
         folder = Folder(path, limits, bar.update)
         with no_bare_errors(folder) if path.is_dir() else opened(path, limits, bar.update) as source: yield source
 
@@ -487,12 +487,13 @@ def _check_options(format, options):
         raise ValueError(f"the reader for {format!r} knows no option {option!r}, only {', '.join(takes) or 'the path'}")
 
 # %% ../nbs/01_data.ipynb #5c5455c8
+@renamed(progress="verbose")
 def read(
     path,                    # a file, a folder or a pipe
     format:str|None=None,    # a key of `nmf2.formats.READERS`, such as 'jsonl' or 'cluto'; by default guessed
     *,
     limits:bool=True,        # refuse what the length of the file can't justify? See `00_files`
-    progress:bool=False,     # show a progress bar?
+    verbose:bool=False,     # show a progress bar?
     **options,               # for the reader of that format, such as label_field='topic'
 )->Corpus:                   # with texts or counts, depending on the format
     "The collection in a file or a folder."
@@ -501,7 +502,7 @@ def read(
     path = Path(os.path.expanduser(path))
     if not path.exists(): raise FileNotFoundError(f"{path}: there is no such file or folder")
     if format is not None: check_choice("format", format, READERS)
-    with _opened(path, limits, progress) as source:
+    with _opened(path, limits, verbose) as source:
         if format is None: format = guess_format(source)
         if format is None and not path.is_dir() and not source.peek(1): raise ValueError(f"{path}: the file is empty")
         if format is None:

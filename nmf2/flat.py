@@ -9,7 +9,7 @@ __all__ = ['OWN', 'leaf_topics', 'move_documents', 'refine_topics', 'flatten', '
 import numpy as np
 
 from .bisection import composites, refine, unit_rows
-from .core import check_matrix, check_number, names_of, single_blas
+from .core import check_matrix, check_number, names_of, single_blas, renamed
 from .hier import HierNMF2, NumberedTopics
 from .kernels import documents, take
 from .nnls import TopicModel, heaviest, memberships, nnls, unit
@@ -44,7 +44,7 @@ def move_documents(
     "Topics made by their documents, after these have moved to where they belong. Source: Zhao and Karypis (2004), Section 3."
     with_topic = labels >= 0
     docs = unit_rows(X if with_topic.all() else X[with_topic])
-    moved, _ = refine(docs, labels[with_topic], n_iter=passes)
+    moved, _ = refine(docs, labels[with_topic], max_iter=passes)
     new, lengths = unit(composites(docs, moved, Ht.shape[1]).T)
     return np.where(lengths > 0, new, Ht)
 
@@ -61,13 +61,14 @@ def refine_topics(
     return new, memberships(X, new)
 
 # %% ../nbs/23_flat.ipynb #8550899b
+@renamed(moves="moves_max_iter")
 def flatten(
     tree,            # a fitted Tree
     X,               # the matrix it was grown from, (n_docs, n_terms)
     n:int|None=None, # topics, at most the leaves there are; None for all
     *,
     topics:str="nmf", # what stands for a leaf, as in `leaf_topics`
-    moves:int=10,    # passes in which documents move, at most
+    moves_max_iter:int=10, # passes in which documents move, at most
     refine:int=0,    # sweeps of NMF after that
     known=None,      # the order that `own_order` gives, and the matrix in it, if they are at hand
 )->tuple:            # topics (n_terms, n), weights (n_docs, n)
@@ -78,14 +79,15 @@ def flatten(
     order, own = known
     Ht = leaf_topics(tree, own, topics, n, order)
     W = memberships(own, Ht)
-    if moves: W = memberships(own, Ht := move_documents(own, Ht, heaviest(W), moves))
+    if moves_max_iter: W = memberships(own, Ht := move_documents(own, Ht, heaviest(W), moves_max_iter))
     for _ in range(refine): Ht, W = refine_topics(own, Ht, W)
     back = order.inverse()
     return Ht[back.columns], W[back.rows]
 
 # %% ../nbs/23_flat.ipynb #2104d9e4
-OWN = "n_clusters", "moves", "refine", "topics"          # parameters that are not the tree's
+OWN = "n_clusters", "moves_max_iter", "refine", "topics"          # parameters that are not the tree's
 
+@renamed(moves="moves_max_iter", settled="side_tol", progress="verbose")
 class FlatNMF2(NumberedTopics, TopicModel):
     """A flat topic model from the leaves of a tree.
 
@@ -101,7 +103,7 @@ class FlatNMF2(NumberedTopics, TopicModel):
     def __init__(self,
         n_clusters:int|None=20,     # topics wanted; None for as many as `min_score` allows
         *,
-        moves:int=10,               # passes in which documents move to better topics, at most; 0 for the published method
+        moves_max_iter:int=10,      # passes in which documents move to better topics, at most; 0 for the published method
         refine:int=0,               # sweeps of NMF with all topics after that
         topics:str="nmf",           # for a leaf: its topic in the tree, or "svd", its documents' leading singular vector
         imbalance:float=9.0,        # this and the following as in `HierNMF2`
@@ -115,19 +117,19 @@ class FlatNMF2(NumberedTopics, TopicModel):
         min_iter:int=1,
         max_iter:int=1000,
         extrapolate:bool=True,
-        settled:float|None=.002,
+        side_tol:float|None=.002,
         random_state=None,
-        progress:bool=False,
+        verbose:bool=False,
     ):
-        self.n_clusters, self.moves, self.refine, self.topics = n_clusters, moves, refine, topics
+        self.n_clusters, self.moves_max_iter, self.refine, self.topics = n_clusters, moves_max_iter, refine, topics
         self.imbalance, self.trials, self.max_outliers, self.min_score = imbalance, trials, max_outliers, min_score
         self.leaf_choice, self.init, self.solver = leaf_choice, init, solver
-        self.tol, self.min_iter, self.max_iter, self.extrapolate, self.settled = tol, min_iter, max_iter, extrapolate, settled
-        self.random_state, self.progress = random_state, progress
+        self.tol, self.min_iter, self.max_iter, self.extrapolate, self.side_tol = tol, min_iter, max_iter, extrapolate, side_tol
+        self.random_state, self.verbose = random_state, verbose
 
     def fit_transform(self, X, y=None):
         "Fit, and give the weights of the training documents, (n_docs, n_clusters)."
-        for name in ("moves", "refine"): check_number(name, getattr(self, name), 0)
+        for name in ("moves_max_iter", "refine"): check_number(name, getattr(self, name), 0)
         if self.n_clusters is not None: check_number("n_clusters", self.n_clusters, 1)
         if self.n_clusters is None and self.min_score is None: raise ValueError("n_clusters or min_score must be given")
         if self.topics not in ("nmf", "svd"): raise ValueError(f'topics must be "nmf" or "svd", got {self.topics!r}')
@@ -138,7 +140,7 @@ class FlatNMF2(NumberedTopics, TopicModel):
         self.hier_.fit(X)
         self.hier_.tree_.vocab = getattr(self, "feature_names_in_", names)
         with single_blas():
-            Ht, W = flatten(self.hier_.tree_, X, topics=self.topics, moves=self.moves, refine=self.refine, known=self.hier_.known_order())
+            Ht, W = flatten(self.hier_.tree_, X, topics=self.topics, moves_max_iter=self.moves_max_iter, refine=self.refine, known=self.hier_.known_order())
         self.components_, self.n_iter_ = np.ascontiguousarray(Ht.T, dtype=X.dtype), self.hier_.n_iter_
         self.labels_ = heaviest(W)
         return W

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import bisect, composites, unit_rows
 from .compiling import say_if_compiling
-from .core import check_choice, check_matrix, check_number, matrix_tags, names_of, progress_bar, seed_of, single_blas, stream
+from .core import check_choice, check_matrix, check_number, matrix_tags, names_of, progress_bar, seed_of, single_blas, stream, renamed
 from .kernels import documents, nnls2, pool, projected_gradient, stored, take
 from .nmf import EXACT, SOLVERS, SOUND, exact, nmf
 from .nnls import unit
@@ -56,7 +56,7 @@ def cut_in_two(
 )->tuple:               # a `Split`, None if all documents are copies of one; passes, how many numbers were read, and True
     "Two topics of some documents, each the sum of one side of their bisection. Source: Zhao and Karypis (2004), Section 3."
     docs = unit_rows(sub)
-    halves = bisect(docs, trials=CUTS)
+    halves = bisect(docs, n_init=CUTS)
     if halves is None: return None, (0, stored(sub), True)
     Ht = unit(composites(docs, halves.side.astype(np.int64), 2).T.astype(np.float64))[0]
     W, passes = nnls2(Ht.T @ Ht, documents(sub).times(Ht)), np.count_nonzero(~np.isnan(halves.record))
@@ -87,12 +87,12 @@ class Grower:
         max_outliers=None,  # largest share of a node that is; where more would be, it is cut in two by `cut`; None to give it up
         min_score:float,    # split only leaves that score at least this
         leaf_choice:str,    # one of `SCORES`
-        find=find_split,    # what splits: a function of documents, terms and what `start` gives
-        options:dict,       # for `find`
+        split_by=find_split,  # what splits: a function of documents, terms and what `start` gives
+        options:dict,       # for `split_by`
     ):
         self.X, self.tree, self.start, self.imbalance, self.trials = X, tree, start, imbalance, trials
         self.max_outliers, self.min_score = max_outliers, min_score
-        self.leaf_choice, self.find, self.options = leaf_choice, find, options
+        self.leaf_choice, self.split_by, self.options = leaf_choice, split_by, options
         self.took = []                # for each factorization: iterations, numbers read, did it converge?
         self.known, self.begun, self.stopped = {}, {}, False
 
@@ -104,7 +104,7 @@ class Grower:
             present = 1. if self.start.in_order else .9     # a few terms that never occur are no reason to copy everything
             whole = len(rows) == self.X.shape[0] and (self.tree.root_topic > 0).mean() >= present
             sub, terms = (self.X, np.arange(self.tree.n_terms)) if whole else take(self.X, rows)
-            split, took = self.find(sub, terms, *self.start(rows, terms, *draw), **self.options)
+            split, took = self.split_by(sub, terms, *self.start(rows, terms, *draw), **self.options)
             if not np.ptp(split.side): self.known[draw] = None, -1., took
             else: self.known[draw] = split, self.score(sub, terms, topic, split), took
         return self.known[draw]
@@ -326,8 +326,8 @@ def _planted(X, start, options):
 class TreeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What estimators that grow a tree have in common.
 
-    A subclass has the parameters `n_leaves`, `imbalance`, `trials`, `min_score`, `leaf_choice`, `random_state` and `progress`, and
-    `_starter` (init, seed), a function that makes the `start` of a `Grower`, and `_how` (), its `find` and `options`.
+    A subclass has the parameters `n_leaves`, `imbalance`, `trials`, `min_score`, `leaf_choice`, `random_state` and `verbose`, and
+    `_starter` (init, seed), a function that makes the `start` of a `Grower`, and `_how` (), its `split_by` and `options`.
     """
     _size = "n_leaves"              # what the number of leaves is called by whoever asks
 
@@ -368,7 +368,7 @@ class TreeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "Grow the tree and name what is there, also when interrupted"
         try:
             steps = n_leaves and n_leaves - self.tree_.n_leaves
-            with self._in_own_order(), single_blas(), progress_bar(steps, "Growing the tree", self.progress, "split") as bar:
+            with self._in_own_order(), single_blas(), progress_bar(steps, "Growing the tree", self.verbose, "split") as bar:
                 grow(grower, n_leaves, bar)
         finally:
             tree = self.tree_
@@ -428,6 +428,7 @@ class NumberedTopics:
         return np.array([f"{type(self).__name__.lower()}_{k}" for k in range(self._n_features_out)], dtype=object)
 
 # %% ../nbs/22_hier.ipynb #f04a2b38
+@renamed(settled="side_tol", progress="verbose")
 class HierNMF2(NumberedTopics, TreeEstimator):
     """A tree of topics by recursive rank-2 NMF.
 
@@ -452,26 +453,26 @@ class HierNMF2(NumberedTopics, TreeEstimator):
         leaf_choice:str="mndcg",    # score of a split: "mndcg" as published, "mndcg-paper" by the paper's formulas, "error" for `error_gain`
         init="svd",                 # start of each: "svd", "random", or a function of (docs, terms), see `starter`
         solver:str="rank2",         # "rank2", or any solver of `NMF` (the papers' nmf-hier is "active-set"), slower and to the same end
-        tol:float=1e-4,             # stop a factorization when its projected gradient is below this part of the yardstick in `rank2`
+        tol:float=1e-4,             # stop a factorization when its projected gradient is below this part of the reference in `rank2`
         min_iter:int=1,             # iterations before the first look at it (of the other solvers: by "active-set" and "bpp" without `extrapolate`)
         max_iter:int=1000,          # at most this many
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
-        settled:float|None=.002,    # when accelerated stop, too, if no more than this share of documents changes sides and the gradient is below 2 %; None for no
+        side_tol:float|None=.002,   # when accelerated stop, too, if no more than this share of documents changes sides and the gradient is below 2 %; None for no
         random_state=None,          # seed for init="random"
-        progress:bool=False,        # show a progress bar?
+        verbose:bool=False,         # show a progress bar?
     ):
         self.n_leaves, self.imbalance, self.trials, self.max_outliers, self.min_score = n_leaves, imbalance, trials, max_outliers, min_score
         self.leaf_choice, self.init, self.solver, self.tol, self.min_iter = leaf_choice, init, solver, tol, min_iter
-        self.max_iter, self.extrapolate, self.settled = max_iter, extrapolate, settled
-        self.random_state, self.progress = random_state, progress
+        self.max_iter, self.extrapolate, self.side_tol = max_iter, extrapolate, side_tol
+        self.random_state, self.verbose = random_state, verbose
 
     _starter = staticmethod(starter)
 
     def _how(self):
         "What splits, and its options"
         if self.solver not in ("rank2", *SOLVERS): raise ValueError(f"solver must be rank2, {', '.join(SOLVERS)}, got {self.solver!r}")
-        settled = -1. if self.settled is None else check_number("settled", self.settled, 0, whole=False)
-        return dict(find=find_split, max_outliers=check_share("max_outliers", self.max_outliers), options=dict(fit_options(self), settled=settled, solver=self.solver))
+        side_tol = -1. if self.side_tol is None else check_number("side_tol", self.side_tol, 0, whole=False)
+        return dict(split_by=find_split, max_outliers=check_share("max_outliers", self.max_outliers), options=dict(fit_options(self), side_tol=side_tol, solver=self.solver))
 
 # %% ../nbs/22_hier.ipynb #4301b7bd
 def _in_halves(docs, step):
@@ -483,7 +484,7 @@ def _in_halves(docs, step):
         return docs.back(W), W.T @ W, slope
     return sweep
 
-def _solve(docs, Ht0, W0, solver, tol, min_iter, max_iter, extrapolate, settled):
+def _solve(docs, Ht0, W0, solver, tol, min_iter, max_iter, extrapolate, side_tol):
     "Two topics by a solver for any number of them"
     Ht = first_topics(docs, Ht0, W0)
     if solver in EXACT and not extrapolate:

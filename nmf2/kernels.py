@@ -644,9 +644,9 @@ def alternate(
     work:Work,          # its working space, with the topics to start from in `topics[1]` and their lengths in `lengths[1]`
     W:np.ndarray,       # weights, written to, (n_docs, 2)
     i:int,              # number of the first sweep, from 1
-    first:float,        # the yardstick of `tol`, squared; anything if sweep 1 is still to come
+    first:float,        # the reference of `tol`, squared; anything if sweep 1 is still to come
     tol:float,          # stop when the projected gradient is below this part of the first
-    settled:float,      # stop, too, when no more than this share of the documents changes sides; below 0 for never
+    side_tol:float,      # stop, too, when no more than this share of the documents changes sides; below 0 for never
     min_iter:int,       # sweeps before the first look at it
     max_iter:int,       # at most this many
     extrapolate:bool,   # go a little further after each step?
@@ -669,7 +669,7 @@ def alternate(
         explained = now
         if i == 1: first = size if extrapolate else slope
         if i > min_iter and slope <= max(tol**2*first, rounding**2*size): return i, first, passes, CONVERGED
-        if i > max(2, min_iter) and slope <= NEAR**2*first and work.sums[0,4] <= settled*len(W): return i, first, passes, CONVERGED
+        if i > max(2, min_iter) and slope <= NEAR**2*first and work.sums[0,4] <= side_tol*len(W): return i, first, passes, CONVERGED
         if i == max_iter: return i, first, passes, STOPPED
         if min(work.lengths[1,0], work.lengths[1,1]) == 0: return i, first, passes, DIED
         steps = 1 if beta > 0 and uphill else steps + 1

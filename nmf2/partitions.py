@@ -6,7 +6,8 @@
 __all__ = ['SMALL', 'RNG', 'CLUSTERERS', 'ACLS', 'RACE', 'Leading', 'leading', 'kmeans', 'spread', 'centroids', 'nearest',
            'rows_of_length_one', 'AverageAssociation', 'NormalizedCutClustering', 'principal_cut', 'Cut', 'scatter',
            'divide', 'walk', 'numbered', 'by_cosine', 'PDDP', 'FlatKMeans', 'clusterer_of', 'SVDClustering',
-           'NMFClustering', 'race', 'two_means', 'HierKMeans', 'LDA', 'NormalizedCutNMF', 'Method', 'methods', 'make']
+           'NMFClustering', 'race2008', 'two_means', 'HierKMeans', 'LDA', 'NormalizedCutNMF', 'Method', 'methods',
+           'make']
 
 # %% ../nbs/30_partitions.ipynb #80219aef
 import inspect
@@ -21,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, composites, refine, unit_rows
-from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream
+from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream, renamed
 from .hier import TreeEstimator
 from .kernels import Rows, stored
 from .nmf import NMF, SOLVERS
@@ -285,7 +286,7 @@ def by_cosine(
     far, U, labels = np.flatnonzero(Rows(Y).squares() > least**2), unit_rows(Y, signed=True), np.array(labels)
     if len(far):
         names, numbers = np.unique(labels[far], return_inverse=True)
-        labels[far] = names[refine(U[far], numbers, n_iter=300, rng=seed)[0]]
+        labels[far] = names[refine(U[far], numbers, max_iter=300, rng=seed)[0]]
     placed = np.full(len(labels), -1)
     placed[far] = labels[far]
     return labels, rows_of_length_one(composites(U, placed, k))
@@ -431,13 +432,14 @@ def clusterer_of(
                      f'got {clusterer!r}')
 
 # %% ../nbs/30_partitions.ipynb #2c515956
+@renamed(rank="n_components")
 class SVDClustering(ClusterMixin, BaseEstimator):
     """SVD-r: clusters of documents in the space of the leading singular vectors.
 
     After `fit`:
 
     - `labels_` (n_docs,): the cluster of each document, −1 for empty ones
-    - `embedding_` (n_docs, rank): the coordinates that were clustered
+    - `embedding_` (n_docs, n_components): the coordinates that were clustered
     - `components_` (n_clusters, n_terms): the mean document of each cluster
     - `leading_` Leading: the singular vectors
     - `clusterer_`: the fitted clusterer of the coordinates
@@ -447,23 +449,23 @@ class SVDClustering(ClusterMixin, BaseEstimator):
     def __init__(self,
         n_clusters:int=8,         # clusters wanted
         *,
-        rank:int|None=None,       # r, how many singular vectors; None for as many as clusters, SVD-k
+        n_components:int|None=None, # r, how many singular vectors; None for as many as clusters, SVD-k
         centered:bool=True,       # of the centred matrix? Race's "un." methods do without
         scaled:bool=False,        # times the singular values?
         clusterer="pddp-kmeans",  # of the coordinates: "pddp", "pddp-kmeans", "pddp-cosine", "kmeans", or an estimator with `n_clusters`
         random_state=None,        # seed of the clusterer and of the search for singular vectors
     ):
-        self.n_clusters, self.rank, self.centered, self.scaled = n_clusters, rank, centered, scaled
+        self.n_clusters, self.n_components, self.centered, self.scaled = n_clusters, n_components, centered, scaled
         self.clusterer, self.random_state = clusterer, random_state
 
     def fit(self, X, y=None):
         k, seed = check_number("n_clusters", self.n_clusters, 1), seed_of(self.random_state)
-        rank = k if self.rank is None else check_number("rank", self.rank, 1)
+        n_components = k if self.n_components is None else check_number("n_components", self.n_components, 1)
         self.clusterer_, (X, filled) = clusterer_of(self.clusterer, k, seed), _points(self, X)
         _enough(k, filled)
         most = min(filled.sum(), X.shape[1])
-        if self.rank is not None and rank > most: raise ValueError(f"rank must be at most {most}, the smaller side of X, got {rank}")
-        self.leading_ = leading(X if filled.all() else X[filled], rank, self.centered, seed)
+        if self.n_components is not None and n_components > most: raise ValueError(f"n_components must be at most {most}, the smaller side of X, got {n_components}")
+        self.leading_ = leading(X if filled.all() else X[filled], n_components, self.centered, seed)
         Y = self._coordinates(self.leading_.U)
         self.clusterer_._every = True               # a row of zeros is a point like any other
         self.labels_ = spread(self.clusterer_.fit(Y).labels_, filled)
@@ -485,13 +487,14 @@ class SVDClustering(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__(), signed=True)
 
 # %% ../nbs/30_partitions.ipynb #ac6f6576
+@renamed(rank="n_components")
 class NMFClustering(ClusterMixin, BaseEstimator):
     """NMF-r: clusters of documents by their weights in more topics than clusters.
 
     After `fit`:
 
     - `labels_` (n_docs,): the cluster of each document, −1 for documents without any weight
-    - `embedding_` (n_docs, rank): the weights that were clustered
+    - `embedding_` (n_docs, n_components): the weights that were clustered
     - `components_` (n_clusters, n_terms): the mean document of each cluster
     - `nmf_` NMF: the factorization, its topics in `nmf_.components_`; `n_iter_` int: its turns
     - `clusterer_`: the fitted clusterer of the weights
@@ -501,7 +504,7 @@ class NMFClustering(ClusterMixin, BaseEstimator):
     def __init__(self,
         n_clusters:int=8,         # clusters wanted
         *,
-        rank:int|None=None,       # r, how many topics; None for twice as many as clusters
+        n_components:int|None=None, # r, how many topics; None for twice as many as clusters
         clusterer="pddp-kmeans",  # of the weights: "pddp", "pddp-kmeans", "pddp-cosine", "kmeans", or an estimator with `n_clusters`
         solver:str="bpp",         # this and the following as in `NMF`
         init:str="nndsvd",
@@ -509,14 +512,14 @@ class NMFClustering(ClusterMixin, BaseEstimator):
         max_iter:int=200,
         random_state=None,        # seed of NMF and of the clusterer
     ):
-        self.n_clusters, self.rank, self.clusterer, self.solver = n_clusters, rank, clusterer, solver
+        self.n_clusters, self.n_components, self.clusterer, self.solver = n_clusters, n_components, clusterer, solver
         self.init, self.tol, self.max_iter, self.random_state = init, tol, max_iter, random_state
 
     def fit(self, X, y=None):
         k, seed = check_number("n_clusters", self.n_clusters, 1), seed_of(self.random_state)
-        rank = 2*k if self.rank is None else check_number("rank", self.rank, 1)
+        n_components = 2*k if self.n_components is None else check_number("n_components", self.n_components, 1)
         self.clusterer_, X = clusterer_of(self.clusterer, k, seed), check_matrix(self, X)
-        self.nmf_ = NMF(rank, solver=self.solver, init=self.init, tol=self.tol, max_iter=self.max_iter, random_state=seed)
+        self.nmf_ = NMF(n_components, solver=self.solver, init=self.init, tol=self.tol, max_iter=self.max_iter, random_state=seed)
         W = self.nmf_.fit_transform(X)
         filled = W.any(1)
         _enough(k, filled)
@@ -536,19 +539,19 @@ class NMFClustering(ClusterMixin, BaseEstimator):
 # %% ../nbs/30_partitions.ipynb #26eca79c
 ACLS = dict(solver="acls", init="random", tol=0, max_iter=50)        # a fixed number of turns: where ACLS ends is no minimum
 
-def _plain(k, rank, seed, means, nmf): return PDDP(k, random_state=seed)
-def _seeded(k, rank, seed, means, nmf): return PDDP(k, kmeans=means, random_state=seed)
-def _basic(k, rank, seed, means, nmf):
-    if rank != k: raise ValueError(f"rank must be n_clusters={k} or None for NMF-Basic, which makes a cluster of each topic; got {rank}")
+def _plain(k, n_components, seed, means, nmf): return PDDP(k, random_state=seed)
+def _seeded(k, n_components, seed, means, nmf): return PDDP(k, kmeans=means, random_state=seed)
+def _basic(k, n_components, seed, means, nmf):
+    if n_components != k: raise ValueError(f"n_components must be n_clusters={k} or None for NMF-Basic, which makes a cluster of each topic; got {n_components}")
     return NMF(k, random_state=seed, **nmf)
-def _svd(centered, rank=None):
+def _svd(centered, n_components=None):
     def make(k, r, seed, means, nmf):
         by = "pddp-cosine" if means == "cosine" else "pddp-kmeans"
-        return SVDClustering(k, rank=r if rank is None else k, centered=centered, clusterer=by, random_state=seed)
+        return SVDClustering(k, n_components=r if n_components is None else k, centered=centered, clusterer=by, random_state=seed)
     return make
 def _on_weights(inner):
-    def make(k, rank, seed, means, nmf):
-        return NMFClustering(k, rank=rank, clusterer=inner(k, rank, seed, means, nmf), random_state=seed, **nmf)
+    def make(k, n_components, seed, means, nmf):
+        return NMFClustering(k, n_components=n_components, clusterer=inner(k, n_components, seed, means, nmf), random_state=seed, **nmf)
     return make
 
 RACE = {"NMF-Basic": _basic, "PDDP": _plain, "PDDP-kmeans": _seeded,
@@ -556,10 +559,11 @@ RACE = {"NMF-Basic": _basic, "PDDP": _plain, "PDDP-kmeans": _seeded,
         "H-PDDP": _on_weights(_plain), "H-PDDP-kmeans": _on_weights(_seeded),
         "H-SVDk-PDDP-kmeans": _on_weights(_svd(True, "k")), "H-un.SVDk-PDDP-kmeans": _on_weights(_svd(False, "k"))}
 
-def race(
+@renamed(rank="n_components")
+def race2008(
     name:str,              # one of `RACE`
     n_clusters:int,        # k
-    rank:int|None=None,    # r; None for k
+    n_components:int|None=None, # r; None for k
     random_state=None,     # seed
     kmeans="cosine",       # the k-means behind PDDP: by "cosine", or True for distances
     **nmf,                 # options of `NMF` in place of those of the paper, such as solver="bpp", tol=1e-4
@@ -567,10 +571,10 @@ def race(
     "One of the nine combinations of Race's tables. Source: Race (2008), Section 0.5."
     check_choice("name", name, RACE)
     k, seed = check_number("n_clusters", n_clusters, 1), None if random_state is None else seed_of(random_state)
-    rank = k if rank is None else check_number("rank", rank, 1)
+    n_components = k if n_components is None else check_number("n_components", n_components, 1)
     if kmeans not in (True, "cosine"): raise ValueError(f'kmeans must be "cosine" or True, got {kmeans!r}')
-    if "SVDk" in name and rank < k: raise ValueError(f"rank must be at least n_clusters={k} for {name}, got {rank}")
-    return RACE[name](k, rank, seed, kmeans, {**ACLS, **nmf})
+    if "SVDk" in name and n_components < k: raise ValueError(f"n_components must be at least n_clusters={k} for {name}, got {n_components}")
+    return RACE[name](k, n_components, seed, kmeans, {**ACLS, **nmf})
 
 # %% ../nbs/30_partitions.ipynb #9b1fa994
 def two_means(
@@ -593,6 +597,7 @@ def two_means(
     return split, (n_iter, (n_iter + 1)*stored(sub), n_iter < options["max_iter"])
 
 # %% ../nbs/30_partitions.ipynb #b6f43758
+@renamed(progress="verbose")
 class HierKMeans(TreeEstimator):
     """A tree of topics by k-means with two clusters, again and again.
 
@@ -616,10 +621,10 @@ class HierKMeans(TreeEstimator):
         n_init:int=1,               # starts at each node, of which the best is kept
         max_iter:int=300,           # at most so many rounds of k-means
         random_state=None,          # seed of the starts
-        progress:bool=False,        # show a progress bar?
+        verbose:bool=False,         # show a progress bar?
     ):
         self.n_leaves, self.imbalance, self.trials, self.min_score, self.leaf_choice = n_leaves, imbalance, trials, min_score, leaf_choice
-        self.init, self.n_init, self.max_iter, self.random_state, self.progress = init, n_init, max_iter, random_state, progress
+        self.init, self.n_init, self.max_iter, self.random_state, self.verbose = init, n_init, max_iter, random_state, verbose
 
     @staticmethod
     def _starter(init, seed):
@@ -630,7 +635,7 @@ class HierKMeans(TreeEstimator):
     def _how(self):
         "What splits, and its options"
         if self.init not in ("k-means++", "random"): raise ValueError(f'init must be "k-means++" or "random", got {self.init!r}')
-        return dict(find=two_means, options=dict(init=self.init, n_init=check_number("n_init", self.n_init, 1),
+        return dict(split_by=two_means, options=dict(init=self.init, n_init=check_number("n_init", self.n_init, 1),
                                                  max_iter=check_number("max_iter", self.max_iter, 1)))
 
     def predict(self, X):
@@ -650,6 +655,7 @@ def _between(
     return Cut(node.id, right - left, (lengths[1]**2 - lengths[0]**2)/2)
 
 # %% ../nbs/30_partitions.ipynb #c7cdfb54
+@renamed(doc_iter="max_doc_update_iter")
 class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Latent Dirichlet allocation by scikit-learn, and each document in the topic with the largest share.
 
@@ -667,12 +673,12 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         *,
         max_iter:int=10,                 # passes over the documents
         learning_method:str|None=None,   # topics change after 128 documents, "online", or after all, "batch"; None for "batch" up to 2,000
-        doc_iter:int=20,                 # at most so many rounds for the shares of one document
+        max_doc_update_iter:int=20,      # at most so many rounds for the shares of one document
         n_jobs:int|None=None,            # processes, as in scikit-learn
         random_state=None,               # seed of the start
     ):
         self.n_clusters, self.max_iter, self.learning_method = n_clusters, max_iter, learning_method
-        self.doc_iter, self.n_jobs, self.random_state = doc_iter, n_jobs, random_state
+        self.max_doc_update_iter, self.n_jobs, self.random_state = max_doc_update_iter, n_jobs, random_state
 
     def fit(self, X, y=None):
         from sklearn.decomposition import LatentDirichletAllocation
@@ -680,7 +686,7 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         seed, X = seed_of(self.random_state), check_counts(check_matrix(self, X), "LDA")
         method = self.learning_method or ("batch" if X.shape[0] <= 2000 else "online")
         self.lda_ = LatentDirichletAllocation(k, max_iter=max_iter, learning_method=method, n_jobs=self.n_jobs,
-                                              max_doc_update_iter=check_number("doc_iter", self.doc_iter, 1), mean_change_tol=.01,
+                                              max_doc_update_iter=check_number("max_doc_update_iter", self.max_doc_update_iter, 1), mean_change_tol=.01,
                                               random_state=seed)
         with threadpool_limits(1): shares = self.lda_.fit_transform(X)
         self.labels_ = np.where(Rows(X).filled(), shares.argmax(1), -1)
@@ -752,7 +758,7 @@ def methods()->dict:   # name -> Method
         "nc": Method(f"{here}:NormalizedCutClustering", {}),
         "pddp": Method(f"{here}:PDDP", {}),
         "pddp-kmeans": Method(f"{here}:PDDP", dict(kmeans=True)),
-        **{name: Method(f"{here}:race", dict(name=name)) for name in RACE},
+        **{name: Method(f"{here}:race2008", dict(name=name)) for name in RACE},
         "kmeans-flat": Method(f"{here}:FlatKMeans", {}),
         "kmeans-hier": Method(f"{here}:HierKMeans", {}, "n_leaves"),
         "bisecting-kmeans": Method("sklearn.cluster:BisectingKMeans", {}),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import say_if_compiling
-from .core import check_matrix, check_number, seed_of, single_blas, stream
+from .core import check_matrix, check_number, seed_of, single_blas, stream, renamed
 from .kernels import CONVERGED, DIED, Rows, alternate, documents, krylov, nnls2, residuals, squared_error, stored, take
 from .nnls import TopicModel, heaviest, unit
 
@@ -66,12 +66,12 @@ def terms_last(
             if revivals > 3 or not revive(docs, Ht): return Rank2(W, Ht, i + 1, True)
 
 # %% ../nbs/13_rank2.ipynb #aaeed078
-def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, settled):
+def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, side_tol):
     "Alternate, from topics, ending on the best weights for the topics; with extrapolation if wanted"
     loop, W, work, i, first = alternate if docs.small else alternate.py_func, np.zeros((docs.shape[0], 2)), docs.work, 1, 0.
     for revivals in range(4):
         work.topics[1], work.lengths[1] = unit(Ht)[0], 1
-        i, first, passes, end = loop(docs.data, work, W, i, first, tol, settled, min_iter, max_iter, extrapolate, docs.rounding)
+        i, first, passes, end = loop(docs.data, work, W, i, first, tol, side_tol, min_iter, max_iter, extrapolate, docs.rounding)
         docs.reads += passes
         if end != DIED: return Rank2(W, unit(work.tables[0,:,:2].astype(np.float64))[0], i, end == CONVERGED)
         Ht, norms = unit(work.topics[1].astype(np.float64))
@@ -153,16 +153,17 @@ def first_topics(
     return Ht
 
 # %% ../nbs/13_rank2.ipynb #119ba88f
+@renamed(settled="side_tol")
 def rank2_nmf(
     docs,                       # from `documents`
     Ht0:np.ndarray|None=None,   # topics to start from, (n_terms, 2)
     W0:np.ndarray|None=None,    # or weights to start from, (n_docs, 2)
     *,
-    tol:float=1e-4,             # stop when the projected gradient is below this part of the yardstick
+    tol:float=1e-4,             # stop when the projected gradient is below this part of the reference
     min_iter:int=1,             # iterations before the first look at it
     max_iter:int=1000,          # at most this many iterations
     extrapolate:bool=True,      # go a little further after each step?
-    settled:float=-1.,          # with extrapolation stop, too, when at most this share of the documents changes sides (and the gradient is below 2 %); below 0 for never
+    side_tol:float=-1.,         # with extrapolation stop, too, when at most this share of the documents changes sides (and the gradient is below 2 %); below 0 for never
 )->Rank2:
     """Two topics and each document's weights in them, from the start given, else from the singular vectors.
 
@@ -172,7 +173,7 @@ def rank2_nmf(
     Source: Kuang and Park (2013), Sections 2 and 3; Kuang, Drake and Park, Section 3.
     """
     Ht = first_topics(docs, Ht0, W0)
-    if extrapolate or W0 is not None: return _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, settled if extrapolate else -1.)
+    if extrapolate or W0 is not None: return _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, side_tol if extrapolate else -1.)
     return terms_last(docs, Ht, tol, min_iter, max_iter)
 
 # %% ../nbs/13_rank2.ipynb #c7cc04b9
@@ -198,7 +199,7 @@ class Rank2NMF(TopicModel):
     def __init__(self,
         *,
         init:str="svd",             # "svd", the wedge of the singular vectors, or "random" topics
-        tol:float=1e-4,             # stop when the projected gradient is below this part of the yardstick
+        tol:float=1e-4,             # stop when the projected gradient is below this part of the reference
         min_iter:int=1,             # iterations before the first look at it
         max_iter:int=1000,          # at most this many iterations
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method

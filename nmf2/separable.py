@@ -16,7 +16,7 @@ from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from .compiling import njit, say_if_compiling
-from .core import check_choice, check_matrix, check_number, seed_of, single_blas
+from .core import check_choice, check_matrix, check_number, seed_of, single_blas, renamed
 from .kernels import FAST, Rows, in_parts
 from .nnls import TopicModel, heaviest, nnls
 from .weighting import check_counts, divide_rows, doc_freq, trim_mask
@@ -407,6 +407,7 @@ def _candidates(est, X):
     return np.flatnonzero(keep)
 
 # %% ../nbs/31_separable.ipynb #56600b60
+@renamed(max_steps="max_iter")
 class AnchorWords(_Separable):
     """Topics from anchor words, by counts of words that occur together. Needs counts, not tf-idf.
 
@@ -428,11 +429,11 @@ class AnchorWords(_Separable):
         project:int|None=None,      # find anchors after a random projection to so many columns, as published; None for exactly
         clean_up:bool=True,         # look at each anchor again when all are known?
         tol:float=1e-7,             # of `recover`: stop when no more than this is left to gain
-        max_steps:int=500,          # of `recover`: or after this many steps
+        max_iter:int=500,           # of `recover`: or after this many steps
         random_state=None,          # seed of the projection
     ):
         self.n_clusters, self.recover, self.min_df, self.min_length = n_clusters, recover, min_df, min_length
-        self.project, self.clean_up, self.tol, self.max_steps, self.random_state = project, clean_up, tol, max_steps, random_state
+        self.project, self.clean_up, self.tol, self.max_iter, self.random_state = project, clean_up, tol, max_iter, random_state
 
     def _check(self):
         if self.recover not in ("l2", "kl"): raise ValueError(f'recover must be "l2" or "kl", got {self.recover!r}')
@@ -441,7 +442,7 @@ class AnchorWords(_Separable):
         _check_df(self.min_df)
         check_number("min_length", self.min_length, 2)
         check_number("tol", self.tol, 0, whole=False)
-        check_number("max_steps", self.max_steps, 1)
+        check_number("max_iter", self.max_iter, 1)
 
     def _counts(self, X): return check_counts(X, "AnchorWords")
 
@@ -453,7 +454,7 @@ class AnchorWords(_Separable):
         points = Q if self.project is None else project(Q, self.project, self._seed)
         self.anchors_, N = corners(points, self.n_clusters, candidates, clean_up=self.clean_up)
         if points is not Q: N = np.stack([Q.dots(i) for i in self.anchors_], 1)
-        A = anchor_topics(mixtures_of(Q, self.anchors_, N, self.recover, self.tol, self.max_steps), Q.p)
+        A = anchor_topics(mixtures_of(Q, self.anchors_, N, self.recover, self.tol, self.max_iter), Q.p)
         self.topic_covariance_ = topic_covariance(Q, A)
         return A.T
 
@@ -603,10 +604,11 @@ def _squish(part, Z):
         z[j] = top
 
 # %% ../nbs/31_separable.ipynb #baec1c4b
+@renamed(epochs="max_iter")
 def hottopixx(
     P:np.ndarray,        # points, dense, nonnegative, (n_points, n_features)
     k:int,               # how many corners
-    epochs:int=200,      # passes over the features
+    max_iter:int=200,    # passes over the features
     random_state=None,   # seed of the order of features and of the prices
 )->np.ndarray:           # the diagonal of C, the mean over the second half of the passes, (n_points,)
     "How hott each point is. Source: Bittorf, Recht, Ré and Tropp (2012)."
@@ -614,13 +616,13 @@ def hottopixx(
     D = np.ascontiguousarray(n*divide_rows(np.asarray(P, np.float64), P.sum(1)).T)
     sizes, prices, C, b, mean = (D*D).sum(1), .01*(1 + rng.random(f)), np.zeros((f, f)), 0., np.zeros(f)
     longest, parts = .1/np.median(np.sqrt(sizes[sizes > 0])), -(-f//HOTT_ROWS)
-    for t in range(epochs):
+    for t in range(max_iter):
         _pass(parts, D, sizes, rng.permutation(n), b + prices, longest/np.sqrt(1 + t), C)
         Z = np.ascontiguousarray(C.T)
         _squish(parts, Z)
         C = np.ascontiguousarray(Z.T)
         b += .1*(np.trace(C) - k)
-        if t >= epochs//2: mean += C.diagonal()/(epochs - epochs//2)
+        if t >= max_iter//2: mean += C.diagonal()/(max_iter - max_iter//2)
     return mean
 
 # %% ../nbs/31_separable.ipynb #844f8353
@@ -677,6 +679,7 @@ def _hott_points(X, k, max_words, max_docs, rng):
     return words, P.T.toarray()
 
 # %% ../nbs/31_separable.ipynb #e287391b
+@renamed(epochs="max_iter")
 class Hottopixx(_Separable):
     """Separable NMF by a linear program, exactly or by incremental gradient.
 
@@ -694,22 +697,22 @@ class Hottopixx(_Separable):
         method:str="gradient",      # "gradient", or "lp" for the exact linear program, for at most 150 words
         max_words:int=300,          # look for anchors among so many words, those in most documents
         max_docs:int=500,           # more documents are added up at random into so many groups
-        epochs:int=200,             # of "gradient": passes over the documents or groups
+        max_iter:int=200,           # of "gradient": passes over the documents or groups
         noise:float=0.,             # of "lp": ε, half of what a word may be away from its mixture
         random_state=None,          # seed of prices, groups and the order of documents
     ):
         self.n_clusters, self.method, self.max_words, self.max_docs = n_clusters, method, max_words, max_docs
-        self.epochs, self.noise, self.random_state = epochs, noise, random_state
+        self.max_iter, self.noise, self.random_state = max_iter, noise, random_state
 
     def _check(self):
         if self.method not in ("gradient", "lp"): raise ValueError(f'method must be "gradient" or "lp", got {self.method!r}')
-        for name in ("max_words", "max_docs", "epochs"): check_number(name, getattr(self, name), 1)
+        for name in ("max_words", "max_docs", "max_iter"): check_number(name, getattr(self, name), 1)
         check_number("noise", self.noise, 0, whole=False)
 
     def _fit(self, X):
         seed, k = self._seed, self.n_clusters
         words, P = _hott_points(X, k, self.max_words, self.max_docs, np.random.default_rng(seed))
-        if self.method == "gradient": hott = hottopixx(P, k, self.epochs, seed)
+        if self.method == "gradient": hott = hottopixx(P, k, self.max_iter, seed)
         elif len(words) > 150: raise ValueError(f'method="lp" takes at most 150 words, and there are {len(words)}: '
                                                 'lower max_words or use method="gradient"')
         else:

@@ -129,17 +129,17 @@ STARTS = ["nndsvd", "nndsvda", "nndsvdar", "documents", "random"]
 TREE = dict(n_leaves=K + [None], imbalance=[1, 2., 9., 1e9], trials=[0, 1, 3, 5], min_score=[None, None, 0, .5],
             leaf_choice=["mndcg", "mndcg-paper", "error"])
 RANK2 = dict(tol=[1e-4, 0, .01], min_iter=[0, 1, 5], max_iter=[1, 5, 100], extrapolate=[True, False])
-HIER = TREE | RANK2 | dict(init=["svd", "random"], settled=[None, 0, .002], solver=["rank2"]*4 + SOLVERS)
+HIER = TREE | RANK2 | dict(init=["svd", "random"], side_tol=[None, 0, .002], solver=["rank2"]*4 + SOLVERS)
 NMFS = dict(n_components=K, solver=SOLVERS, init=STARTS, n_init=[1, 2], tol=[1e-4, 0, .01], max_iter=[1, 5, 50],
             extrapolate=[None, False], ridge=[.01, 0, 1], sparsity=[.5, 0, 1])
-BY = dict(n_clusters=K, rank=[None, None, 1, 2, 5], clusterer=["pddp", "pddp-kmeans", "pddp-cosine", "kmeans"])
+BY = dict(n_clusters=K, n_components=[None, None, 1, 2, 5], clusterer=["pddp", "pddp-kmeans", "pddp-cosine", "kmeans"])
 ESTIMATORS = {                                   # what to try, and values for parameters
     "hier:HierNMF2": HIER,
     "nmf:NMF": NMFS,
-    "flat:FlatNMF2": HIER | dict(n_clusters=K + [None], moves=[10, 0, 1], refine=[0, 2], topics=["nmf", "svd"]),
+    "flat:FlatNMF2": HIER | dict(n_clusters=K + [None], moves_max_iter=[10, 0, 1], refine=[0, 2], topics=["nmf", "svd"]),
     "rank2:Rank2NMF": RANK2 | dict(init=["svd", "random"]),
     "bisection:RepeatedBisection": dict(n_clusters=K, method=["rb", "rbr", "direct"], cstype=["best", "large"],
-                                        trials=[1, 3, 10], n_iter=[0, 1, 10],
+                                        n_init=[1, 3, 10], max_iter=[0, 1, 10],
                                         criterion=["i1", "i2", "e1", "h1", "h2", "g1", "g1p"]),
     "partitions:PDDP": dict(n_clusters=K, kmeans=[False, True, "cosine"], choice=["scatter", "variance"]),
     "partitions:FlatKMeans": dict(n_clusters=K, init=["k-means++", "random"], n_init=[1, 2]),
@@ -151,16 +151,16 @@ ESTIMATORS = {                                   # what to try, and values for p
     "partitions:NormalizedCutNMF": NMFS,
     "partitions:LDA": dict(n_clusters=K, max_iter=[1, 3], learning_method=[None, "online", "batch"]),
     "separable:AnchorWords": dict(n_clusters=K, recover=["l2", "kl"], min_df=[1, 2, .1], min_length=[2, 3],
-                                  project=[None, 2, 5], clean_up=[True, False], max_steps=[1, 50]),
+                                  project=[None, 2, 5], clean_up=[True, False], max_iter=[1, 50]),
     "separable:XRAY": dict(n_clusters=K, select=["dist", "max", "rand", "greedy"], anchors=["words", "documents"],
                            min_df=[1, 2, .1]),
     "separable:Hottopixx": dict(n_clusters=K, method=["gradient", "gradient", "lp"], max_words=[300, 5],
-                                max_docs=[500, 5], epochs=[1, 20], noise=[0., .1]),
+                                max_docs=[500, 5], max_iter=[1, 20], noise=[0., .1]),
     "consensus:HypergraphEnsemble": dict(n_clusters=K, n_runs=[1, 3], weights=["weighted", "standard", "full"],
                                          integrate=["bisection", "kmeans", "nmf", "spectral", "meta"],
-                                         n_topics=[None, 2, [2, 3]]),
+                                         n_components=[None, 2, [2, 3]]),
     "consensus:ClusterAggregation": dict(n_clusters=K[:-2], threshold=[.5, 0, [.2, .6]], iterate=[True, False],
-                                         max_rounds=[1, 3], agree=[.5, .9], algorithms=[None, ["kmeans", "bisection"]]),
+                                         max_iter=[1, 3], agree=[.5, .9], algorithms=[None, ["kmeans", "bisection"]]),
     "weighting:TrimVocabulary": dict(min_df=[1, 2, .1, 3], max_df=[.5, 1., 3], max_terms=[None, 1, 5],
                                      dtype=[None, "float32"]),
     "weighting:TfIdf": dict(sublinear_tf=[True, False], use_idf=[True, False], add_one=[True, False],

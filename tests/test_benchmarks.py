@@ -157,7 +157,7 @@ def test_nmf(quick):
 def test_stopping(quick):
     rows = {row["method"]: row for row in quick("stopping")}
     assert len(rows) == 9 and all(len(row[figure]) == 1 for row in rows.values() for figure in ("leaves", "flat", "sweeps"))
-    papers, default = rows["papers: random, 1e-4"], rows["svd, settled .002 (default)"]
+    papers, default = rows["papers: random, 1e-4"], rows["svd, side_tol .002 (default)"]
     assert default["flat"][0] > .9 and default["sweeps"][0] < papers["sweeps"][0]               # planted topics are found
 
 
@@ -238,7 +238,7 @@ def test_papers_flat_topics_are_cut_from_one_tree():
     data = ready(planted_tree((3, 2), n_docs=200, overlap=.6, random_state=1), [3, 6])
     X, (_, classes) = data.matrices["papers"], data.levels
     found = Measured("FlatNMF2", data.levels, [3, 6])(X, 6, 0)
-    for k in (3, 6): assert found[f"nmi1_{k}"] == nmi(FlatNMF2(k, **PLAIN, moves=0, random_state=0).fit(X).labels_, classes)
+    for k in (3, 6): assert found[f"nmi1_{k}"] == nmi(FlatNMF2(k, **PLAIN, moves_max_iter=0, random_state=0).fit(X).labels_, classes)
     found = Measured("CLUTO", data.levels, [3, 6])(X, 6, 0)
     for k in (3, 6): assert found[f"nmi1_{k}"] == nmi(RepeatedBisection(k, method="rb", random_state=0).fit(X).labels_, classes)
 

@@ -65,8 +65,8 @@ def test_no_single_move_is_left(criterion, dtype):
     for seed in range(3):
         X = noise(30, 20, seed)
         U, scale = unit_rows(X.astype(dtype)), 1e-4 if dtype == np.float32 else 1e-8
-        cut, three = bisect(U, criterion=criterion, n_iter=100, rng=seed), direct(U, 3, criterion=criterion, n_iter=100, seed=seed)
-        better, values = refine(U, np.random.default_rng(seed).integers(4, size=30), criterion=criterion, n_iter=100)
+        cut, three = bisect(U, criterion=criterion, max_iter=100, rng=seed), direct(U, 3, criterion=criterion, max_iter=100, seed=seed)
+        better, values = refine(U, np.random.default_rng(seed).integers(4, size=30), criterion=criterion, max_iter=100)
         for labels, end in ((cut.side, np.nanmax(cut.record)), (three.labels, three.record[-1,1]), (better, values[-1])):
             assert_allclose(end, naive.cluto_criterion(X, labels, criterion), rtol=1e-5 if dtype == np.float32 else 1e-10, atol=1e-9)
             assert naive.best_move(X, labels.astype(int), criterion) <= scale*abs(end)
@@ -90,7 +90,7 @@ def test_many_documents(n, k):
     try:
         for threads in (1, before):
             set_num_threads(threads)
-            found.append(refine(U, np.arange(n) % k, n_iter=400) if k > 2 else (bisect(U, n_iter=400).side.astype(int), None))
+            found.append(refine(U, np.arange(n) % k, max_iter=400) if k > 2 else (bisect(U, max_iter=400).side.astype(int), None))
     finally: set_num_threads(before)
     (labels, values), (again, _) = found
     assert_array_equal(labels, again)
@@ -131,7 +131,7 @@ def test_near_copies_are_cut_or_not_but_no_side_is_empty(dtype):
     for seed in range(100):
         rng = np.random.default_rng(seed)
         X = np.maximum(rng.random(50)*(1 + 1.42e-3*rng.standard_normal((2 + seed % 4, 50))), 0).astype(dtype)
-        cut = bisect(unit_rows(X), rng=seed, trials=3)
+        cut = bisect(unit_rows(X), rng=seed, n_init=3)
         assert cut is None or 0 < cut.side.sum() < len(X)
 
 
@@ -154,16 +154,16 @@ def test_it_never_falls(planted, criterion):
 @each_criterion
 def test_passes_never_lower_the_record(planted, criterion):
     for method in ("rb", "rbr", "direct"):
-        record = RepeatedBisection(6, method=method, criterion=criterion, trials=2, random_state=1).fit(planted[0]).record_
+        record = RepeatedBisection(6, method=method, criterion=criterion, n_init=2, random_state=1).fit(planted[0]).record_
         passes = np.diff(record[:,0]) == 0
         assert (np.diff(record[:,1])[passes] >= -1e-9*abs(record[-1,1])).all() and passes.any() == (method != "rb")
 
 
 def test_a_bisection_is_the_same_moves_with_two_clusters(planted):
     U = unit_rows(planted[0])
-    side = bisect(U, n_iter=0, trials=1).side
+    side = bisect(U, max_iter=0, n_init=1).side
     assert len(np.unique(side)) == 2
-    labels, values = refine(U, side, n_iter=50)
+    labels, values = refine(U, side, max_iter=50)
     assert values[0] < values[-1] and naive.best_move(planted[0].toarray(), labels, "i2") <= 1e-8*values[-1]
     assert_allclose(values[0], criterion_of(U, side))
 
@@ -215,7 +215,7 @@ def test_one_thread_or_many(planted, method):
     try:
         for n in (1, before):
             set_num_threads(n)
-            model = RepeatedBisection(7, method=method, trials=20, random_state=5).fit(planted[0].astype(np.float32))
+            model = RepeatedBisection(7, method=method, n_init=20, random_state=5).fit(planted[0].astype(np.float32))
             found.append((model.labels_, model.record_))
     finally: set_num_threads(before)
     assert before > 1
@@ -280,17 +280,17 @@ def test_one_cluster_one_term_and_wrong_parameters(planted):
     model = RepeatedBisection(1).fit(X)
     assert not model.labels_.any() and len(model.splits_) == 0
     with pytest.warns(ConvergenceWarning): assert not RepeatedBisection(2).fit_predict(np.arange(1., 5)[:,None]).any()
-    for wrong in (dict(n_clusters=1.5), dict(method="agglo"), dict(cstype="small"), dict(criterion="I2"), dict(trials=0), dict(n_iter=-1)):
+    for wrong in (dict(n_clusters=1.5), dict(method="agglo"), dict(cstype="small"), dict(criterion="I2"), dict(n_init=0), dict(max_iter=-1)):
         with pytest.raises(ValueError, match=next(iter(wrong))): RepeatedBisection(**wrong).fit(X)
-    for trials in (1, 8, 9, 25): assert bisect(unit_rows(X), trials=trials).record.shape == (11, trials)
+    for n_init in (1, 8, 9, 25): assert bisect(unit_rows(X), n_init=n_init).record.shape == (11, n_init)
 
 
 def test_more_trials_and_wide_tables(planted):
     X, _ = planted
     U = unit_rows(X)
-    assert direct(U, 20, trials=3).labels.max() == 19                     # three tables of lanes, the last half full
+    assert direct(U, 20, n_init=3).labels.max() == 19                     # three tables of lanes, the last half full
     labels = np.random.default_rng(0).integers(19, size=240)
-    better, values = refine(U, labels, n_iter=100)
+    better, values = refine(U, labels, max_iter=100)
     assert naive.best_move(X.toarray()[:60], better[:60], "i2") is not None
     assert_allclose(values[-1], sum(naive.composite_lengths(X.toarray(), better, 19)))
 
@@ -424,9 +424,9 @@ def test_wrong_criteria_and_options_are_named():
                      lambda: direct(U, 3, criterion=criterion), lambda: repeated_bisection(U, 3, criterion=criterion)):
             with pytest.raises(ValueError, match="criterion must be one of 'i1'"): call()
     with pytest.raises(ValueError, match="cstype"): repeated_bisection(U, 3, cstype="zz")
-    with pytest.raises(ValueError, match="trials"): bisect(U, trials=0)
+    with pytest.raises(ValueError, match="n_init"): bisect(U, n_init=0)
     with pytest.raises(ValueError, match="k must"): direct(U, 0)
-    with pytest.raises(ValueError, match="n_iter"): refine(U, labels, n_iter=-1)
+    with pytest.raises(ValueError, match="max_iter"): refine(U, labels, max_iter=-1)
     with pytest.raises(ValueError, match="pull"): bisect(U, np.zeros(3))
 
 

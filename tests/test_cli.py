@@ -169,7 +169,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "--format", "word"], "format must be one of"),
     (["cluster", "letters", "--read", "colour=red"], "knows no --read colour=..., only --read pattern=..., --encoding"),
     (["cluster", "letters", "--read", "colour"], "not NAME=VALUE"),
-    *((["cluster", "letters", "--read", f"{name}=x"], "no option of a reader") for name in ("path", "format", "limits", "progress")),
+    *((["cluster", "letters", "--read", f"{name}=x"], "no option of a reader") for name in ("path", "format", "limits", "verbose")),
     (["cluster", "letters", "--read", "a b=x"], "knows no a b, only --read pattern=..., --encoding"),
     (["cluster", "one.jsonl", "--format", "svmlight", "--read", "n_terms=x"], "--read n_terms must be a whole number"),
     (["cluster", "one.jsonl", "--format", "svmlight", "--read", "n_terms=0"], "--read n_terms must be a whole number of at least 1"),
@@ -529,7 +529,7 @@ def test_options_of_words_are_no_use_for_counts(tmp_path, monkeypatch, capsys):
 def test_reading_says_how_far_it_is_and_has_limits(letters, monkeypatch, capsys):
     import nmf2.data
     asked = []
-    def read(path, format=None, *, limits=True, progress=False, **options):
+    def read(path, format=None, *, limits=True, verbose=False, **options):
         asked.append((format, limits, progress, options))
         return nmf2.data.Corpus(SPORT + GARDEN)
     monkeypatch.setattr(nmf2.data, "read", read)

@@ -203,7 +203,7 @@ def test_documents_without_a_place(pile):
     assert (model.confidence_[[0, 100]] == 0).all()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        race = ClusterAggregation(9, random_state=0, max_rounds=1).fit(X.tocsr())
+        race = ClusterAggregation(9, random_state=0, max_iter=1).fit(X.tocsr())
     assert_array_equal(np.flatnonzero(race.labels_ == -1), [0, 100])
 
 
@@ -216,10 +216,10 @@ def test_other_bases(pile):
         W, there = run.estimator.transform(X), run.labels >= 0
         assert_allclose(np.asarray(run.columns.sum(1)).ravel()[there], W[np.arange(270),run.labels][there], rtol=1e-5)
     lda = LatentDirichletAllocation(9, max_iter=5)
-    assert HypergraphEnsemble(9, n_runs=2, base=lda, n_topics=9, random_state=0).fit(X).incidence_.nnz == 540
+    assert HypergraphEnsemble(9, n_runs=2, base=lda, n_components=9, random_state=0).fit(X).incidence_.nnz == 540
     peers = HypergraphEnsemble(9, n_runs=2, base=Sklearn(9, init="random", max_iter=50), random_state=0).fit(X)
     assert peers.best_labels_.shape == (270,) and peers.predict(X).shape == (270,)
-    means = HypergraphEnsemble(9, n_runs=4, base=KMeans(9), weights="standard", n_topics=(7, 11), random_state=0).fit(X)
+    means = HypergraphEnsemble(9, n_runs=4, base=KMeans(9), weights="standard", n_components=(7, 11), random_state=0).fit(X)
     assert means.incidence_.shape == (270, 36) and np.isfinite(means.runs_[0].error)
 
 
@@ -235,7 +235,7 @@ def test_warnings_of_runs_are_said_once(pile):
 
 
 @pytest.mark.parametrize("options, message", [
-    (dict(n_clusters=0), "n_clusters"), (dict(n_clusters=271), "at most 270"), (dict(n_runs=0), "n_runs"), (dict(n_topics=0), "n_topics"),
+    (dict(n_clusters=0), "n_clusters"), (dict(n_clusters=271), "at most 270"), (dict(n_runs=0), "n_runs"), (dict(n_components=0), "n_components"),
     (dict(weights="soft"), "weights"), (dict(integrate="cluto"), "integrate"), (dict(base=FlatKMeans(3)), "weights must be 'standard'"),
     (dict(base=KMeans(3)), "weights must be 'standard'"), (dict(random_state=-1), "random_state")])
 def test_ensemble_names_what_is_wrong(pile, options, message):
@@ -295,13 +295,13 @@ def test_rounds_stop_when_nothing_changes_and_at_the_limit():
     truth = np.arange(60) % 3
     rounds, agreed = aggregate([truth]*4, 3, ["kmeans", "bisection"], agree=.99)
     assert agreed and len(rounds) == 1
-    rounds, agreed = aggregate(noisy(truth, .9, 4, 3), 3, ["kmeans", "nmf"], threshold=0, agree=.99, max_rounds=2)
+    rounds, agreed = aggregate(noisy(truth, .9, 4, 3), 3, ["kmeans", "nmf"], threshold=0, agree=.99, max_iter=2)
     assert len(rounds) <= 2
 
 
 def test_tolerance_by_rounds():
     labelings = noisy(np.arange(60) % 3, .3, 8, 3)
-    rounds, _ = aggregate(labelings, 3, ["kmeans", PDDP(3)], threshold=[.25, 0], max_rounds=2, agree=.99)
+    rounds, _ = aggregate(labelings, 3, ["kmeans", PDDP(3)], threshold=[.25, 0], max_iter=2, agree=.99)
     assert rounds[0].columns == len(patterns(labelings)[2])
 
 
@@ -320,7 +320,7 @@ def test_given_clusterings_and_estimators(pile):
 @pytest.mark.filterwarnings("ignore")
 def test_default_is_races_nine(pile):
     X, truth = pile
-    model = ClusterAggregation(9, random_state=0, max_rounds=2).fit(X)
+    model = ClusterAggregation(9, random_state=0, max_iter=2).fit(X)
     assert len(model.labelings_) == 9 == len(model.rounds_[0].labelings)
     assert model.rounds_[0].nmi > judge(model.labelings_).nmi
     assert nmi(truth, model.labels_) > np.mean([nmi(truth, labels) for labels in model.labelings_])
@@ -329,7 +329,7 @@ def test_default_is_races_nine(pile):
 @pytest.mark.parametrize("options, message", [
     (dict(clusterers=[]), "at least one"), (dict(clusterers=[[0, 1]]), "whole numbers"), (dict(clusterers=[np.full(270, .5)]), "whole numbers"),
     (dict(algorithms=["k-means"]), "algorithms"), (dict(threshold=1), "threshold"), (dict(threshold=-.1), "threshold"), (dict(agree=1), "agree"),
-    (dict(max_rounds=0), "max_rounds"), (dict(max_entries=0), "max_entries"), (dict(n_clusters=300), "at most 270")])
+    (dict(max_iter=0), "max_iter"), (dict(max_entries=0), "max_entries"), (dict(n_clusters=300), "at most 270")])
 def test_aggregation_names_what_is_wrong(pile, options, message):
     with pytest.raises(ValueError, match=message): ClusterAggregation(**{"n_clusters": 3, **options}).fit(pile[0])
 
@@ -364,7 +364,7 @@ def test_twenty_thousand_documents_fit():
 @pytest.mark.filterwarnings("ignore")
 def test_fewer_terms_than_clusters():
     X = np.random.default_rng(0).random((30, 2))
-    model = ClusterAggregation(3, max_rounds=1, random_state=0).fit(X)
+    model = ClusterAggregation(3, max_iter=1, random_state=0).fit(X)
     assert len(model.labelings_) == 7 and set(model.labels_) <= {-1, 0, 1, 2}
 
 
@@ -373,7 +373,7 @@ NEGATIVE = {f"check_clustering{rest}": "its data have negative entries" for rest
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([HypergraphEnsemble(3, n_runs=3), ClusterAggregation(3, clusterers=[FlatKMeans(3), NMF(3, max_iter=20)], max_rounds=2)],
+@parametrize_with_checks([HypergraphEnsemble(3, n_runs=3), ClusterAggregation(3, clusterers=[FlatKMeans(3), NMF(3, max_iter=20)], max_iter=2)],
                          expected_failed_checks=lambda estimator: NEGATIVE)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

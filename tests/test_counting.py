@@ -162,7 +162,7 @@ def test_warnings_come_once(method, capfd):
 
 def test_parameters_are_those_of_scikit_learn():
     ours, theirs = TermCounter(n_jobs=3, min_df=2), CountVectorizer(min_df=2)
-    assert {k: v for k, v in ours.get_params().items() if k not in ("n_jobs", "progress")} == theirs.get_params()
+    assert {k: v for k, v in ours.get_params().items() if k not in ("n_jobs", "verbose")} == theirs.get_params()
     assert clone(ours).get_params() == ours.get_params() and repr(ours) == "TermCounter(min_df=2, n_jobs=3)"
     assert ours.set_params(n_jobs=1, ngram_range=(1, 2)).n_jobs == 1
     with pytest.raises(TypeError, match="colour"): TermCounter(colour="red")
@@ -349,18 +349,18 @@ def test_progress(method, monkeypatch, capfd):
         update, bar.update = bar.update, lambda n: steps.append(n) or update(n)
         return bar
     monkeypatch.setattr(counting, "progress_bar", watched)
-    counter, plain = TermCounter(n_jobs=2, progress=True), CountVectorizer()
+    counter, plain = TermCounter(n_jobs=2, verbose=True), CountVectorizer()
     assert_same(counter, counter.fit_transform(texts), plain, plain.fit_transform(texts))
     assert sum(steps) == len(texts) and len(steps) > 4 and f"{len(texts)}/{len(texts)} texts" in capfd.readouterr().err
     TermCounter(n_jobs=2).fit(texts)
     assert capfd.readouterr().err == ""
 
 def test_progress_in_one_process(capsys):
-    TermCounter(n_jobs=1, progress=True).fit(["a goal"]*2500)
+    TermCounter(n_jobs=1, verbose=True).fit(["a goal"]*2500)
     assert "2500/2500 texts" in capsys.readouterr().err
 
 def test_a_bar_leaves_no_thread_behind():
     if sys.platform != "linux": pytest.skip("processes are copied on Linux only")
     before = threading.active_count()
-    TermCounter(n_jobs=1, progress=True).fit(["a goal"])
+    TermCounter(n_jobs=1, verbose=True).fit(["a goal"])
     assert threading.active_count() == before

@@ -152,7 +152,7 @@ def test_a_source_is_gone_through_again(here):
 @pytest.mark.parametrize("name, n", [("a.jsonl", None), ("a.jsonl.xz", None)])
 def test_progress_goes_by_bytes_of_the_file(here, capsys, name, n):
     put(name, VALID[name])
-    read(name, progress=True)
+    read(name, verbose=True)
     size = Path(name).stat().st_size
     assert f"Reading {name}: 100%" in capsys.readouterr().err
     told = []
@@ -160,13 +160,13 @@ def test_progress_goes_by_bytes_of_the_file(here, capsys, name, n):
     assert sum(told) == size
     Path("docs").mkdir()
     put("docs/1.txt", "ball")
-    read("docs", progress=True)
+    read("docs", verbose=True)
     assert "4/4 bytes" in capsys.readouterr().err
 
 
 @pipes
 def test_progress_of_a_pipe(here, capsys):
-    through_a_pipe("a.jsonl", VALID["a.jsonl"].encode(), lambda path: read(path, progress=True))
+    through_a_pipe("a.jsonl", VALID["a.jsonl"].encode(), lambda path: read(path, verbose=True))
     assert "Reading a.jsonl" in capsys.readouterr().err
 
 

@@ -22,7 +22,7 @@ def pile():
 
 def test_topics_are_the_leaves_and_weights_the_best(pile):
     X, _ = pile
-    model = FlatNMF2(9, moves=0)
+    model = FlatNMF2(9, moves_max_iter=0)
     W = model.fit_transform(X)
     tree = HierNMF2(9).fit(X)
     assert_array_equal(model.components_, tree.components_)
@@ -42,7 +42,7 @@ def test_it_finds_what_was_planted(pile):
 
 def test_leading_singular_vectors(pile):
     X, _ = pile
-    model = FlatNMF2(4, topics="svd", moves=0).fit(X)
+    model = FlatNMF2(4, topics="svd", moves_max_iter=0).fit(X)
     for leaf, topic in zip(model.hier_.tree_.leaves(), model.components_):
         first = abs(np.linalg.svd(X[leaf.docs].toarray())[2][0])
         assert topic @ first > .9999
@@ -50,9 +50,9 @@ def test_leading_singular_vectors(pile):
 
 def test_after_the_moves_no_document_would_be_better_off_elsewhere(pile):
     X, _ = pile
-    before = FlatNMF2(9, moves=0).fit(X)
+    before = FlatNMF2(9, moves_max_iter=0).fit(X)
     U = X.toarray()/np.linalg.norm(X.toarray(), axis=1, keepdims=True)
-    labels, _ = refine(unit_rows(X), before.labels_, n_iter=100)
+    labels, _ = refine(unit_rows(X), before.labels_, max_iter=100)
     sums = np.array([U[labels == c].sum(0) for c in range(9)])
     lengths, was = np.linalg.norm(sums, axis=1), [np.linalg.norm(U[before.labels_ == c].sum(0)) for c in range(9)]
     assert lengths.sum() > sum(was)
@@ -64,7 +64,7 @@ def test_after_the_moves_no_document_would_be_better_off_elsewhere(pile):
 
 def test_moves_and_the_topics_they_make(pile):
     X, fine = pile
-    published, moved = FlatNMF2(9, moves=0).fit(X), FlatNMF2(9).fit(X)
+    published, moved = FlatNMF2(9, moves_max_iter=0).fit(X), FlatNMF2(9).fit(X)
     assert (moved.labels_ == published.labels_).mean() > .85                             # topic and leaf keep their number
     assert_allclose(np.linalg.norm(moved.components_, axis=1), 1, rtol=1e-6)
     assert_allclose(moved.transform(X), memberships(X, moved.components_.T), atol=1e-6)
@@ -78,7 +78,7 @@ def test_moves_help_on_average_where_topics_overlap():
     for seed in range(5):
         corpus = planted_tree((4, 4), n_docs=1600, overlap=.6, noise=.1, length=25, random_state=seed)
         X, fine = count_pipeline().fit_transform(corpus.X), corpus.classes(1)[0]
-        moved, published = (normalized_mutual_info_score(fine, FlatNMF2(16, moves=moves).fit(X).labels_) for moves in (10, 0))
+        moved, published = (normalized_mutual_info_score(fine, FlatNMF2(16, moves_max_iter=moves).fit(X).labels_) for moves in (10, 0))
         gains.append(moved - published)
     assert np.mean(gains) > 0
 
@@ -134,7 +134,7 @@ def test_float32_and_input_untouched(pile):
     assert_array_equal(X.toarray(), before.toarray())
 
 
-@pytest.mark.parametrize("options, message", [(dict(n_clusters=0), "n_clusters"), (dict(refine=-1), "refine"), (dict(moves=-1), "moves"), (dict(topics="x"), "topics"),
+@pytest.mark.parametrize("options, message", [(dict(n_clusters=0), "n_clusters"), (dict(refine=-1), "refine"), (dict(moves_max_iter=-1), "moves_max_iter"), (dict(topics="x"), "topics"),
                                               (dict(n_clusters=None), "n_clusters or min_score"), (dict(trials=-2), "trials")])
 def test_bad_parameters_are_named(pile, options, message):
     with pytest.raises(ValueError, match=message): FlatNMF2(**options).fit(pile[0])
@@ -150,7 +150,7 @@ def test_flat_models_of_a_cut_tree(pile):
     tree = HierNMF2(9).fit(X).tree_
     for n in (2, 5, 9):
         for moves in (0, 10):
-            model = FlatNMF2(n, moves=moves)
-            Ht, W = flatten(tree, X, n, moves=moves)
+            model = FlatNMF2(n, moves_max_iter=moves)
+            Ht, W = flatten(tree, X, n, moves_max_iter=moves)
             assert_allclose(W, model.fit_transform(X), atol=1e-6)
             assert_allclose(Ht.T, model.components_, atol=1e-6)

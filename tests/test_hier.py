@@ -333,7 +333,7 @@ def test_an_interrupted_fit_leaves_a_whole_tree():
 
 def exact_trees(**start):
     X = corpus_matrix().astype(np.float64)
-    return [HierNMF2(8, solver=solver, tol=1e-7, max_iter=20_000, settled=None, **start).fit(X) for solver in ("rank2", "active-set", "bpp")]
+    return [HierNMF2(8, solver=solver, tol=1e-7, max_iter=20_000, side_tol=None, **start).fit(X) for solver in ("rank2", "active-set", "bpp")]
 
 
 @pytest.mark.slow
@@ -434,7 +434,7 @@ def test_bad_starts_are_named(init, message):
 
 @pytest.mark.parametrize("options, message", [
     (dict(n_leaves=0), "n_leaves"), (dict(n_leaves=2.5), "n_leaves"), (dict(imbalance=.5), "imbalance"), (dict(trials=-1), "trials"), (dict(solver="cd"), "solver"),
-    (dict(min_score=-1), "min_score"), (dict(settled=-1), "settled"), (dict(leaf_choice="size"), "leaf_choice"), (dict(init="nndsvd"), "init"), (dict(tol=-1), "tol"),
+    (dict(min_score=-1), "min_score"), (dict(side_tol=-1), "side_tol"), (dict(leaf_choice="size"), "leaf_choice"), (dict(init="nndsvd"), "init"), (dict(tol=-1), "tol"),
     (dict(max_iter=0), "max_iter"), (dict(min_iter=-1), "min_iter"), (dict(n_leaves=None), "min_score"), (dict(random_state=-1), "random_state")])
 def test_bad_parameters_are_named(options, message):
     with pytest.raises(ValueError, match=message): HierNMF2(**options).fit(corpus_matrix())

@@ -19,7 +19,7 @@ from nmf2.hier import HierNMF2
 from nmf2.nmf import NMF
 from nmf2.partitions import (LDA, PDDP, RACE, SMALL, AverageAssociation, FlatKMeans, HierKMeans, NMFClustering,
                              NormalizedCutClustering, NormalizedCutNMF, SVDClustering, by_cosine, centroids, leading, make, methods,
-                             principal_cut, race, scatter)
+                             principal_cut, race2008, scatter)
 from nmf2.weighting import NormalizedCut, count_pipeline
 
 
@@ -228,8 +228,8 @@ def test_cosine_on_degenerate_matrices():
     for name, X in degenerate():
         filled = X.any(1)
         for k in (1, 2, 3, filled.sum()):
-            for method in (PDDP(k, kmeans="cosine", random_state=0), SVDClustering(k, rank=1, clusterer="pddp-cosine", random_state=0),
-                           SVDClustering(k, centered=False, rank=1, clusterer="pddp-cosine", random_state=0)):
+            for method in (PDDP(k, kmeans="cosine", random_state=0), SVDClustering(k, n_components=1, clusterer="pddp-cosine", random_state=0),
+                           SVDClustering(k, centered=False, n_components=1, clusterer="pddp-cosine", random_state=0)):
                 model = method.fit(X)
                 assert ((model.labels_ == -1) == ~filled).all() and model.labels_.max() < k and np.isfinite(model.components_).all(), name
                 assert (model.predict(X)[filled] >= 0).all()
@@ -270,14 +270,14 @@ def test_svd_clusters_rows_of_the_dense_svd(planted, centered):
     assert_allclose(abs((model.embedding_*U).sum(0)), 1, atol=1e-5)
     assert piles(model.labels_) == piles(PDDP(6, kmeans=True).fit(model.embedding_).labels_) and ari(topics, model.labels_) > .8
     assert_array_equal(model.predict(X), model.labels_), assert_array_equal(model.predict(X[[7]]), model.labels_[[7]])
-    scaled = SVDClustering(6, rank=9, centered=centered, scaled=True, random_state=0).fit(X)
+    scaled = SVDClustering(6, n_components=9, centered=centered, scaled=True, random_state=0).fit(X)
     assert_allclose(np.linalg.norm(scaled.embedding_, axis=0), scaled.leading_.sizes)
     assert_array_equal(scaled.predict(X), scaled.labels_)
 
 
 def test_where_all_directions_are_alike_the_first_is_taken(planted):
     X, _ = planted
-    for method in (SVDClustering(2, rank=5, clusterer="pddp"), SVDClustering(2, rank=5, clusterer="pddp", random_state=7)):
+    for method in (SVDClustering(2, n_components=5, clusterer="pddp"), SVDClustering(2, n_components=5, clusterer="pddp", random_state=7)):
         assert piles(method.fit(X).labels_) == piles(PDDP(2).fit(X).labels_)
 
 
@@ -314,7 +314,7 @@ def test_reduction_of_degenerate_matrices(method):
             assert np.isfinite(model.embedding_).all() and np.isfinite(model.components_).all()
             if name == "one document again and again": assert (model.labels_ == 0).all()
         with pytest.raises(ValueError, match="n_clusters"): method(len(X) + 1).fit(X)
-    with pytest.raises(ValueError, match="rank must be at most 7"): SVDClustering(3, rank=8).fit(np.random.default_rng(0).random((20, 7)))
+    with pytest.raises(ValueError, match="n_components must be at most 7"): SVDClustering(3, n_components=8).fit(np.random.default_rng(0).random((20, 7)))
 
 
 @pytest.mark.slow
@@ -325,20 +325,20 @@ def test_race_means_what_its_names_say(planted, means):
     def by_pddp(): return PDDP(6, kmeans=means, random_state=0)
     def by_svd(**params): return SVDClustering(6, clusterer=behind, random_state=0, **params)
     for r in (6, 10):
-        for name, same in (("PDDP", PDDP(6)), ("PDDP-kmeans", by_pddp()), ("SVDr-PDDP-kmeans", by_svd(rank=r)),
-                           ("un.SVDr-PDDP-kmeans", by_svd(rank=r, centered=False))):
-            assert piles(race(name, 6, r, random_state=0, **given).fit(X).labels_) == piles(same.fit(X).labels_), name
+        for name, same in (("PDDP", PDDP(6)), ("PDDP-kmeans", by_pddp()), ("SVDr-PDDP-kmeans", by_svd(n_components=r)),
+                           ("un.SVDr-PDDP-kmeans", by_svd(n_components=r, centered=False))):
+            assert piles(race2008(name, 6, r, random_state=0, **given).fit(X).labels_) == piles(same.fit(X).labels_), name
         H = NMF(r, solver="acls", init="random", tol=0, max_iter=50, random_state=0).fit_transform(X)
         for name, same in (("H-PDDP", PDDP(6)), ("H-PDDP-kmeans", by_pddp()), ("H-SVDk-PDDP-kmeans", by_svd()),
                            ("H-un.SVDk-PDDP-kmeans", by_svd(centered=False))):
-            model = race(name, 6, r, random_state=0, **given).fit(X)
+            model = race2008(name, 6, r, random_state=0, **given).fit(X)
             assert_allclose(model.embedding_, H), assert_array_equal(model.labels_, same.fit(H).labels_)
-    assert_array_equal(race("NMF-Basic", 6, random_state=0).fit(X).labels_,
+    assert_array_equal(race2008("NMF-Basic", 6, random_state=0).fit(X).labels_,
                        NMF(6, solver="acls", init="random", tol=0, max_iter=50, random_state=0).fit_transform(X).argmax(1))
-    assert race("H-PDDP", 3, 5, solver="hals", tol=1e-3).solver == "hals" and len(RACE) == 9
-    for wrong, names in ((dict(name="H-SVDk-PDDP-kmeans", rank=5), "rank must be at least"), (dict(name="NMF-Basic", rank=8), "rank must be"),
+    assert race2008("H-PDDP", 3, 5, solver="hals", tol=1e-3).solver == "hals" and len(RACE) == 9
+    for wrong, names in ((dict(name="H-SVDk-PDDP-kmeans", n_components=5), "n_components must be at least"), (dict(name="NMF-Basic", n_components=8), "n_components must be"),
                          (dict(name="k-means"), "name must be one of 'NMF-Basic'"), (dict(name="PDDP", kmeans=False), "kmeans must be")):
-        with pytest.raises(ValueError, match=names): race(n_clusters=6, **wrong)
+        with pytest.raises(ValueError, match=names): race2008(n_clusters=6, **wrong)
 
 
 def test_iris_as_in_races_paper():
@@ -432,7 +432,7 @@ def test_every_method_by_name(planted, name):
 
 def test_methods_are_made_as_asked():
     assert make("kmeans-flat", 4, 0, n_init=7).n_init == 7 and make("nmf-hier", 4).n_leaves == 4
-    assert make("SVDr-PDDP-kmeans", 4, 0, rank=9).rank == 9
+    assert make("SVDr-PDDP-kmeans", 4, 0, n_components=9).n_components == 9
     assert isinstance(make("hiernmf2", 5), HierNMF2)
     assert {method.wants for method in methods().values()} == {"weighted", "counts"}
     with pytest.raises(ValueError, match="name must be one of 'hiernmf2'"): make("k-means", 3)

@@ -331,12 +331,12 @@ def test_squish_is_the_nearest_allowed_column():
 
 # ---- estimators
 
-MODELS = [AnchorWords(3, min_df=1), XRAY(3), XRAY(3, anchors="documents"), XRAY(3, select="greedy"), Hottopixx(3, epochs=30, random_state=0)]
+MODELS = [AnchorWords(3, min_df=1), XRAY(3), XRAY(3, anchors="documents"), XRAY(3, select="greedy"), Hottopixx(3, max_iter=30, random_state=0)]
 each_model = pytest.mark.parametrize("model", MODELS, ids=str)
 
 
 @pytest.mark.parametrize("model", [AnchorWords(6), AnchorWords(6, recover="kl"), AnchorWords(6, project=2000, random_state=0),
-                                   XRAY(6), XRAY(6, anchors="documents"), Hottopixx(6, random_state=0, epochs=60, max_docs=100)], ids=str)
+                                   XRAY(6), XRAY(6, anchors="documents"), Hottopixx(6, random_state=0, max_iter=60, max_docs=100)], ids=str)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_planted_topics(planted, model, dtype):
     X, truth = planted[0].astype(dtype), planted[1]
@@ -402,7 +402,7 @@ def test_weights_are_refused_in_words():
     (AnchorWords(2, random_state="x"), "random_state"), (XRAY(2, random_state="x"), "random_state"), (Hottopixx(2, random_state="x"), "random_state"),
     (XRAY(2, anchors="documents", min_df="x"), "min_df"), (XRAY(2, anchors="documents", min_df=1.5), "min_df"), (AnchorWords(2, min_df=-1), "min_df"),
     (AnchorWords(2, clean_up="x"), "clean_up"), (XRAY(2, select=None), "select"), (Hottopixx(2, method="x"), "method"),
-    (Hottopixx(2, epochs=0), "epochs"), (Hottopixx(2, method="lp", noise=-1), "noise"), (Hottopixx(2, max_words=1), "max_words")], ids=str)
+    (Hottopixx(2, max_iter=0), "max_iter"), (Hottopixx(2, method="lp", noise=-1), "noise"), (Hottopixx(2, max_words=1), "max_words")], ids=str)
 def test_wrong_parameters_are_named(model, message):
     with pytest.raises(ValueError, match=message): model.fit(counts())
 
@@ -423,7 +423,7 @@ class Rounded(AnchorWords):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([Rounded(2, min_df=1), XRAY(2), XRAY(2, anchors="documents"), XRAY(2, select="rand", random_state=0),
-                          Hottopixx(2, epochs=30, random_state=0)])
+                          Hottopixx(2, max_iter=30, random_state=0)])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

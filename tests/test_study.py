@@ -11,7 +11,7 @@ from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.pipeline import make_pipeline
 
 from nmf2.evaluate import scores
-from nmf2.study import Study, cluster, definition, fingerprint, machine, mend, one_run, read_lines, tabulate, with_size
+from nmf2.study import Study, fit_labels, definition, fingerprint, machine, drop_torn_line, one_run, read_lines, tabulate, with_size
 
 rng = np.random.default_rng(0)
 CLASSES = np.repeat([0, 1, 2], 20)
@@ -46,12 +46,12 @@ def test_estimators_are_told_size_and_seed_and_not_changed():
 
 def test_labels_come_from_any_kind_of_method():
     for method in (KMeans(n_init=1), LatentDirichletAllocation(max_iter=2), drawn):
-        labels = cluster(method, X, 3, 0)["labels"]
+        labels = fit_labels(method, X, 3, 0)["labels"]
         assert len(labels) == 60 and set(labels) <= {0, 1, 2}
     empty = sp.vstack([X, sp.csr_matrix((1, 12))]).tocsr()
-    labels = cluster(NMF(), empty, 3, 0)["labels"]
+    labels = fit_labels(NMF(), empty, 3, 0)["labels"]
     assert labels[-1] == -1 and (labels[:-1] >= 0).all()
-    assert cluster(lambda X, k, seed: {"error_left": .5}, X, 3, 0) == {"error_left": .5}
+    assert fit_labels(lambda X, k, seed: {"error_left": .5}, X, 3, 0) == {"error_left": .5}
 
 
 def test_one_run_keeps_errors_warnings_and_time():
@@ -222,7 +222,7 @@ def test_files_of_something_else_are_refused(tmp_path):
         assert path.read_text() == text
     for text in ('{"precious": 1}', "hello", "[1, 2]", '{"format": "other"}', '{"format": "nmf2 study 10"'):   # no line end
         path.write_text(text)
-        for touch in (lambda: Study(METHODS, COLLECTIONS, path=path).run(), lambda: mend(path), lambda: read_lines(path)):
+        for touch in (lambda: Study(METHODS, COLLECTIONS, path=path).run(), lambda: drop_torn_line(path), lambda: read_lines(path)):
             with pytest.raises(ValueError, match="not the file of a study"): touch()
         assert path.read_text() == text
     assert read_lines(tmp_path/"none.jsonl") == ([], [])
