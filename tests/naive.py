@@ -498,3 +498,14 @@ class Frame:
     def __init__(self, values): self.values, self.shape = values, values.shape
     def to_numpy(self): return self.values
     def __iter__(self): return iter("abcdefghijklmnopqrstuvwxyz"[:self.shape[1]])
+
+
+def joins(sums):
+    "Join the two clusters whose union loses least of the lengths of the sums, until there is one: pairs of numbers, and what is lost"
+    sums, made = {c: s.astype(float) for c, s in enumerate(sums)}, []
+    while len(sums) > 1:
+        def loss(pair): return np.linalg.norm(sums[pair[0]]) + np.linalg.norm(sums[pair[1]]) - np.linalg.norm(sums[pair[0]] + sums[pair[1]])
+        a, b = min(((a, b) for a in sums for b in sums if a < b), key=loss)
+        made.append(((a, b), loss((a, b))))
+        sums[a] = sums[a] + sums.pop(b)
+    return made

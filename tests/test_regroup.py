@@ -1,0 +1,132 @@
+"""Trees from clusters, joined from the bottom up, and the words of their nodes"""
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from nmf2.bisection import unit_rows
+from nmf2.data import planted_tree
+from nmf2.flat import FlatNMF2
+from nmf2.regroup import distinction, joins, outline, regroup, same_word, telling_words
+from nmf2.tree import Tree
+from nmf2.weighting import count_pipeline
+
+
+def some_documents(n=60, k=7, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sp.random(n, 40, .15, "csr", rng=rng) + sp.csr_array((np.ones(n), (np.arange(n), rng.integers(40, size=n))), shape=(n, 40))
+    return sp.csr_array(X), np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
+
+
+@pytest.fixture(scope="module")
+def planted():
+    corpus = planted_tree((3, 3), n_docs=450, random_state=2)
+    X = count_pipeline(vocab=corpus.vocab).fit_transform(corpus.X)
+    return corpus, X, FlatNMF2(9).fit(X)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_joins_by_trying_all(seed):
+    X, labels = some_documents(k=3 + seed, seed=seed)
+    sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(labels.max() + 1)])
+    made = joins(sums @ sums.T)
+    assert [set(join[:2]) for join in made] == [set(pair) for pair, _ in naive.joins(sums)]
+    assert_allclose([join.cost for join in made], [cost for _, cost in naive.joins(sums)], atol=1e-9)
+
+
+def test_joins_of_one_and_of_copies():
+    assert joins(np.array([[4.]])) == []
+    made = joins(np.ones((4, 4)))                                          # all alike: nothing is lost, the first come first
+    assert [join[:2] for join in made] == [(0, 1), (0, 2), (0, 3)] and all(join.cost == 0 for join in made)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [sp.csr_array, lambda X: X.toarray()])
+def test_tree_has_the_clusters_as_leaves(form, dtype):
+    X, labels = some_documents()
+    labels[:3] = -1
+    labels[labels >= 0] = np.unique(labels[labels >= 0], return_inverse=True)[1]
+    tree, k = regroup(form(X).astype(dtype), labels), labels.max() + 1
+    assert tree.n_leaves == k == len(tree.leaves()) and len(tree.splits) == k - 1
+    found = tree.labels()
+    assert len(set(zip(found, labels))) == k + 1
+    assert_array_equal(found == -1, labels == -1)
+    assert_array_equal(tree[""].outliers, [0, 1, 2])
+    for n in range(1, k):                                                  # a cut is the beginning of the next one
+        assert len(set(zip(tree.labels(n + 1), tree.labels(n)))) == n + 1 + 1
+    for node in tree:
+        total = unit_rows(X)[node.docs].toarray().sum(0)
+        assert_allclose(node.topic, total/np.linalg.norm(total), atol=1e-6)
+        for child in node.children: assert child.size <= node.size
+        if node.children: assert node.children[0].size >= node.children[1].size
+        if node.id and node.children: assert node.score >= 0
+
+
+def test_tree_answers_and_is_kept(planted, tmp_path):
+    corpus, X, flat = planted
+    tree = regroup(X, flat.labels_)
+    assert set(tree.vocab) <= set(corpus.vocab)
+    tree.save(tmp_path/"a.nmf2")
+    again = Tree.load(tmp_path/"a.nmf2")
+    assert_array_equal(again.labels(4), tree.labels(4))
+    assert again.splits == tree.splits and str(again) == str(tree)
+    for node in tree:
+        if node.id: assert len(tree.contrast(node)) and len(tree.typical(node)) and set(tree.typical(node)) <= set(node.docs)
+    assert tree.to_linkage().shape == (8, 4)
+
+
+def test_planted_topics_are_put_together(planted):
+    corpus, X, flat = planted
+    tree = regroup(X, flat.labels_)
+    broad = corpus.classes(0)[0]
+    assert len(set(zip(tree.labels(3), broad))) == 3
+
+
+def test_any_order_of_documents_words_and_clusters(planted):
+    _, X, flat = planted
+    rng = np.random.default_rng(0)
+    rows, columns, names = rng.permutation(X.shape[0]), rng.permutation(X.shape[1]), rng.permutation(9)
+    tree, other = regroup(X, flat.labels_), regroup(X[rows][:,columns], names[flat.labels_][rows])
+    for n in (2, 3, 6, 9): assert len(set(zip(tree.labels(n)[rows], other.labels(n)))) == n
+
+
+def test_words(planted):
+    corpus, X, flat = planted
+    tree = regroup(X, flat.labels_)
+    words = telling_words(tree, 3)
+    assert words[""] == [] and all(0 < len(words[node.id]) <= 3 for node in tree if node.id)
+    frequent = str(tree.vocab[tree.root_topic.argmax()])
+    assert sum(frequent in some for some in words.values()) < len(words)/2
+    for some in words.values(): assert not any(same_word(a, b) for a in some for b in some if a != b)
+    lines = outline(tree, (3, 9), 2).splitlines()
+    assert lines[0] == "450 documents" and len(lines) == 1 + 3 + 9 and sum(line.startswith("      ") for line in lines) == 9
+    assert len(outline(tree, 3).splitlines()) == 4 and outline(tree, (50,)) == outline(tree, (9,))
+    tree.rename(tree.leaves(3)[0].id, "the first of three")
+    assert "the first of three" in outline(tree, 3)
+
+
+def test_distinction_is_the_divergence():
+    p, q = np.array([.5, .3, .2, 0]), np.array([.1, .2, .3, .4])
+    assert_allclose(distinction(7*p, 3*q).sum(), .5*np.log(5) + .3*np.log(1.5) + .2*np.log(2/3))
+    assert_allclose(distinction(p, p), 0)
+
+
+@pytest.mark.parametrize("a, b, same", [("gun", "guns", True), ("guns", "gun", True), ("box", "boxes", True), ("encryption", "encrypted", True),
+                                        ("christ", "christian", True), ("car", "card", False), ("state", "static", False), ("a", "b", False),
+                                        ("international", "internet", False), ("", "s", True)])
+def test_forms_of_a_word(a, b, same): assert same_word(a, b) == same
+
+
+@pytest.mark.parametrize("labels, message", [
+    (np.zeros(5, int), "one entry for each"), (np.ones(60, int), "from 0 on"), (np.zeros(60), "whole numbers"),
+    (np.full(60, -2), "from 0 on"), (np.full(60, -1), "from 0 on"), (np.array([0, 2]*30), "from 0 on")])
+def test_bad_labels(labels, message):
+    with pytest.raises(ValueError, match=message): regroup(some_documents()[0], labels)
+
+
+def test_words_must_be_there():
+    X, labels = some_documents()
+    tree = regroup(X, labels)
+    with pytest.raises(ValueError, match="set tree.vocab"): telling_words(tree)
+    with pytest.raises(ValueError, match="levels"): outline(regroup(X, labels, [f"w{j}" for j in range(40)]), (0, 3))
