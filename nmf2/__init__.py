@@ -1,7 +1,7 @@
 """Trees of topics from a pile of documents, by nonnegative matrix factorization with two topics at a time."""
 __version__ = "0.1.0"
 
-_home = dict(Rank2NMF="rank2", HierNMF2="hier", FlatNMF2="flat", NMF="nmf", Tree="tree",
+_home = dict(Rank2NMF="rank2", HierNMF2="hier", FlatNMF2="flat", NMF="nmf", Tree="tree", TopicTree="topictree",
              Corpus="data", load="data", read="data", text_pipeline="weighting")
 __all__ = list(_home)
 

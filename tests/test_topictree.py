@@ -1,0 +1,136 @@
+"""TopicTree: from documents to a tree of topics"""
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.metrics import normalized_mutual_info_score as nmi
+
+from nmf2 import Corpus, TopicTree
+from nmf2.bisection import criterion_of, unit_rows
+from nmf2.data import planted_tree
+from nmf2.topictree import best_start, clusterings, fitted_topics, sums_of
+from nmf2.weighting import count_pipeline
+
+
+@pytest.fixture(scope="module")
+def corpus(): return planted_tree((3, 3), n_docs=450, random_state=3)
+
+@pytest.fixture(scope="module")
+def texts(corpus):
+    X = corpus.X.tocsr()
+    return [" ".join(str(corpus.vocab[j]) for j, n in zip(row.indices, row.data) for _ in range(int(n))) for row in (X[[i]] for i in range(X.shape[0]))]
+
+@pytest.fixture(scope="module")
+def model(corpus): return TopicTree(9).fit(corpus.X, vocab=corpus.vocab)
+
+
+def groups(labels): return {frozenset(np.flatnonzero(labels == c)) for c in set(labels.tolist())}
+
+
+def test_planted_topics(corpus, model):
+    assert nmi(corpus.classes(1)[0], model.labels_) > .95 and nmi(corpus.classes(0)[0], model.tree_.labels(3)) > .95
+    assert model.components_.shape == (9, len(model.vocab_)) and model.n_topics_ == 9
+    assert_allclose(np.linalg.norm(model.components_, axis=1), 1, rtol=1e-5)
+
+
+def test_documents_of_the_fit_get_their_labels(corpus, model):
+    assert_array_equal(model.predict(corpus.X), model.labels_)
+    shares = model.transform(corpus.X)
+    assert shares.min() >= 0
+    assert_allclose(shares.sum(1), 1, rtol=1e-5)
+    for n in (1, 3, 9):
+        part = model.transform(corpus.X, n)
+        assert part.shape == (450, n)
+        assert_allclose(part.sum(1), 1, rtol=1e-5)
+    below = np.array([leaf.id.startswith(model.tree_.leaves(3)[0].id) for leaf in model.tree_.leaves()])
+    assert_allclose(model.transform(corpus.X, 3)[:,0], shares[:,below].sum(1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array, Corpus, lambda texts: np.array(texts, dtype=object)])
+def test_texts_in_any_form(texts, model, form):
+    by_texts = TopicTree(9, stop_words=None).fit(form(texts))
+    assert groups(by_texts.labels_) == groups(model.labels_)
+    assert_array_equal(by_texts.predict(form(texts)), by_texts.labels_)
+
+
+def test_a_column_of_a_data_frame(texts, model):
+    pandas = pytest.importorskip("pandas")
+    assert groups(TopicTree(9, stop_words=None).fit(pandas.Series(texts, index=range(7, 457))).labels_) == groups(model.labels_)
+    table = model.topics(5)
+    assert list(table.columns) == ["topic", "node", "documents", "words"] and table.documents.sum() == 450
+
+
+def test_a_corpus_of_counts(corpus, model):
+    counted = TopicTree(9).fit(corpus)
+    assert_array_equal(counted.labels_, model.labels_)
+    assert_array_equal(counted.predict(corpus), model.labels_)
+
+
+def test_any_order_of_documents_and_words(corpus, model):
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(450), rng.permutation(corpus.X.shape[1])
+    other = TopicTree(9).fit(corpus.X.tocsr()[rows][:,columns], vocab=np.asarray(corpus.vocab)[columns])
+    assert groups(other.labels_) == groups(model.labels_[rows])
+    for n in (2, 3, 5): assert groups(other.tree_.labels(n)) == groups(model.tree_.labels(n)[rows])
+
+
+def test_the_best_start_is_kept(corpus):
+    X = count_pipeline().fit_transform(corpus.X)
+    best = best_start(X, 9)
+    assert set(best.criteria) == {"bisection", "mndcg", "error"} and best.criteria[best.start] == max(best.criteria.values())
+    assert_allclose(criterion_of(unit_rows(X), best.labels), best.criteria[best.start], rtol=1e-9)
+    for start, labels in clusterings(X, 9):
+        assert best.criteria[start] >= criterion_of(unit_rows(X), labels) - 1e-6, start                  # moves only gain
+
+
+def test_topics_are_sums():
+    X = sp.csr_array(np.array([[3., 4., 0.], [0., 2., 0.], [0., 0., 5.]]))
+    assert_allclose(sums_of(X, np.array([0, 0, 1])), np.array([[.6, 1.8, 0], [0, 0, np.sqrt(3.6)]]).T/np.sqrt(3.6))
+
+
+def test_a_topic_without_documents_is_dropped():
+    X = sp.csr_array(np.array([[1., 0., 0.], [1., .1, 0.], [0., 0., 1.], [1., .05, 0.]]))
+    found = fitted_topics(X, np.array([0, 0, 1, 2]))
+    assert set(found.labels) == set(range(found.Ht.shape[1]))
+    with pytest.warns(UserWarning, match="n_topics=4 can't be had"):
+        few = TopicTree(4, min_df=1, max_df=1.).fit(np.array([[5., 0], [5, 0], [0, 3], [0, 3]]), vocab=["a", "b"])
+    assert few.n_topics_ == 2 and len(few.components_) == 2
+
+
+def test_empty_documents(corpus):
+    X = sp.vstack([corpus.X.tocsr()[:200], sp.csr_array((3, corpus.X.shape[1]))], format="csr")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = TopicTree(5).fit(X, vocab=corpus.vocab)
+    assert_array_equal(model.labels_[-3:], -1)
+    assert_array_equal(model.tree_[""].outliers, [200, 201, 202])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_array_equal(model.predict(X), model.labels_)
+        assert_allclose(model.transform(X)[-1], .2)
+
+
+def test_copies_and_settings(corpus, model):
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(corpus.X), model.labels_)
+    assert clone(model).n_topics == 9 and not hasattr(clone(model), "tree_")
+    assert str(model).startswith("450 documents") and "TopicTree" in str(TopicTree())
+    assert len(model.outline((3, 9), 2).splitlines()) == 13
+    one = TopicTree(1).fit(corpus.X, vocab=corpus.vocab)
+    assert one.tree_.n_leaves == 1 and set(one.labels_) == {0} and str(one) == "450 documents"
+
+
+@pytest.mark.parametrize("options, message", [(dict(n_topics=0), "n_topics must be a whole number of at least 1"), (dict(n_topics=900), "at most 450"),
+                                              (dict(init="mndcg"), "init must be a tuple"), (dict(init=()), "init must be a tuple"),
+                                              (dict(init=("svd",)), "init must be one of"), (dict(moves_max_iter=-1), "moves_max_iter"),
+                                              (dict(random_state=-1), "random_state"), (dict(tau=-1), "tau")])
+def test_bad_parameters(corpus, options, message):
+    with pytest.raises(ValueError, match=message): TopicTree(**options).fit(corpus.X, vocab=corpus.vocab)
+
+
+def test_bad_documents(texts):
+    with pytest.raises(ValueError, match="single string"): TopicTree().fit("a text")
+    with pytest.raises(ValueError, match="vocab goes with counts"): TopicTree().fit(texts, vocab=["a"])
