@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['STARTS', 'clusterings', 'Best', 'best_start', 'sums_of', 'Topics', 'fitted_topics', 'TopicTree']
 
-# %% ../nbs/25_topictree.ipynb #731c342a
+# %% ../nbs/25_topictree.ipynb #19c86461
 import warnings
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from .order import own_order, sorted_by
 from .regroup import outline, regroup, telling_words
 from .weighting import WORDS, count_pipeline, text_pipeline
 
-# %% ../nbs/25_topictree.ipynb #aaa8e67b
+# %% ../nbs/25_topictree.ipynb #67925222
 STARTS = "bisection", "mndcg", "error"
 
 def clusterings(
@@ -41,7 +41,7 @@ def clusterings(
                 tree = HierNMF2(k, leaf_choice=start).fit(X).tree_
             yield start, heaviest(memberships(X, leaf_topics(tree, X, "nmf")))
 
-# %% ../nbs/25_topictree.ipynb #880dac9d
+# %% ../nbs/25_topictree.ipynb #8d0e9a15
 class Best(NamedTuple):
     "The best of several starts, after moves."
     labels:np.ndarray   # cluster of each document, (n_docs,)
@@ -60,13 +60,14 @@ def best_start(
     docs, found = unit_rows(X), {}
     with progress_bar(len(init), "Finding topics", verbose, "start") as bar:
         for start, labels in clusterings(X, k, init, seed):
-            labels, values = refine(docs, labels, max_iter=moves_max_iter, rng=seed)
+            begun = np.maximum(labels, 0)                                # documents that have none of the topics begin in the first
+            labels, _ = refine(docs, begun, max_iter=moves_max_iter, rng=seed)
             found[start] = labels, criterion_of(docs, labels)
             bar.update()
     start = max(found, key=lambda start: found[start][1])                # of equals the first
     return Best(found[start][0], start, {name: float(value) for name, (_, value) in found.items()})
 
-# %% ../nbs/25_topictree.ipynb #b0841077
+# %% ../nbs/25_topictree.ipynb #06d15e31
 def sums_of(
     X,                  # weighted documents, (n_docs, n_terms)
     labels:np.ndarray,  # cluster of each, −1 for none, (n_docs,)
@@ -93,7 +94,7 @@ def fitted_topics(
         if used.all(): return Topics(Ht, labels)
         Ht = Ht[:,used]
 
-# %% ../nbs/25_topictree.ipynb #b52f4c00
+# %% ../nbs/25_topictree.ipynb #75e1c8db
 def _pipeline(est, documents_given, vocab):
     "The steps from what was given to weights, and what goes in"
     common = dict(min_df=est.min_df, max_df=est.max_df, tau=est.tau)
@@ -108,14 +109,14 @@ def _pipeline(est, documents_given, vocab):
 
 def _is_matrix(X): return getattr(X, "ndim", 1) == 2 or hasattr(X, "tocsr")
 
-# %% ../nbs/25_topictree.ipynb #f5c33cc9
+# %% ../nbs/25_topictree.ipynb #33bc1164
 class TopicTree(BaseEstimator):
     """A tree of topics from documents.
 
     After `fit`:
 
     - `tree_` Tree: the tree, with a leaf for each topic
-    - `labels_` (n_docs,): the topic of each document, a leaf of the tree from left to right; −1 for documents without words
+    - `labels_` (n_docs,): the topic of each document, a leaf of the tree from left to right; −1 for documents that have none
     - `components_` (n_topics_, n_terms): the topics, each of unit length
     - `n_topics_` int: topics there are
     - `vocab_` (n_terms,): the words
@@ -208,7 +209,7 @@ class TopicTree(BaseEstimator):
 
     def __str__(self): return self.outline() if hasattr(self, "tree_") else repr(self)
 
-# %% ../nbs/25_topictree.ipynb #36e3c157
+# %% ../nbs/25_topictree.ipynb #0b787ef2
 def _checked(est):
     "The seed, or an error that names the parameter that is wrong"
     check_number("n_topics", est.n_topics, 1)

@@ -123,6 +123,14 @@ def test_copies_and_settings(corpus, model):
     assert one.tree_.n_leaves == 1 and set(one.labels_) == {0} and str(one) == "450 documents"
 
 
+def test_documents_that_have_none_of_the_topics():
+    """Subject lines: some share no word with any topic of a grown tree."""
+    lines = ["ball goal", "goal umpire ball", "ball umpire"]*20 + ["vote law", "law vote budget", "budget vote"]*20 + ["odd pair", "odd pair", "odd pair"]
+    model = TopicTree(2).fit(lines)
+    assert_array_equal(model.predict(lines), model.labels_)
+    assert model.labels_.max() == 1 and len(set(model.labels_[:60])) == len(set(model.labels_[60:120])) == 1
+
+
 @pytest.mark.parametrize("options, message", [(dict(n_topics=0), "n_topics must be a whole number of at least 1"), (dict(n_topics=900), "at most 450"),
                                               (dict(init="mndcg"), "init must be a tuple"), (dict(init=()), "init must be a tuple"),
                                               (dict(init=("svd",)), "init must be one of"), (dict(moves_max_iter=-1), "moves_max_iter"),
