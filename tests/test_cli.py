@@ -249,7 +249,7 @@ def test_empty_documents_are_reported(letters, capsys):
     (letters/"sport"/"the.txt").write_text("the and of")
     assert main(["cluster", "letters", *SMALL]) == 0
     printed = capsys.readouterr()
-    assert "2 of them for want of any of the terms" in printed.out and "note: 2 of 14 documents have no terms" in printed.err
+    assert "2 of them because they have none of the terms" in printed.out and "note: 2 of 14 documents have no terms" in printed.err
     found = rows(Path("nmf2-results", "letters", "assignments.csv"))
     assert len(found) == 14 and sum(r["leaf"] == r["terms"] == r["flat_terms"] == "" and r["flat_topic"] == "-1" for r in found) == 2
 
