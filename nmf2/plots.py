@@ -32,7 +32,7 @@ def _letters(path):
     try: return frozenset(map(chr, font_manager.get_font(path).get_charmap()))
     except (OSError, RuntimeError): return frozenset()          # a file that is no good is a font without letters
 
-# %% ../nbs/50_plots.ipynb #9cdee9c6
+# %% ../nbs/50_plots.ipynb #ae8cd196
 @lru_cache(maxsize=1024)
 def _fonts_for(lacking):
     "Installed fonts with some letters, and those that none has"
@@ -59,7 +59,7 @@ def drawable(
     squares = dict.fromkeys(map(ord, lacking), "□")
     return [word.translate(squares) for word in words], [*usual.get_family(), *more]
 
-# %% ../nbs/50_plots.ipynb #069e6016
+# %% ../nbs/50_plots.ipynb #6e6b7e0a
 def _cut_off(word, room, width):
     "The beginning of a word and dots, if that leaves two letters, else nothing"
     keep = min(int(len(word)*room/width(word)), len(word) - 1)
@@ -148,7 +148,7 @@ def _choices(fitted, fewest):
         if fitted.whole and k < len(fitted.words): words[-1] += "…"
         yield words
 
-# %% ../nbs/50_plots.ipynb #00415180
+# %% ../nbs/50_plots.ipynb #1d290433
 def _best(fitted, width, height, renderer):
     "Lines and the size of their letters for a box of some dots"
     dot = fitted.figure.dpi/72
@@ -226,7 +226,7 @@ def tint(
     "A color mixed with white."
     return tuple(1 - (1 - np.array(to_rgb(color)))*(1 - white))
 
-# %% ../nbs/50_plots.ipynb #32e0204c
+# %% ../nbs/50_plots.ipynb #ffef0f28
 def _linear(rgb):
     "Amounts of light, from colors as they are stored"
     return np.where(rgb <= .04045, rgb/12.92, ((rgb + .055)/1.055)**2.4)
@@ -281,7 +281,7 @@ def _check_ax(ax, **numbers):
     if ax is not None and getattr(ax, "name", "") != "rectilinear":
         raise ValueError(f"ax must be axes such as plt.subplots() makes, with an x and a y, got {type(ax).__name__}")
 
-# %% ../nbs/50_plots.ipynb #1ca5ef31
+# %% ../nbs/50_plots.ipynb #ebcc29ec
 def _axes(ax, width, height, x, y):
     "Axes with some limits and nothing around them; new ones of some inches if none were given"
     if ax is None:
@@ -343,7 +343,7 @@ def plot_tree(
     ax.plot([len(id) for id in rows], list(middle.values()), "s", ms=2, color=FAINT, zorder=2)
     return ax
 
-# %% ../nbs/50_plots.ipynb #bb9ece6e
+# %% ../nbs/50_plots.ipynb #f4717ac2
 def _first_row(areas, side):
     "How many tiles go into the first row along a side: as many as make the worst of them more like a square"
     total = areas.cumsum()
@@ -389,7 +389,7 @@ def _tiles(tree, leaves, w, h):
         inner = _by_size(leaf for leaf in leaves if leaf.id.startswith(group.id))
         yield from zip(inner, squarify([leaf.size for leaf in inner], (x + gap, y + gap, gw - 2*gap, gh - 2*gap)))
 
-# %% ../nbs/50_plots.ipynb #f56abc22
+# %% ../nbs/50_plots.ipynb #aca05e39
 def plot_treemap(
     tree,               # a `Tree`
     n:int|None=None,    # as it was with this many leaves; all if None
@@ -409,7 +409,7 @@ def plot_treemap(
     ax.add_collection(PatchCollection(tiles, match_original=True, ec="white", lw=1))
     return ax
 
-# %% ../nbs/50_plots.ipynb #30d621d9
+# %% ../nbs/50_plots.ipynb #737f5f12
 def _levels(tree, leaves):
     "Nodes down to some leaves, each with where its documents begin in its column"
     ends = {leaf.id for leaf in leaves}
@@ -473,7 +473,7 @@ def _panels(tree, node, n_terms, against):
         more = tree.contrast(node, n_terms)
         yield title(other, "more", "than", "in"), [term for term, _ in more], [by for _, by in more], HUES[1]
 
-# %% ../nbs/50_plots.ipynb #1231d455
+# %% ../nbs/50_plots.ipynb #586ef2cb
 def plot_terms(
     tree,               # a `Tree`
     node,               # a node or its id
@@ -501,7 +501,7 @@ def _weights(name, W, what):
         raise ValueError(f"{name} must be {what}: a table of numbers of at least 0, with rows and columns")
     return W
 
-# %% ../nbs/50_plots.ipynb #6b912e36
+# %% ../nbs/50_plots.ipynb #7fc47db0
 def _check_as_many(**given):
     "Stop if something does not have one entry for each of some things"
     for name, (values, n, of) in given.items():
@@ -542,7 +542,7 @@ def _around(W):
     distances = 1 - cosine[np.triu_indices(len(cosine), 1)].clip(0, 1)
     return leaves_list(linkage(distances, "average", optimal_ordering=True))
 
-# %% ../nbs/50_plots.ipynb #106be2fc
+# %% ../nbs/50_plots.ipynb #b68b4133
 def _places(
     hard,    # the topic each document belongs to, (n,)
     order,   # of topics around the circle, (k,)
@@ -608,7 +608,7 @@ def _legend(ax, labels, x0, x1, y):
         Fitted(ax, (x0 + k*wide + .12, y - .12, x0 + (k + 1)*wide, y + .12), words, f"({count:,})", whole=True)
     return color[which.ravel()]
 
-# %% ../nbs/50_plots.ipynb #3166e4ad
+# %% ../nbs/50_plots.ipynb #d749af2e
 class _OnMap(NamedTuple):
     "What a map is drawn from"
     W:np.ndarray       # weights of topics, (n, k)
@@ -677,7 +677,7 @@ def plot_map(
     if labels is not None: labels = [str(labels[i]) for i in here]
     return _draw_map(drawn._replace(W=drawn.W[here], hard=drawn.hard[here]), labels, sharpen, seed, ax)
 
-# %% ../nbs/50_plots.ipynb #703e05cd
+# %% ../nbs/50_plots.ipynb #9bb0b1b7
 def _draw_map(drawn, labels, sharpen, seed, ax):
     "Points, names and a legend"
     n_topics = len(drawn.order)
@@ -710,7 +710,7 @@ def _score_rows(leaves, tree, ahead):
     rest = {"and {} more": len(able) - ahead, "{} that must not be split": len(leaves) - len(able)}
     return done, able[:ahead], ", ".join(say.format(m) for say, m in rest.items() if m > 0)
 
-# %% ../nbs/50_plots.ipynb #b720084d
+# %% ../nbs/50_plots.ipynb #77d205a7
 def _scale(ax, best, end):
     "Draw a scale from 0 to some best score, and lines down from it; a function that gives the place of a score"
     ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, best)
