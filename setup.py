@@ -22,6 +22,7 @@ setup(
     keywords=s["keywords"],
     url=s["git_url"],
     packages=["nmf2"],
+    package_data={"nmf2": s["package_data"].split()},
     python_requires=">=" + s["min_python"],
     install_requires=s["requirements"].split(),
     extras_require={k[:-len(suffix)]: s[k].split() for k in s if k.endswith(suffix)},

@@ -10,7 +10,7 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'NODE_COLUMNS', 'FILES', 'OPTIONS',
            'agreement', 'summary', 'in_seconds', 'print_results', 'given', 'check_arguments', 'make_topics', 'run_job',
            'demo', 'named', 'reader_options', 'from_path', 'cluster', 'whole_number', 'number', 'count_or_share',
            'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
-           'Parser', 'parser', 'add_reading', 'add_counting', 'add_tree', 'in_one_line', 'failed', 'main']
+           'Parser', 'add_reading', 'add_counting', 'add_tree', 'parser', 'in_one_line', 'failed', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -36,7 +36,7 @@ from .formats import READERS, plural, write_table
 from .writing import check_folder, whole_folder
 
 # %% ../nbs/70_cli.ipynb #5aef402b
-PRESSED = []             # what came of Ctrl-C since the command began
+PRESSED = []             # one entry for each Ctrl-C since the command began
 
 def _interrupted(signum, frame):
     PRESSED.append(signum)
@@ -46,14 +46,18 @@ def stop_if_interrupted():
     "Stop if Ctrl-C was pressed and nobody has stopped yet."
     if PRESSED: raise KeyboardInterrupt
 
+# %% ../nbs/70_cli.ipynb #029c9a2f
 @contextmanager
 def interruptible():
     "Remember Ctrl-C inside a `with` block."
     PRESSED.clear()
-    if threading.current_thread() is not threading.main_thread(): yield; return     # only the main thread is told
-    before, hook = signal.signal(signal.SIGINT, _interrupted), sys.unraisablehook
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, _interrupted)
+    hook = sys.unraisablehook
     def quiet(lost): return None if lost.exc_type is KeyboardInterrupt else hook(lost)
-    sys.unraisablehook = quiet                             # no traceback where it comes in the middle of tidying up
+    sys.unraisablehook = quiet
     try: yield
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
@@ -99,7 +103,8 @@ def weigh(
     "The weighted document-term matrix for some counts."
     from nmf2.weighting import count_pipeline
     if weights != "none" and (X.data % 1).any():
-        raise ValueError("there are values that are not whole numbers, so these aren't counts; --weights none takes them as they are")
+        raise ValueError("there are values that are not whole numbers, so these aren't counts; "
+                         "--weights none takes them as they are")
     pipe = count_pipeline(vocab=vocab, normalized_cut=weights == "ncut", **options)
     if weights == "none": pipe.set_params(tfidf="passthrough")
     return pipe.fit_transform(X), pipe.get_feature_names_out(), pipe["trim"].report()
@@ -124,7 +129,7 @@ def split(
     vocab,                # the terms, (n_terms,)
     n_leaves:int=20,      # number of topics
     seed:int=0,           # of random starts
-    verbose:bool=False,  # show a progress bar?
+    verbose:bool=False,   # show a progress bar?
     **options,            # further parameters of `FlatNMF2`, such as `trials`
 )->Topics:
     "The tree of topics, and flat topics made from its leaves."
@@ -140,15 +145,18 @@ def node_rows(
 ):                    # rows of `NODE_COLUMNS`
     "One row for each node of the tree, with the flat topic if it is a leaf."
     from nmf2.tree import in_table
-    tree, words = topics.tree, topics.words(n_terms)
+    tree = topics.tree
+    words = topics.words(n_terms)
     number = {leaf.id: i for i, leaf in enumerate(tree.leaves())}
     for id in sorted(tree.nodes):
-        node, i = tree.nodes[id], number.get(id)
+        node = tree.nodes[id]
+        i = number.get(id)
         flat = (None, None) if i is None else (int((topics.flat == i).sum()), words[i])
         yield (in_table(id), in_table(id[:-1]) if id else None, i, len(id), node.size, len(node.outliers),
                round(float(node.score), 6), ", ".join(tree.top_terms(node, n=n_terms)), *flat)
 
-NODE_COLUMNS = ["node", "parent", "leaf_number", "depth", "size", "outliers", "score", "terms", "in_flat_topic", "flat_terms"]
+NODE_COLUMNS = ["node", "parent", "leaf_number", "depth", "size", "outliers", "score", "terms",
+                "in_flat_topic", "flat_terms"]
 
 # %% ../nbs/70_cli.ipynb #a53cf3b5
 def document_rows(
@@ -158,8 +166,10 @@ def document_rows(
 ):                    # rows of `document_columns`
     "One row for each document."
     from nmf2.tree import in_table
-    tree, words = topics.tree, topics.words(n_terms)
-    leaves, number = tree.leaves(), tree.labels()
+    tree = topics.tree
+    words = topics.words(n_terms)
+    leaves = tree.leaves()
+    number = tree.labels()
     terms = [", ".join(tree.top_terms(leaf, n=n_terms)) for leaf in leaves]
     for i, (id, j, flat) in enumerate(zip(corpus.ids, number.tolist(), topics.flat.tolist())):
         labels = () if corpus.labels is None else [label or None for label in corpus.labels[i]]
@@ -170,7 +180,8 @@ def document_columns(
     corpus,   # the documents
 )->list:      # names
     "The columns of `assignments.csv`: one more for each level of labels."
-    return ["id", "leaf", "leaf_number", "terms", "flat_topic", "flat_terms"] + [f"label_{i + 1}" for i in range(corpus.n_levels or 0)]
+    labels = [f"label_{i + 1}" for i in range(corpus.n_levels or 0)]
+    return ["id", "leaf", "leaf_number", "terms", "flat_topic", "flat_terms", *labels]
 
 # %% ../nbs/70_cli.ipynb #ffc7f0e8
 FILES = {"tree.html": "the tree, to unfold in a browser", "assignments.csv": "one row for each document",
@@ -186,16 +197,19 @@ def write_results(
     "Write the five files."
     write_table(part/"assignments.csv", document_columns(corpus), document_rows(corpus, topics))
     write_table(part/"topics.csv", NODE_COLUMNS, node_rows(topics))
-    page, data = topics.tree.to_html(corpus), topics.tree.to_json(ids=corpus.ids)
+    page = topics.tree.to_html(corpus)
+    data = topics.tree.to_json(ids=corpus.ids)
     for name, text in [("tree.html", page), ("tree.json", data), ("report.txt", report())]:
         (part/name).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 # %% ../nbs/70_cli.ipynb #978a0133
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
     "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "token_pattern",
-    "analyzer", "min_df", "max_df", "max_terms", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter", "init")}
+    "analyzer", "min_df", "max_df", "max_terms", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter",
+    "init")}
 OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--ngrams", "n_jobs": "--jobs",
-            "random_state": "--seed", "lowercase": "--keep-case", "header": "--no-header", "limits": "--no-limits", "download": "--download"}
+            "random_state": "--seed", "lowercase": "--keep-case", "header": "--no-header", "limits": "--no-limits",
+            "download": "--download"}
 SWITCHES = ("lowercase", "header", "limits", "download")          # these have no value
 KINDS = {name: parameter.annotation for reader in READERS.values()
          for name, parameter in inspect.signature(reader).parameters.items()}
@@ -208,7 +222,7 @@ VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\([^()]*\)|\.\.\.|[-+]?\w+(?:\.\
 def in_shell(
     value:str,   # a value as Python writes it
 )->str:
-    "The same as one would type it behind an option."
+    "The same as one would type it after an option."
     try: meant = ast.literal_eval(value)
     except (ValueError, SyntaxError): return value
     if meant is None: return "none"
@@ -223,8 +237,10 @@ def _with_value(match):
 
 # %% ../nbs/70_cli.ipynb #64a2f634
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
-           " (tokenizer=jieba.lcut does so for Chinese)": "", "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
-           "a list of words, None, or one of": "none, a file of words, or one of", " (nmf2.counting.LANGUAGES has all)": "",
+           " (tokenizer=jieba.lcut does so for Chinese)": "",
+           "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
+           "a list of words, None, or one of": "none, a file of words, or one of",
+           " (nmf2.counting.LANGUAGES has all)": "",
            "give a list of words, or None to": "give a file of words, or none to",
            "Divide it by X.max()": "Divide its values by the largest"}
 
@@ -233,9 +249,9 @@ def _known_options(match):
     def option(name): return OPTIONS.get(name, f"--read {name}=...") if name.isidentifier() else name
     return f"{match['start']} {option(match['name'])}, only {', '.join(map(option, match['others'].split(', ')))}"
 
-# %% ../nbs/70_cli.ipynb #e93d49bb
 UNKNOWN = re.compile(r"(?P<start>the reader for '[\w-]+' knows no) option '(?P<name>[^']*)', only (?P<others>[\w, ]+)")
 
+# %% ../nbs/70_cli.ipynb #e93d49bb
 def as_options(
     message:str,   # for somebody who writes Python
 )->str:            # for somebody who types commands
@@ -245,7 +261,8 @@ def as_options(
     free, names = r"(?<![\w'\"/.-])", "|".join(sorted(FOR_READERS | set(OPTIONS), key=len, reverse=True))
     message = re.sub(rf"{free}(?P<name>{names})=(?P<value>{VALUE})?", _with_value, message)
     message = UNKNOWN.sub(_known_options, message)
-    message = re.sub(rf"(?:^|(?<=: ))(?P<name>{'|'.join(OPTIONS)}|n_terms|orient|pattern)(?= must | is )", option, message)
+    subjects = "|".join([*OPTIONS, "n_terms", "orient", "pattern"])
+    message = re.sub(rf"(?:^|(?<=: ))(?P<name>{subjects})(?= must | is )", option, message)
     marked = "|".join(name for name in OPTIONS if "_" in name)
     message = re.sub(rf"{free}(?P<name>{marked})(?![\w/'\"=-]|\.\w)", option, message)
     return re.sub(r"\bX (?=must |has |holds |passed )", "the matrix ", message)
@@ -282,13 +299,14 @@ def say(
     "Print to standard error."
     if shown: print(text, file=sys.stderr, flush=True)
 
+# %% ../nbs/70_cli.ipynb #823c8da9
 @contextmanager
 def stage(
     what:str,          # what is being done
     times:dict,        # gets the seconds it took
     shown:bool=True,   # say so?
 ):
-    "Announce a stage of the work, time it, and pass on its warnings as notes. Gives a clock that tells the seconds so far."
+    "Announce a stage, time it, and pass on its warnings as notes. Gives a clock that tells the seconds so far."
     stop_if_interrupted()
     say(f"{what} ...", shown)
     start = perf_counter()
@@ -318,10 +336,11 @@ def summary(
     n_empty:int=0,   # how many documents have no term of the vocabulary
 )->str:              # a few lines
     "The result in figures."
-    tree, n_out = topics.tree, int((topics.tree.labels() < 0).sum())
+    tree = topics.tree
+    n_out = int((tree.labels() < 0).sum())
     lines = [f"{plural(len(corpus), 'document')}, {plural(tree.n_terms, 'term')}, {plural(tree.n_leaves, 'topic')}; "
              f"{plural(n_out, 'document')} fit{'s'*(n_out == 1)} no leaf"
-             + (f", {n_empty:,} of them for want of any of the terms" if n_empty else "")]
+             + (f", {n_empty:,} of them because they have none of the terms" if n_empty else "")]
     for level in range(corpus.n_levels or 0):
         which = f" of level {level + 1}" if corpus.n_levels > 1 else ""
         lines.append(f"NMI to the labels{which}: leaves {agreement(corpus, tree.labels(), level):.2f}, "
@@ -344,7 +363,7 @@ def print_results(
 ):
     "Print the tree, the figures, and where the files are."
     if sys.stdout is None: return                          # closed by whoever called the command
-    if hasattr(sys.stdout, "reconfigure"): sys.stdout.reconfigure(errors="replace")   # a terminal that lacks some letters
+    if hasattr(sys.stdout, "reconfigure"): sys.stdout.reconfigure(errors="replace")  # some terminals lack some letters
     near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
     print(topics.tree, "", summary(corpus, topics, n_empty), f"\nResults in {near}", sep="\n")
     for name, what in FILES.items(): print(f"  {name:16} {what}")
@@ -387,8 +406,8 @@ def make_topics(
     with stage("Counting terms", times, shown):
         counts, vocab = count(corpus, n_jobs=args.jobs or -1, verbose=shown, **given(args, COUNTING))
     with stage("Weighting terms", times, shown):
-        X, vocab, report = weigh(counts, vocab, args.weights, min_df=args.min_df, max_df=args.max_df, max_terms=args.max_terms,
-                                 **given(args, ("tau",)))
+        X, vocab, report = weigh(counts, vocab, args.weights, min_df=args.min_df, max_df=args.max_df,
+                                 max_terms=args.max_terms, **given(args, ("tau",)))
     say(f"  {as_options(report)}", shown)
     with stage("Growing the tree", times, shown):
         topics = split(X, vocab, args.leaves, args.seed, shown, init=args.init, **given(args, GROWING))
@@ -402,7 +421,8 @@ def run_job(
     args,         # the parsed command line
 )->int:           # exit status
     "Read, weigh, split, write and report."
-    shown, times = not args.quiet, {}
+    shown = not args.quiet
+    times = {}
     check_arguments(args)
     out = check_folder(args.out, args.force, "--out", "--force")
     with no_empty_folders(out), whole_folder(out, args.force, "--out", "--force") as part:
@@ -412,7 +432,8 @@ def run_job(
         topics, n_empty, report = make_topics(corpus, args, times)
         with stage("Writing", times, shown) as clock:
             figures = [f"{args.path}: {summary(corpus, topics, n_empty)}", report]
-            write_results(part, corpus, topics, lambda: "\n".join([*figures, in_seconds({**times, "Writing": clock()}), ""]))
+            def text(): return "\n".join([*figures, in_seconds({**times, "Writing": clock()}), ""])
+            write_results(part, corpus, topics, text)
         stop_if_interrupted()
     args.written = out
     say(f"  {in_seconds(times)}", shown)
@@ -447,6 +468,7 @@ def reader_options(
     "The options for a reader."
     return dict(args.read) | given(args, [*READING, "header"])
 
+# %% ../nbs/70_cli.ipynb #22377980
 def from_path(
     args,   # the parsed command line
 ):          # Corpus
@@ -455,6 +477,7 @@ def from_path(
     path = Path(args.path).expanduser()
     return read(path, format=args.format, limits=args.limits, verbose=not args.quiet, **reader_options(args))
 
+# %% ../nbs/70_cli.ipynb #378b1ff0
 def cluster(
     args,   # the parsed command line
 )->int:     # exit status
@@ -462,8 +485,9 @@ def cluster(
     if not args.path: raise ValueError("PATH is empty; give a file or a folder")
     if args.path == "-": args.path = "/dev/stdin"
     path = Path(args.path).expanduser()
-    stem = path.resolve().name if path.is_dir() else re.sub(r"(\.\w{1,5}){1,2}$", "", path.name)
-    if args.out is None: args.out = Path("nmf2-results")/stem
+    if args.out is None:
+        stem = path.resolve().name if path.is_dir() else re.sub(r"(\.\w{1,5}){1,2}$", "", path.name)
+        args.out = Path("nmf2-results")/stem
     if path.is_dir() and args.out.expanduser().resolve().is_relative_to(path.resolve()):
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
     return run_job(lambda: from_path(args) if path.exists() else named(args), args)
@@ -489,7 +513,8 @@ def count_or_share(
 ):              # int or float
     "A whole number of documents, or a share of them."
     try: return int(text) if text.isdigit() else float(text)
-    except ValueError: raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share such as 0.1") from None
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share such as 0.1") from None
 
 # %% ../nbs/70_cli.ipynb #619a6cf8
 def n_gram_range(
@@ -508,7 +533,7 @@ def stop_words(
     "Words to leave out, a language, or None."
     if text.lower() == "none": return None
     file = Path(text).expanduser()
-    if not file.exists() or file.is_dir():                 # what can be read once only is a file, too
+    if not file.exists() or file.is_dir():                 # a pipe, which can be read once only, is a file as well
         if re.search(r"[./\\~]", text): raise argparse.ArgumentTypeError(f"{text}: no such file")
         return text
     try: return file.read_text(encoding="utf-8-sig").split()
@@ -525,6 +550,7 @@ def encoding(
         return text
     raise argparse.ArgumentTypeError(f"{text!r} is no encoding of texts: try utf-8, latin-1 or cp1252")
 
+# %% ../nbs/70_cli.ipynb #e8979bc1
 def character(
     text:str,   # such as ',' or r'\\t'
 )->str:
@@ -547,10 +573,11 @@ def fields(
 
 # %% ../nbs/70_cli.ipynb #63fdc61f
 READING = {"text_field": ("NAME", str, "column or field with the texts"),
-           "label_field": ("NAME", fields, "column or field with the label; several from coarse to fine: a,b"),
-           "id_field": ("NAME", str, "column or field that names the documents; '' numbers them"),
-           "encoding": ("NAME", encoding, "of the files (default: UTF-8, and Latin-1 where that fails)"),
-           "delimiter": ("C", character, r"what separates columns; \t for a tab (default: told from the first line)"),
+           "label_field": ("NAME", fields, "column or field with the label; several, from coarse to fine: a,b"),
+           "id_field": ("NAME", str, "column or field with the names of the documents; '' numbers them"),
+           "encoding": ("NAME", encoding, "encoding of the files (default: UTF-8, and Latin-1 where that fails)"),
+           "delimiter": ("C", character,
+                         r"what separates columns; \t for a tab (default: found out from the first line)"),
            "quote": ("C", quote, "what encloses texts in a table (default '\"'); '' if nothing does")}
 
 # %% ../nbs/70_cli.ipynb #f2e1c27f
@@ -561,7 +588,8 @@ def name_value(
     name, is_there, value = text.partition("=")
     if not (name and is_there): raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     if name in READING: return name, READING[name][1](value)
-    if name in ("path", "format", "limits", "verbose"): raise argparse.ArgumentTypeError(f"{name!r} is no option of a reader")
+    if name in ("path", "format", "limits", "verbose"):
+        raise argparse.ArgumentTypeError(f"{name!r} is no option of a reader")
     kind = KINDS.get(name)
     if kind in (bool, bool|None):
         if value.lower() not in ("true", "false"):
@@ -574,18 +602,18 @@ def name_value(
 # %% ../nbs/70_cli.ipynb #aca0efdb
 EXAMPLES = """examples:
   nmf2 demo                                        the built-in corpus, twenty topics
-  nmf2 cluster letters/                            a folder of text files, sub-folders being labels
-  nmf2 cluster posts.jsonl.gz --leaves 40          one JSON object a line
-  nmf2 cluster posts.csv --text-field body         a table, its texts in the column "body"
+  nmf2 cluster letters/                            a folder of text files; sub-folders are labels
+  nmf2 cluster posts.jsonl.gz --leaves 40          one JSON object on each line
+  nmf2 cluster posts.csv --text-field body         a table with the texts in the column "body"
   nmf2 cluster briefe/ --stop-words german         texts in German
-  nmf2 cluster counts.mtx --format matrix-market   counts of terms, with the words in a file beside
+  nmf2 cluster counts.mtx --format matrix-market   counts of terms, with the words in a file next to it
   nmf2 cluster letters/ -o topics > tree.txt       files in topics/, the tree in tree.txt
 
-Options of the formats are described in the notebook 00_formats; those of weights in 02_weighting.
-In the tables a node is root/010, not 010, which would be taken for a number.
-A text that a spreadsheet program would take for a formula has an apostrophe in front.
+The notebook 00_formats describes the options of the formats, and 02_weighting those of the weights.
+In the tables a node is written root/010; 010 alone would be taken for a number.
+A text that a spreadsheet program would take for a formula gets an apostrophe in front.
 
-exit status: 0 done, 2 can't be done (one line on standard error says why), 130 stopped by Ctrl-C"""
+exit status: 0 done; 2 it can't be done, and one line on standard error says why; 130 stopped by Ctrl-C"""
 
 # %% ../nbs/70_cli.ipynb #0abb3066
 ALSO_CALLED = dict.fromkeys(["--topics", "--clusters", "--n-topics", "--n-clusters", "--n-leaves", "--num-topics", "--k"], "--leaves")
@@ -600,6 +628,14 @@ def did_you_mean(
     near = difflib.get_close_matches(name, [*known, *ALSO_CALLED], 1)
     return f"; did you mean {ALSO_CALLED.get(near[0], near[0])}?" if near else ""
 
+# %% ../nbs/70_cli.ipynb #85b4efd1
+def _choice(where, name, known):
+    "What to say of something that is not among the choices"
+    known = known.replace("'", "")
+    if where.startswith("--"): return f"{where}must be one of {known}, got {name!r}"
+    if Path(name).exists(): return f"{name!r} is no command; to cluster what is there: nmf2 cluster {shlex.quote(name)}"
+    return f"there is no command {name!r}, only {known}" + did_you_mean(name, known.split(", "))
+
 class Parser(argparse.ArgumentParser):
     "A parser that answers with one line."
     known = ()     # the names of all options, set by `parser`
@@ -608,13 +644,81 @@ class Parser(argparse.ArgumentParser):
         "Say what is wrong, and end with status 2."
         message = re.sub(r"^argument (?:-\w/)?(--[\w-]+): ", r"\1 ", message)
         if found := re.match(r"(.*)invalid choice: '(.*)' \(choose from (.*)\)", message):
-            where, name, known = found[1], found[2], found[3].replace("'", "")
-            if where.startswith("--"): message = f"{where}must be one of {known}, got {name!r}"
-            elif Path(name).exists(): message = f"{name!r} is no command; to cluster what is there: nmf2 cluster {shlex.quote(name)}"
-            else: message = f"there is no command {name!r}, only {known}" + did_you_mean(name, known.split(", "))
+            message = _choice(*found.groups())
         if found := re.match(r"unrecognized arguments: (--[\w-]+)", message):
             message = f"there is no option {found[1]}" + did_you_mean(found[1], self.known)
         self.exit(2, f"nmf2: error: {' '.join(message.split())} (nmf2 --help tells more)\n")
+
+# %% ../nbs/70_cli.ipynb #b080c2d4
+def add_reading(
+    p:argparse.ArgumentParser,   # the parser of a command
+):
+    "The options for reading."
+    g = p.add_argument_group("reading")
+    g.add_argument("--format", metavar="NAME", choices=READERS,
+                   help=f"how to read it: {', '.join(READERS)} (default: found out from name and contents)")
+    for name, (metavar, kind, text) in READING.items():
+        g.add_argument(OPTIONS[name], metavar=metavar, type=kind, default=argparse.SUPPRESS, help=text)
+    g.add_argument("--no-header", dest="header", action="store_false", default=argparse.SUPPRESS,
+                   help="the first line of the table is a document already; columns are called 0, 1, ...")
+    g.add_argument("--read", metavar="NAME=VALUE", type=name_value, action="append", default=[],
+                   help="another option of the reader, such as n_terms=900; may be repeated")
+    g.add_argument("--no-limits", dest="limits", action="store_false",
+                   help="read compressed files even if they unpack to very much more than their size")
+    g.add_argument("--download", action="store_true", help="fetch the known collection 20newsgroups if it isn't here")
+
+# %% ../nbs/70_cli.ipynb #225bca10
+def add_counting(
+    p:argparse.ArgumentParser,   # the parser of a command
+    max_df:float=0.5,            # the default of --max-df
+):
+    "The options for words and weights."
+    g = p.add_argument_group("words")
+    def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
+    add("--stop-words", "words to leave out: a language, a file of words, or none (default english)",
+        metavar="WHICH", type=stop_words)
+    add("--ngrams", "how many words make a term: 2 for pairs, 1-2 for words and pairs (default 1)",
+        metavar="N", type=n_gram_range, dest="ngram_range")
+    add("--token-pattern", "what a word looks like (default: two letters or more)", metavar="REGEX")
+    add("--analyzer", "what terms are made of (default word); char, with --ngrams 2, for languages without spaces",
+        choices=["word", "char", "char_wb"])
+    add("--keep-case", "keep capital letters: Word and word are two words", dest="lowercase", action="store_false")
+    add("--min-df", "leave out terms that are in fewer documents; 3 is a number, 0.01 a share of them (default 3)",
+        metavar="N", type=count_or_share, default=3)
+    add("--max-df", f"leave out terms that are in more documents (default {max_df}, that share of them)",
+        metavar="N", type=count_or_share, default=max_df)
+    add("--max-terms", "keep only the N terms that are in most documents", metavar="N", type=whole_number, default=None)
+    add("--weights", "ncut: tf-idf and normalized cut (default); tfidf: tf-idf alone; none: matrices as they are",
+        choices=WEIGHTS, default="ncut")
+    add("--tau", "how strongly normalized cut is regularized: 0 not at all, 1 strongly (default 0.1)",
+        metavar="X", type=number)
+    add("--jobs", "count terms in at most N processes (default: one for each core)",
+        metavar="N", type=whole_number, default=None)
+
+# %% ../nbs/70_cli.ipynb #8a2081b5
+def add_tree(
+    p:argparse.ArgumentParser,   # the parser of a command
+):
+    "The options for the tree and for results."
+    g = p.add_argument_group("tree")
+    def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
+    add("--leaves", "number of topics (default 20)", metavar="N", type=whole_number, default=20)
+    add("--trials", "how often a topic may set odd documents aside before it is cut in two in another way (default 3)",
+        metavar="N", type=whole_number)
+    add("--max-outliers", "largest share of a topic's documents that it may set aside, from 0 to 1 (default 0.02)",
+        metavar="X", type=number)
+    add("--min-score", "split only topics with at least this score; topics.csv has the scores",
+        metavar="X", type=number)
+    add("--init", "start of each split: svd, always the same (default), or random",
+        choices=["svd", "random"], default="svd")
+    add("--seed", "seed of random starts (default 0)", metavar="N", type=whole_number, default=0)
+    add("--tol", "accuracy of each split (default 0.0001)", metavar="X", type=number)
+    add("--max-iter", "at most N iterations for each split (default 1000)", metavar="N", type=whole_number)
+    g = p.add_argument_group("results")
+    g.add_argument("-o", "--out", metavar="DIR", type=Path,
+                   help="folder for the results (default: one in nmf2-results)")
+    g.add_argument("--force", action="store_true", help="replace earlier results in that folder")
+    g.add_argument("--quiet", action="store_true", help="print the results only")
 
 # %% ../nbs/70_cli.ipynb #beb4cff3
 def parser(
@@ -639,74 +743,6 @@ def parser(
     d.set_defaults(run=demo)
     c.set_defaults(run=cluster)
     return p
-
-# %% ../nbs/70_cli.ipynb #b080c2d4
-def add_reading(
-    p:argparse.ArgumentParser,   # the parser of a command
-):
-    "The options for reading."
-    g = p.add_argument_group("reading")
-    g.add_argument("--format", metavar="NAME", choices=READERS,
-                   help=f"how to read it: {', '.join(READERS)} (default: told from name and contents)")
-    for name, (metavar, kind, text) in READING.items():
-        g.add_argument(OPTIONS[name], metavar=metavar, type=kind, default=argparse.SUPPRESS, help=text)
-    g.add_argument("--no-header", dest="header", action="store_false", default=argparse.SUPPRESS,
-                   help="the first line of the table is a document; columns are called 0, 1, ...")
-    g.add_argument("--read", metavar="NAME=VALUE", type=name_value, action="append", default=[],
-                   help="another option of the reader, such as n_terms=900; may be repeated")
-    g.add_argument("--no-limits", dest="limits", action="store_false",
-                   help="read files that unpack to very much more than they are")
-    g.add_argument("--download", action="store_true", help="fetch the known collection 20newsgroups if it isn't here")
-
-# %% ../nbs/70_cli.ipynb #225bca10
-def add_counting(
-    p:argparse.ArgumentParser,   # the parser of a command
-    max_df:float=0.5,            # the default of --max-df
-):
-    "The options for words and weights."
-    g = p.add_argument_group("words")
-    def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
-    add("--stop-words", "words to leave out: a language, a file of words, or none (default english)",
-        metavar="WHICH", type=stop_words)
-    add("--ngrams", "words to a term: 2 for pairs, 1-2 for words and pairs (default 1)",
-        metavar="N", type=n_gram_range, dest="ngram_range")
-    add("--token-pattern", "what a word looks like (default: two letters or more)", metavar="REGEX")
-    add("--analyzer", "what terms are made of (default word); char, with --ngrams 2, for languages without spaces",
-        choices=["word", "char", "char_wb"])
-    add("--keep-case", "take Word and word for two words", dest="lowercase", action="store_false")
-    add("--min-df", "leave out terms in fewer documents; 3 is a number, 0.01 a share of them (default 3)",
-        metavar="N", type=count_or_share, default=3)
-    add("--max-df", f"leave out terms in more documents (default {max_df}, that share of them)",
-        metavar="N", type=count_or_share, default=max_df)
-    add("--max-terms", "keep only the N terms in most documents", metavar="N", type=whole_number, default=None)
-    add("--weights", "ncut: tf-idf and normalized cut (default); tfidf: tf-idf alone; none: matrices as they are",
-        choices=WEIGHTS, default="ncut")
-    add("--tau", "how far normalized cut is regularized: 0 not at all, 1 strongly (default 0.1)", metavar="X", type=number)
-    add("--jobs", "count terms in at most N processes (default: one a core)",
-        metavar="N", type=whole_number, default=None)
-
-# %% ../nbs/70_cli.ipynb #8a2081b5
-def add_tree(
-    p:argparse.ArgumentParser,   # the parser of a command
-):
-    "The options for the tree and for results."
-    g = p.add_argument_group("tree")
-    def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
-    add("--leaves", "number of topics (default 20)", metavar="N", type=whole_number, default=20)
-    add("--trials", "how often odd documents are set aside before a topic is cut in two another way (default 3)",
-        metavar="N", type=whole_number)
-    add("--max-outliers", "largest share of a topic's documents set aside so, from 0 to 1 (default 0.02)", metavar="X", type=number)
-    add("--min-score", "split only topics that score so much; topics.csv has the scores", metavar="X", type=number)
-    add("--init", "start of each split: svd, always the same (default), or random",
-        choices=["svd", "random"], default="svd")
-    add("--seed", "of the random starts (default 0)", metavar="N", type=whole_number, default=0)
-    add("--tol", "accuracy of each split (default 0.0001)", metavar="X", type=number)
-    add("--max-iter", "most iterations of each split (default 1000)", metavar="N", type=whole_number)
-    g = p.add_argument_group("results")
-    g.add_argument("-o", "--out", metavar="DIR", type=Path,
-                   help="folder for the results (default: one in nmf2-results)")
-    g.add_argument("--force", action="store_true", help="replace earlier results in that folder")
-    g.add_argument("--quiet", action="store_true", help="print the results only")
 
 # %% ../nbs/70_cli.ipynb #07b29535
 def in_one_line(

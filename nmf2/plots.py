@@ -10,6 +10,7 @@ __all__ = ['HUES', 'SEVEN', 'BLUE', 'RED', 'INK', 'FAINT', 'drawable', 'wrap', '
 # %% ../nbs/50_plots.ipynb #90fd2f8b
 import warnings
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib import font_manager, rcParams
@@ -31,6 +32,7 @@ def _letters(path):
     try: return frozenset(map(chr, font_manager.get_font(path).get_charmap()))
     except (OSError, RuntimeError): return frozenset()          # a file that is no good is a font without letters
 
+# %% ../nbs/50_plots.ipynb #ae8cd196
 @lru_cache(maxsize=1024)
 def _fonts_for(lacking):
     "Installed fonts with some letters, and those that none has"
@@ -51,10 +53,18 @@ def drawable(
     words,      # whatever is to be drawn
 )->tuple:       # as many texts, in letters that can be drawn and without line breaks; names of fonts
     "Words as they can be drawn, and the fonts that are needed for them, the usual ones first."
-    words, usual = [" ".join(shortened(word, 100).split()) for word in words], font_manager.FontProperties()
+    words = [" ".join(shortened(word, 100).split()) for word in words]
+    usual = font_manager.FontProperties()
     more, lacking = _fonts_for(frozenset("".join(words)) - _letters(font_manager.findfont(usual)))
     squares = dict.fromkeys(map(ord, lacking), "□")
     return [word.translate(squares) for word in words], [*usual.get_family(), *more]
+
+# %% ../nbs/50_plots.ipynb #6e6b7e0a
+def _cut_off(word, room, width):
+    "The beginning of a word and dots, if that leaves two letters, else nothing"
+    keep = min(int(len(word)*room/width(word)), len(word) - 1)
+    while keep > 1 and width(word[:keep] + "…") > room: keep -= 1
+    return word[:keep] + "…" if keep > 1 else ""
 
 # %% ../nbs/50_plots.ipynb #a4a43a57
 def wrap(
@@ -66,19 +76,21 @@ def wrap(
     cut:bool=False, # may words be cut?
 )->list:            # of lines; empty if it can't be done
     "Words in lines that are not too wide."
-    lines, left = [], -1.
+    lines = []
+    left = -1.
     for word in words:
         wide = width(word)
         if wide > room:
-            keep = min(int(len(word)*room/wide), len(word) - 1) if cut else 0
-            while keep > 1 and width(word[:keep] + "…") > room: keep -= 1
-            if keep < 2: return []
-            word = word[:keep] + "…"
+            word = _cut_off(word, room, width) if cut else ""
+            if not word: return []
             wide = width(word)
         if gap + wide <= left: lines[-1] += " " + word
-        else: lines, left = [*lines, word], room + gap
+        else:
+            lines.append(word)
+            left = room + gap
         left -= gap + wide
-    return lines if len(lines) <= n_lines and all(width(line) <= room for line in lines) else []
+    fits = len(lines) <= n_lines and all(width(line) <= room for line in lines)
+    return lines if fits else []
 
 # %% ../nbs/50_plots.ipynb #e23da923
 class Fitted(Text):
@@ -102,8 +114,11 @@ class Fitted(Text):
         (*words, self.end), fonts = drawable([*words, end])
         options = dict(fontfamily=fonts, parse_math=False, usetex=False, clip_on=True, clip_box=ax.bbox) | options
         super().__init__(0, 0, "", zorder=4, **options)
-        self.box, self.words, self.enough, self.whole = box, [word for word in words if word], enough, whole
-        self.size, self.least, self.align, self.pad, self.lines, self.drawn_for = size, least, align, pad, [], None
+        self.box = box
+        self.words = [word for word in words if word]
+        self.size, self.least, self.enough, self.whole = size, least, enough, whole
+        self.align, self.pad = align, pad
+        self.lines, self.drawn_for = [], None                # chosen when it is drawn
         self.pen = Text(0, 0, "", ha=align, va="baseline", **options)
         self.pen.set_figure(ax.figure)
         self.frame = edge and Rectangle((0, 0), 1, 1, fc=fill, ec=edge, lw=.8, clip_on=True, clip_box=ax.bbox)
@@ -126,32 +141,43 @@ def _width(fitted, text, size, renderer):
 # %% ../nbs/50_plots.ipynb #f352b3d3
 _LINE = 1.2         # height of a line, sizes
 
+def _choices(fitted, fewest):
+    "The words, and fewer and fewer of them"
+    for k in range(len(fitted.words), min(fewest, len(fitted.words)) - 1, -1):
+        words = fitted.words[:k]
+        if fitted.whole and k < len(fitted.words): words[-1] += "…"
+        yield words
+
+# %% ../nbs/50_plots.ipynb #1d290433
 def _best(fitted, width, height, renderer):
     "Lines and the size of their letters for a box of some dots"
-    all_words, end, dot = fitted.words, [fitted.end]*bool(fitted.end), fitted.figure.dpi/72
+    dot = fitted.figure.dpi/72
+    end = [fitted.end] if fitted.end else []
     sizes = np.arange(fitted.size, fitted.least - .01, -.5)
     for size in sizes:
         def measure(text): return _width(fitted, text, size, renderer)
-        last, gap, n_lines = size == sizes[-1], measure("n n") - measure("nn"), int(height/(_LINE*size*dot))
+        last = size == sizes[-1]
+        gap = measure("n n") - measure("nn")
+        n_lines = int(height/(_LINE*size*dot))
         if not n_lines: continue
-        fewest = min(1 if last else fitted.enough, len(all_words))
-        for k in range(len(all_words), fewest - 1, -1):
-            words = all_words[:k]
-            if fitted.whole and k < len(all_words): words[-1] += "…"
+        for words in _choices(fitted, 1 if last else fitted.enough):
             lines = wrap(words + end, width, n_lines, measure, gap, last)
             if lines and lines[-1].endswith(fitted.end): return lines, size
-    return wrap(all_words[:1], width, n_lines, measure, gap, True), size
+    return wrap(fitted.words[:1], width, n_lines, measure, gap, True), size
 
 # %% ../nbs/50_plots.ipynb #f0b9cf28
 def _fit(fitted, renderer):
     "Choose lines, unless the box is still as it was"
     dot = fitted.figure.dpi/72
     low, high = np.sort(fitted.axes.transData.transform(np.reshape(fitted.box, (2, 2))), axis=0)
-    if fitted.drawn_for == (*low, *high, dot, type(renderer)): return
-    fitted.drawn_for = (*low, *high, dot, type(renderer))
-    low, high = low + fitted.pad*dot, high - fitted.pad*dot
+    now = (*low, *high, dot, type(renderer))
+    if fitted.drawn_for == now: return
+    fitted.drawn_for = now
+    low = low + fitted.pad*dot
+    high = high - fitted.pad*dot
     lines, size = _best(fitted, *(high - low), renderer)
-    x, step = dict(left=low[0], center=(low[0] + high[0])/2, right=high[0])[fitted.align], _LINE*size*dot
+    x = dict(left=low[0], center=(low[0] + high[0])/2, right=high[0])[fitted.align]
+    step = _LINE*size*dot
     first = (low[1] + high[1])/2 + step*(len(lines)/2 - .78)
     fitted.lines = [(line, x, first - step*i) for i, line in enumerate(lines)]
     fitted.set(text="\n".join(lines), fontsize=size)
@@ -171,7 +197,8 @@ def _extent(fitted, renderer=None, dpi=None):
 
 def _frame(fitted, renderer):
     "The frame, around the words as they are"
-    dot, words = fitted.figure.dpi/72, _extent(fitted, renderer)
+    dot = fitted.figure.dpi/72
+    words = _extent(fitted, renderer)
     step = _LINE*fitted.get_fontsize()*dot
     low = fitted.lines[-1][2] - .22*step - dot
     fitted.frame.set_bounds(words.x0 - 2*dot, low, words.width + 4*dot, step*len(fitted.lines) + 2*dot)
@@ -194,41 +221,49 @@ BLUE, RED, INK, FAINT = "#0072B2", "#D55E00", "#1a1a1a", "#8c8c8c"
 
 def tint(
     color,           # any that matplotlib knows
-    white:float,     # part of white in it, 0 to 1
+    white:float,     # share of white in it, 0 to 1
 )->tuple:            # red, green and blue, 0 to 1
     "A color mixed with white."
     return tuple(1 - (1 - np.array(to_rgb(color)))*(1 - white))
+
+# %% ../nbs/50_plots.ipynb #ffef0f28
+def _linear(rgb):
+    "Amounts of light, from colors as they are stored"
+    return np.where(rgb <= .04045, rgb/12.92, ((rgb + .055)/1.055)**2.4)
+
+_LIGHT = .2126, .7152, .0722      # how light red, green and blue seem
 
 def ink(
     color,           # of the ground
 ):                   # nearly black, or white
     "The color of letters that stand out more on a ground."
-    rgb = np.array(to_rgb(color))
-    light = np.where(rgb <= .04045, rgb/12.92, ((rgb + .055)/1.055)**2.4) @ [.2126, .7152, .0722]      # how WCAG measures contrast
+    light = _linear(np.array(to_rgb(color))) @ _LIGHT
     return INK if (light + .05)**2 > .06*1.05 else "white"
 
 # %% ../nbs/50_plots.ipynb #ee75996d
 def branches(
     tree,       # a `Tree`
 )->dict:        # id of each node: a hue
-    "The hue of each node: at each split the larger child keeps it, the smaller gets a new one as long as there are any."
+    "The hue of each node: at each split the larger child keeps it, the smaller gets a new one while there are any."
     hue = {"": 0}
     for i, id in enumerate(tree.splits, 1):
         a, b = tree[id].children
-        for child in (a, b): hue[child.id] = i if i < len(HUES) and child is (b if b.size <= a.size else a) else hue[id]
+        smaller = b if b.size <= a.size else a
+        for child in (a, b): hue[child.id] = i if i < len(HUES) and child is smaller else hue[id]
     return {id: HUES[h] for id, h in hue.items()}
 
 # %% ../nbs/50_plots.ipynb #c57a8d52
 def shades(
     tree,          # a `Tree`
     leaves:list,   # nodes, from left to right
-    white:tuple,   # part of white in the darkest and the lightest shade
+    white:tuple,   # share of white in the darkest and the lightest shade
 )->dict:           # id of each leaf: red, green and blue
     "Colors of leaves: shades of the hue of their branch, from dark to light."
-    hue, out = branches(tree), {}
-    for h in HUES:
-        mine = [leaf.id for leaf in leaves if hue[leaf.id] == h]
-        for id, w in zip(mine, np.linspace(*white, len(mine))): out[id] = tint(h, w)
+    hue_of = branches(tree)
+    out = {}
+    for hue in HUES:
+        mine = [leaf.id for leaf in leaves if hue_of[leaf.id] == hue]
+        for id, w in zip(mine, np.linspace(*white, len(mine))): out[id] = tint(hue, w)
     return out
 
 # %% ../nbs/50_plots.ipynb #629f9434
@@ -246,6 +281,7 @@ def _check_ax(ax, **numbers):
     if ax is not None and getattr(ax, "name", "") != "rectilinear":
         raise ValueError(f"ax must be axes such as plt.subplots() makes, with an x and a y, got {type(ax).__name__}")
 
+# %% ../nbs/50_plots.ipynb #ebcc29ec
 def _axes(ax, width, height, x, y):
     "Axes with some limits and nothing around them; new ones of some inches if none were given"
     if ax is None:
@@ -290,17 +326,31 @@ def plot_tree(
     Source: Kuang, Drake and Park, Figure 8.
     """
     leaves = _checked(tree, n, ax, n_terms=n_terms)
-    depth, rows, lines = max(len(leaf.id) for leaf in leaves), _rows(leaves), []
-    wide = depth + 2.6
+    rows = _rows(leaves)
+    middle = {id: (first + last)/2 for id, (first, last) in rows.items()}
+    wide = max(len(leaf.id) for leaf in leaves) + 2.6
     ax = _axes(ax, min(max(1.05*wide, 3.5), 14), .19*len(leaves) + .2, (-.05, wide), (len(leaves) - .5, -.5))
+    of_leaf = dict(enough=n_terms, edge=RED, fill=tint(RED, .75))
+    of_inner = dict(enough=3, edge=BLUE, fill="white")
+    lines = []
     for id, (first, last) in rows.items():
-        x, y, leaf = len(id), (first + last)/2, id + "0" not in rows
-        if not leaf: lines += _branch(x, y, *(sum(rows[id + side])/2 for side in "01"))
-        _label(ax, (x - .02, first - .5, wide if leaf else x + .9, last + .5), tree, id, n_terms, size=7.5, least=5,
-               enough=n_terms if leaf else 3, color=INK, edge=RED if leaf else BLUE, fill=tint(RED, .75) if leaf else "white")
+        x = len(id)
+        leaf = id + "0" not in rows
+        if not leaf: lines += _branch(x, middle[id], middle[id + "0"], middle[id + "1"])
+        box = x - .02, first - .5, wide if leaf else x + .9, last + .5
+        _label(ax, box, tree, id, n_terms, size=7.5, least=5, color=INK, **(of_leaf if leaf else of_inner))
     ax.add_collection(LineCollection(lines, colors=FAINT, lw=.8, zorder=1))
-    ax.plot([len(id) for id in rows], [sum(ends)/2 for ends in rows.values()], "s", ms=2, color=FAINT, zorder=2)
+    ax.plot([len(id) for id in rows], list(middle.values()), "s", ms=2, color=FAINT, zorder=2)
     return ax
+
+# %% ../nbs/50_plots.ipynb #f4717ac2
+def _first_row(areas, side):
+    "How many tiles go into the first row along a side: as many as make the worst of them more like a square"
+    total = areas.cumsum()
+    high = np.maximum.accumulate(areas)
+    low = np.minimum.accumulate(areas)
+    worst = np.maximum(side**2*high/total**2, total**2/(side**2*low))    # long by short side, with 1, 2, … in it
+    return next((m for m in range(1, len(areas)) if worst[m] > worst[m-1]), len(areas))
 
 # %% ../nbs/50_plots.ipynb #3aa4b5db
 def squarify(
@@ -313,21 +363,33 @@ def squarify(
     """
     if not np.min(sizes) > 0: raise ValueError(f"sizes must be above 0, got {np.min(sizes)}: leave out what has none")
     x, y, w, h = box
-    areas, tiles = np.asarray(sizes, dtype=float)*(w*h/np.sum(sizes)), []
+    areas = np.asarray(sizes, dtype=float)*(w*h/np.sum(sizes))
+    tiles = []
     while len(areas):
-        side, total = min(w, h), areas.cumsum()
-        high, low = np.maximum.accumulate(areas), np.minimum.accumulate(areas)
-        worst = np.maximum(side**2*high/total**2, total**2/(side**2*low))     # long by short side, with 1, 2, … in the row
-        m = next((m for m in range(1, len(areas)) if worst[m] > worst[m-1]), len(areas))
-        thick = total[m-1]/side
-        for area, end in zip(areas[:m], total/thick):
-            tiles.append((x, y + end - area/thick, thick, area/thick) if h <= w else (x + end - area/thick, y, area/thick, thick))
+        side = min(w, h)
+        m = _first_row(areas, side)
+        total = areas.cumsum()[:m]
+        thick = total[-1]/side
+        for area, end in zip(areas, total/thick):
+            long = area/thick
+            tiles.append((x, y + end - long, thick, long) if h <= w else (x + end - long, y, long, thick))
         if h <= w: x, w = x + thick, w - thick
         else: y, h = y + thick, h - thick
         areas = areas[m:]
     return tiles
 
 # %% ../nbs/50_plots.ipynb #413d1d2d
+def _by_size(nodes): return sorted((node for node in nodes if node.size), key=lambda node: -node.size)
+
+def _tiles(tree, leaves, w, h):
+    "Leaves with their tiles x, y, width, height: first the branches divide the rectangle, then their leaves"
+    gap = .003*w
+    groups = _by_size(tree.leaves(min(len(leaves), len(HUES))))
+    for group, (x, y, gw, gh) in zip(groups, squarify([group.size for group in groups], (0, 0, w, h))):
+        inner = _by_size(leaf for leaf in leaves if leaf.id.startswith(group.id))
+        yield from zip(inner, squarify([leaf.size for leaf in inner], (x + gap, y + gap, gw - 2*gap, gh - 2*gap)))
+
+# %% ../nbs/50_plots.ipynb #aca05e39
 def plot_treemap(
     tree,               # a `Tree`
     n:int|None=None,    # as it was with this many leaves; all if None
@@ -338,16 +400,26 @@ def plot_treemap(
     leaves = _checked(tree, n, ax, n_terms=n_terms)
     big = min(max(len(leaves)/60, .25), 1)**.5
     w, h = (10*big, 7*big) if ax is None else ax.get_window_extent().size
-    ax, rgb, tiles, gap = _axes(ax, w, h, (0, w), (h, 0)), shades(tree, leaves, (.3, .6)), [], .003*w
-    def by_size(nodes): return sorted((node for node in nodes if node.size), key=lambda node: -node.size)
-    groups = by_size(tree.leaves(min(len(leaves), len(HUES))))
-    for group, (x, y, gw, gh) in zip(groups, squarify([group.size for group in groups], (0, 0, w, h))):
-        inner, box = by_size(leaf for leaf in leaves if leaf.id.startswith(group.id)), (x + gap, y + gap, gw - 2*gap, gh - 2*gap)
-        for leaf, (x0, y0, tw, th) in zip(inner, squarify([leaf.size for leaf in inner], box)):
-            tiles.append(Rectangle((x0, y0), tw, th, fc=rgb[leaf.id]))
-            _label(ax, (x0, y0, x0 + tw, y0 + th), tree, leaf, n_terms, size=9.5, align="center", color=ink(rgb[leaf.id]))
+    ax = _axes(ax, w, h, (0, w), (h, 0))
+    rgb = shades(tree, leaves, (.3, .6))
+    tiles = []
+    for leaf, (x, y, tw, th) in _tiles(tree, leaves, w, h):
+        tiles.append(Rectangle((x, y), tw, th, fc=rgb[leaf.id]))
+        _label(ax, (x, y, x + tw, y + th), tree, leaf, n_terms, size=9.5, align="center", color=ink(rgb[leaf.id]))
     ax.add_collection(PatchCollection(tiles, match_original=True, ec="white", lw=1))
     return ax
+
+# %% ../nbs/50_plots.ipynb #737f5f12
+def _levels(tree, leaves):
+    "Nodes down to some leaves, each with where its documents begin in its column"
+    ends = {leaf.id for leaf in leaves}
+    todo = [(tree[""], 0)]
+    while todo:
+        node, y = todo.pop()
+        yield node, y
+        if node.id in ends: continue
+        a, b = node.children
+        todo += [(a, y), (b, y + a.size)]
 
 # %% ../nbs/50_plots.ipynb #75b3d5a1
 def plot_icicle(
@@ -356,21 +428,20 @@ def plot_icicle(
     n_terms:int=5,      # words for each node, at most
     ax=None,            # axes to draw on; a new figure if None
 ):                      # the axes
-    "The levels of the tree as columns: heights are numbers of documents, colors are branches, leaves reach to the right end."
+    "The levels of the tree as columns: heights are numbers of documents, colors are branches, leaves reach to the end."
     leaves = _checked(tree, n, ax, n_terms=n_terms)
-    depth, rgb, hue = max(len(leaf.id) for leaf in leaves), shades(tree, leaves, (.3, .6)), branches(tree)
+    rgb = shades(tree, leaves, (.3, .6))
+    hue = branches(tree)
+    depth = max(len(leaf.id) for leaf in leaves)
     wide = depth + max(1.8, depth/4)
     ax = _axes(ax, min(1.2*wide, 12), min(2.5 + .1*len(leaves), 9), (0, wide), (tree[""].size, 0))
-    tiles, todo = [], [("", 0)]
-    while todo:
-        id, y = todo.pop()
-        node, x, right = tree[id], len(id), wide if id in rgb else len(id) + 1
-        color = rgb.get(id) or tint(hue[id], .82)
+    tiles = []
+    for node, y in _levels(tree, leaves):
+        x = len(node.id)
+        right = wide if node.id in rgb else x + 1
+        color = rgb.get(node.id) or tint(hue[node.id], .82)
         tiles.append(Rectangle((x, y), right - x, node.size, fc=color))
-        _label(ax, (x, y, right, y + node.size), tree, id, n_terms, color=ink(color))
-        if id not in rgb:
-            a, b = node.children
-            todo += [(a.id, y), (b.id, y + a.size)]
+        _label(ax, (x, y, right, y + node.size), tree, node, n_terms, color=ink(color))
     ax.add_collection(PatchCollection(tiles, match_original=True, ec="white", lw=.7))
     return ax
 
@@ -378,62 +449,46 @@ def plot_icicle(
 def _bars(ax, box, title, words, values, longest, color, numbers=True):
     "A title, and words on bars, in a box x, y, width, height"
     x, y, w, h = box
-    step, room = h/(len(words) + 1), .87*w if numbers else w
+    step = h/(len(words) + 1)
+    room = .87*w if numbers else w
     Fitted(ax, (x, y, x + w, y + step), *title, size=8.5, fontweight="bold", whole=True, pad=1)
     rows = [y + step*(i + 1) for i in range(len(words))]
     tracks = [Rectangle((x, row + .06*step), room, .88*step) for row in rows]
     bars = [Rectangle((x, row + .06*step), room*value/longest, .88*step) for row, value in zip(rows, values)]
-    for part, white in ((tracks, .92), (bars, .6)): ax.add_collection(PatchCollection(part, fc=tint(color, white), ec="none"))
+    for part, white in ((tracks, .92), (bars, .6)):
+        ax.add_collection(PatchCollection(part, fc=tint(color, white), ec="none"))
     for row, word, value in zip(rows, words, values):
         Fitted(ax, (x, row, x + room, row + step), [word], size=8, color=INK)
         if numbers: Fitted(ax, (x + room, row, x + w, row + step), [], f"{value:.2f}", size=7, align="right", pad=0)
 
 # %% ../nbs/50_plots.ipynb #62cd9978
+def _panels(tree, node, n_terms, against):
+    "Title, words, values and color of the words of a node, and of those that tell it from its sibling"
+    vocab = np.arange(tree.n_terms) if tree.vocab is None else tree.vocab
+    top = largest(node.topic, n_terms)
+    def title(node, *before): return [*before, *_words(tree, node, 3)[0]], f"({node.size:,})"
+    yield title(node), [vocab[j] for j in top], node.topic[top], BLUE
+    if against and node.id:
+        other = next(child for child in node.parent.children if child is not node)
+        more = tree.contrast(node, n_terms)
+        yield title(other, "more", "than", "in"), [term for term, _ in more], [by for _, by in more], HUES[1]
+
+# %% ../nbs/50_plots.ipynb #586ef2cb
 def plot_terms(
     tree,               # a `Tree`
     node,               # a node or its id
     n_terms:int=10,     # words on each side, at most
-    against:bool=True,  # beside them, what tells the node from its sibling?
+    against:bool=True,  # next to them, what tells the node from its sibling?
     ax=None,            # axes to draw on; a new figure if None
 ):                      # the axes
     "The words of a node by their weights, and those it has more of than its sibling by how much more."
     _checked(tree, None, ax, n_terms=n_terms)
-    node = tree[node]
-    top, vocab = largest(node.topic, n_terms), np.arange(tree.n_terms) if tree.vocab is None else tree.vocab
-    def title(node, *before): return [*before, *_words(tree, node, 3)[0]], f"({node.size:,})"
-    panels = [(title(node), [vocab[j] for j in top], node.topic[top], BLUE)]
-    if against and node.id:
-        other = next(child for child in node.parent.children if child is not node)
-        more = tree.contrast(node, n_terms)
-        panels.append((title(other, "more", "than", "in"), [t for t, _ in more], [d for _, d in more], HUES[1]))
-    n_rows, longest = 1 + max(len(words) for _, words, _, _ in panels), max(panels[0][2], default=1)
+    panels = list(_panels(tree, tree[node], n_terms, against))
+    n_rows = 1 + max(len(words) for _, words, _, _ in panels)
+    longest = max(panels[0][2], default=1)
     ax = _axes(ax, 3.2*len(panels), .2*n_rows + .1, (0, len(panels)), (n_rows, 0))
     for k, (name, words, values, color) in enumerate(panels):
         _bars(ax, (k + .02, 0, .96, len(words) + 1), name, words, values, longest, color)
-    return ax
-
-# %% ../nbs/50_plots.ipynb #12ac5828
-def plot_topics(
-    H:np.ndarray,               # topics, one a row: `components_` of any topic model, (k, n_terms)
-    vocab=None,                 # the terms in words, (n_terms,); their numbers if None
-    n_terms:int=8,              # words for each topic, at most
-    names=None,                 # what to call the topics, (k,); "topic 0" and so on if None
-    n_columns:int|None=None,    # topics beside each other; if None 4, or 6 for more than 24 topics
-    ax=None,                    # axes to draw on; a new figure, higher for more topics, if None
-):                              # the axes
-    "The heaviest words of each topic on bars; in each topic the longest bar is its heaviest word."
-    _check_ax(ax, n_terms=n_terms, n_columns=4 if n_columns is None else n_columns)
-    H = _weights("H", H, "topics, one a row, such as model.components_")
-    _check_as_many(vocab=(vocab, H.shape[1], "terms"), names=(names, len(H), "topics"))
-    n_columns = min(n_columns or (4 if len(H) <= 24 else 6), len(H))
-    n_rows = -(-len(H)//n_columns)
-    ax = _axes(ax, 2*n_columns, n_rows*(.18*(n_terms + 1) + .15), (0, n_columns), (n_rows, 0))
-    for k, h in enumerate(H):
-        top, title = largest(h, n_terms), f"topic {k}" if names is None else shortened(names[k], 100)
-        words = [j if vocab is None else vocab[j] for j in top]
-        high = .92*(len(words) + 1)/(n_terms + 1)
-        box = k%n_columns + .03, k//n_columns + .04, .94, high
-        _bars(ax, box, (title.split(),), words, h[top], h.max() or 1, BLUE, numbers=False)
     return ax
 
 # %% ../nbs/50_plots.ipynb #b042d686
@@ -446,11 +501,37 @@ def _weights(name, W, what):
         raise ValueError(f"{name} must be {what}: a table of numbers of at least 0, with rows and columns")
     return W
 
+# %% ../nbs/50_plots.ipynb #7fc47db0
 def _check_as_many(**given):
     "Stop if something does not have one entry for each of some things"
     for name, (values, n, of) in given.items():
         if values is not None and len(values) != n:
             raise ValueError(f"{name} must have one entry for each of the {n} {of}, got {len(values)}")
+
+# %% ../nbs/50_plots.ipynb #12ac5828
+def plot_topics(
+    H:np.ndarray,               # topics, one a row: `components_` of any topic model, (k, n_terms)
+    vocab=None,                 # the terms in words, (n_terms,); their numbers if None
+    n_terms:int=8,              # words for each topic, at most
+    names=None,                 # what to call the topics, (k,); "topic 0" and so on if None
+    n_columns:int|None=None,    # topics next to each other; if None 4, or 6 for more than 24 topics
+    ax=None,                    # axes to draw on; a new figure, higher for more topics, if None
+):                              # the axes
+    "The heaviest words of each topic on bars; in each topic the longest bar is its heaviest word."
+    _check_ax(ax, n_terms=n_terms, n_columns=4 if n_columns is None else n_columns)
+    H = _weights("H", H, "topics, one a row, such as model.components_")
+    _check_as_many(vocab=(vocab, H.shape[1], "terms"), names=(names, len(H), "topics"))
+    n_columns = min(n_columns or (4 if len(H) <= 24 else 6), len(H))
+    n_rows = -(-len(H)//n_columns)
+    ax = _axes(ax, 2*n_columns, n_rows*(.18*(n_terms + 1) + .15), (0, n_columns), (n_rows, 0))
+    for k, h in enumerate(H):
+        top = largest(h, n_terms)
+        title = f"topic {k}" if names is None else shortened(names[k], 100)
+        words = [j if vocab is None else vocab[j] for j in top]
+        high = .92*(len(words) + 1)/(n_terms + 1)
+        box = k%n_columns + .03, k//n_columns + .04, .94, high
+        _bars(ax, box, (title.split(),), words, h[top], h.max() or 1, BLUE, numbers=False)
+    return ax
 
 # %% ../nbs/50_plots.ipynb #674fcbd3
 def _around(W):
@@ -458,7 +539,23 @@ def _around(W):
     from scipy.cluster.hierarchy import leaves_list, linkage
     if W.shape[1] < 3: return np.arange(W.shape[1])
     cosine = (W.T @ W)/np.maximum(np.outer(*[np.linalg.norm(W, axis=0)]*2), 1e-300)
-    return leaves_list(linkage(1 - cosine[np.triu_indices(len(cosine), 1)].clip(0, 1), "average", optimal_ordering=True))
+    distances = 1 - cosine[np.triu_indices(len(cosine), 1)].clip(0, 1)
+    return leaves_list(linkage(distances, "average", optimal_ordering=True))
+
+# %% ../nbs/50_plots.ipynb #b68b4133
+def _places(
+    hard,    # the topic each document belongs to, (n,)
+    order,   # of topics around the circle, (k,)
+):           # places of topics, (k, 2), and radii of their disks, (k,)
+    "Topics on the circle, each with a sector and a disk that are larger for more documents"
+    size = np.sqrt(np.bincount(hard, minlength=len(order)))
+    sector = size + .3*size.mean()
+    sector *= 2*np.pi/sector.sum()
+    angle = np.empty(len(order))
+    angle[order] = np.pi/2 - sector[order].cumsum() + sector[order]/2
+    place = np.stack([np.cos(angle), np.sin(angle)], 1)*(len(order) > 1)
+    radius = np.minimum(.9*np.sin(np.minimum(sector, np.pi)/2), .3)
+    return place, radius
 
 # %% ../nbs/50_plots.ipynb #699fb156
 def circle(
@@ -469,17 +566,14 @@ def circle(
     random_state=0,       # seed of the spreading
 )->tuple:                 # places of documents, (n, 2), of topics, (k, 2), and radii of their disks, (k,)
     "Documents between topics on a circle."
-    size = np.sqrt(np.bincount(hard, minlength=len(order)))
-    sector = size + .3*size.mean()
-    sector *= 2*np.pi/sector.sum()
-    angle = np.empty(len(order))
-    angle[order] = np.pi/2 - sector[order].cumsum() + sector[order]/2
-    place = np.stack([np.cos(angle), np.sin(angle)], 1)*(len(order) > 1)
-    radius = np.minimum(.9*np.sin(np.minimum(sector, np.pi)/2), .3)
-    rng, W = np.random.default_rng(seed_of(random_state)), (W/W.max(1, keepdims=True))**sharpen
-    far, to = np.sqrt(rng.random(len(W))), 2*np.pi*rng.random(len(W))
+    place, radius = _places(hard, order)
+    rng = np.random.default_rng(seed_of(random_state))
+    W = (W/W.max(1, keepdims=True))**sharpen
+    far = np.sqrt(rng.random(len(W)))
+    to = 2*np.pi*rng.random(len(W))
     W = W/W.sum(1, keepdims=True)
-    return W @ place + ((W @ radius)*far*np.stack([np.cos(to), np.sin(to)])).T, place, radius
+    spread = ((W @ radius)*far*np.stack([np.cos(to), np.sin(to)])).T
+    return W @ place + spread, place, radius
 
 # %% ../nbs/50_plots.ipynb #6fc34bab
 def spaced(
@@ -491,8 +585,10 @@ def spaced(
     "Places in the same order and as near as possible, but not nearer to each other than a step."
     from sklearn.isotonic import isotonic_regression
     if not len(y): return y, step
-    step, order = min(step, (high - low)/len(y)), np.argsort(y, kind="stable")
-    below, out = step*np.arange(len(y)), np.empty(len(y))
+    step = min(step, (high - low)/len(y))
+    order = np.argsort(y, kind="stable")
+    below = step*np.arange(len(y))
+    out = np.empty(len(y))
     out[order] = below + isotonic_regression(y[order] - below, y_min=low + step/2, y_max=high - step/2 - below[-1])
     return out, step
 
@@ -504,12 +600,44 @@ def _legend(ax, labels, x0, x1, y):
     color = np.tile(to_rgb(FAINT), (len(kinds), 1))
     color[first] = [to_rgb(hue) for hue in SEVEN[:len(first)]]
     entries = [(shortened(kinds[j], 100).split(), counts[j], color[j]) for j in first]
-    if others := len(kinds) - len(first): entries.append(([f"{others}", "others"], counts.sum() - counts[first].sum(), FAINT))
+    if others := len(kinds) - len(first):
+        entries.append(([f"{others}", "others"], counts.sum() - counts[first].sum(), FAINT))
     wide = (x1 - x0)/len(entries)
     for k, (words, count, rgb) in enumerate(entries):
         ax.plot(x0 + k*wide + .07, y, "o", ms=5, color=rgb, mec="none")
         Fitted(ax, (x0 + k*wide + .12, y - .12, x0 + (k + 1)*wide, y + .12), words, f"({count:,})", whole=True)
     return color[which.ravel()]
+
+# %% ../nbs/50_plots.ipynb #d749af2e
+class _OnMap(NamedTuple):
+    "What a map is drawn from"
+    W:np.ndarray       # weights of topics, (n, k)
+    hard:np.ndarray    # the topic each document belongs to, -1 for none, (n,)
+    order:np.ndarray   # of topics around the circle, (k,)
+    colors:list        # of topics, (k,)
+    names:list         # of topics, (k,): words, and whether they are a name
+
+def _of_tree(tree, X, n, n_terms):
+    "A map of the leaves of a tree"
+    if X is None:
+        raise ValueError("X must be given with a tree: the documents to place, weighted like those of the fit")
+    leaves = tree.leaves(n)
+    rgb = shades(tree, leaves, (0, .4))
+    return _OnMap(tree.transform(X, n), tree.predict(X, n), np.arange(len(leaves)), [rgb[leaf.id] for leaf in leaves],
+                  [_words(tree, leaf, n_terms) for leaf in leaves])
+
+# %% ../nbs/50_plots.ipynb #821ff41d
+def _of_weights(W, X, n):
+    "A map of topics without a tree: neighbors share a hue"
+    for name, value in (("X", X), ("n", n)):
+        if value is not None: raise ValueError(f"{name} must be left out with weights: it goes with a tree")
+    W = _weights("tree_or_W", W, "a Tree, such as model.tree_, or weights of topics, such as model.transform(X)")
+    order = _around(W)
+    rgb = [None]*W.shape[1]
+    for hue, block in zip(HUES, np.array_split(order, min(len(HUES), len(order)))):
+        for j, white in zip(block, np.linspace(0, .4, len(block))): rgb[j] = tint(hue, white)
+    names = [(["topic", str(j)], True) for j in range(W.shape[1])]
+    return _OnMap(W, np.where(W.any(1), W.argmax(1), -1), order, rgb, names)
 
 # %% ../nbs/50_plots.ipynb #7ee29b17
 def _names(ax, place, radius, rgb, texts, wide, high):
@@ -523,22 +651,6 @@ def _names(ax, place, radius, rgb, texts, wide, high):
             words, count, named = texts[j]
             box = 1.48*side, y - step/2, wide*side, y + step/2
             Fitted(ax, box, words, f"({count:,})", whole=named, align=align, size=7.5, least=6.5)
-
-# %% ../nbs/50_plots.ipynb #821ff41d
-def _topics_of(tree_or_W, X, n, n_terms):
-    "Shares of topics, hard labels, order around the circle, colors, and words of topics with whether they are a name"
-    if isinstance(tree_or_W, Tree):
-        tree, leaves = tree_or_W, tree_or_W.leaves(n)
-        if X is None: raise ValueError("X must be given with a tree: the documents to place, weighted like those of the fit")
-        W, rgb, order = tree.transform(X, n), shades(tree, leaves, (0, .4)), np.arange(len(leaves))
-        return W, tree.predict(X, n), order, [rgb[leaf.id] for leaf in leaves], [_words(tree, leaf, n_terms) for leaf in leaves]
-    for name, value in (("X", X), ("n", n)):
-        if value is not None: raise ValueError(f"{name} must be left out with weights: it goes with a tree")
-    W = _weights("tree_or_W", tree_or_W, "a Tree, such as model.tree_, or weights of topics, such as model.transform(X)")
-    order, rgb = _around(W), [None]*W.shape[1]
-    for hue, block in zip(HUES, np.array_split(order, min(len(HUES), len(order)))):
-        for j, white in zip(block, np.linspace(0, .4, len(block))): rgb[j] = tint(hue, white)
-    return W, np.where(W.any(1), W.argmax(1), -1), order, rgb, [(["topic", str(j)], True) for j in range(W.shape[1])]
 
 # %% ../nbs/50_plots.ipynb #f52363f5
 def plot_map(
@@ -557,24 +669,37 @@ def plot_map(
     _check_ax(ax, n_terms=n_terms)
     check_number("sharpen", sharpen, 0, whole=False, above=True)
     seed = seed_of(random_state)
-    W, hard, order, rgb, texts = _topics_of(tree_or_W, X, n, n_terms)
-    _check_as_many(labels=(labels, len(W), "documents"), names=(names, len(order), "topics"))
-    if names is not None: texts = [(shortened(name, 100).split(), True) for name in names]
-    here = np.flatnonzero(hard >= 0)
+    drawn = _of_tree(tree_or_W, X, n, n_terms) if isinstance(tree_or_W, Tree) else _of_weights(tree_or_W, X, n)
+    _check_as_many(labels=(labels, len(drawn.W), "documents"), names=(names, len(drawn.order), "topics"))
+    if names is not None: drawn = drawn._replace(names=[(shortened(name, 100).split(), True) for name in names])
+    here = np.flatnonzero(drawn.hard >= 0)
     if not len(here): raise ValueError("there must be documents to place, but no document has a share in any topic")
-    W, hard = W[here]/W[here].sum(1, keepdims=True), hard[here]
-    docs, place, radius = circle(W, hard, order, sharpen, seed)
+    if labels is not None: labels = [str(labels[i]) for i in here]
+    return _draw_map(drawn._replace(W=drawn.W[here], hard=drawn.hard[here]), labels, sharpen, seed, ax)
+
+# %% ../nbs/50_plots.ipynb #9bb0b1b7
+def _draw_map(drawn, labels, sharpen, seed, ax):
+    "Points, names and a legend"
+    n_topics = len(drawn.order)
     wide, high = 3.1, 1.3
     below = 0 if labels is None else .3
-    inches = min(max(3.6, .1*len(order)), 7)
+    inches = min(max(3.6, .1*n_topics), 7)
     ax = _axes(ax, inches*2*wide/(2*high + below), inches, (-wide, wide), (-high - below, high))
     ax.set_aspect("equal")
-    if labels is None: color = np.array(rgb)[hard]
-    else: color, rgb = _legend(ax, [str(labels[i]) for i in here], -wide, wide, -high - below/2), [FAINT]*len(order)
-    mixed = np.random.default_rng(seed).permutation(len(W))             # so that nobody is always on top
-    ax.scatter(*docs[mixed].T, s=np.clip(15000/max(len(W), 1), .3, 9), c=color[mixed], lw=0, rasterized=True, zorder=2)
-    counts = np.bincount(hard, minlength=len(order))
-    _names(ax, place, radius, rgb, [(words, count, named) for (words, named), count in zip(texts, counts)], wide, high)
+    if labels is None:
+        of_topics = drawn.colors
+        of_docs = np.array(of_topics)[drawn.hard]
+    else:
+        of_topics = [FAINT]*n_topics
+        of_docs = _legend(ax, labels, -wide, wide, -high - below/2)
+    shares = drawn.W/drawn.W.sum(1, keepdims=True)
+    docs, place, radius = circle(shares, drawn.hard, drawn.order, sharpen, seed)
+    mixed = np.random.default_rng(seed).permutation(len(docs))             # so that nobody is always on top
+    dots = np.clip(15000/max(len(docs), 1), .3, 9)
+    ax.scatter(*docs[mixed].T, s=dots, c=of_docs[mixed], lw=0, rasterized=True, zorder=2)
+    counts = np.bincount(drawn.hard, minlength=n_topics)
+    texts = [(words, count, named) for (words, named), count in zip(drawn.names, counts)]
+    _names(ax, place, radius, of_topics, texts, wide, high)
     return ax
 
 # %% ../nbs/50_plots.ipynb #c3c198e8
@@ -584,6 +709,16 @@ def _score_rows(leaves, tree, ahead):
     able = sorted((leaf for leaf in leaves if leaf.score >= 0), key=lambda leaf: -leaf.score)
     rest = {"and {} more": len(able) - ahead, "{} that must not be split": len(leaves) - len(able)}
     return done, able[:ahead], ", ".join(say.format(m) for say, m in rest.items() if m > 0)
+
+# %% ../nbs/50_plots.ipynb #77d205a7
+def _scale(ax, best, end):
+    "Draw a scale from 0 to some best score, and lines down from it; a function that gives the place of a score"
+    ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, best)
+    def place(score): return .5 + .46*min(score/ticks[-1], 1)
+    lines = [[(place(t), .55), (place(t), end)] for t in ticks]
+    ax.add_collection(LineCollection(lines, colors=FAINT, lw=.4, zorder=0))
+    for t in ticks: Fitted(ax, (place(t) - .04, -.5, place(t) + .04, .5), [], f"{t:g}", size=7.5, align="center", pad=0)
+    return place
 
 # %% ../nbs/50_plots.ipynb #b0a56aed
 def plot_scores(
@@ -597,12 +732,9 @@ def plot_scores(
     leaves = _checked(tree, n, ax, n_terms=n_terms, ahead=ahead)
     done, coming, rest = _score_rows(leaves, tree, ahead)
     best = max((node.score for node in done + coming if np.isfinite(node.score)), default=0) or 1
-    ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, best)
-    def place(score): return .5 + .46*min(score/ticks[-1], 1)
     end = len(done) + len(coming) + 1.2
     ax = _axes(ax, 6.4, .19*(end + 1.5), (0, 1), (end + bool(rest), -.5))
-    ax.add_collection(LineCollection([[(place(t), .55), (place(t), end)] for t in ticks], colors=FAINT, lw=.4, zorder=0))
-    for t in ticks: Fitted(ax, (place(t) - .04, -.5, place(t) + .04, .5), [], f"{t:g}", size=7.5, align="center", pad=0)
+    place = _scale(ax, best, end)
     Fitted(ax, (0, -.5, .09, .5), [], "leaves", size=7.5, align="right")
     Fitted(ax, (.1, -.5, .48, .5), "what is split, and its score".split(), size=7.5, enough=6)
     for i, node in enumerate(done + coming):

@@ -249,7 +249,7 @@ def test_empty_documents_are_reported(letters, capsys):
     (letters/"sport"/"the.txt").write_text("the and of")
     assert main(["cluster", "letters", *SMALL]) == 0
     printed = capsys.readouterr()
-    assert "2 of them for want of any of the terms" in printed.out and "note: 2 of 14 documents have no terms" in printed.err
+    assert "2 of them because they have none of the terms" in printed.out and "note: 2 of 14 documents have no terms" in printed.err
     found = rows(Path("nmf2-results", "letters", "assignments.csv"))
     assert len(found) == 14 and sum(r["leaf"] == r["terms"] == r["flat_terms"] == "" and r["flat_topic"] == "-1" for r in found) == 2
 
@@ -530,7 +530,7 @@ def test_reading_says_how_far_it_is_and_has_limits(letters, monkeypatch, capsys)
     import nmf2.data
     asked = []
     def read(path, format=None, *, limits=True, verbose=False, **options):
-        asked.append((format, limits, progress, options))
+        asked.append((format, limits, verbose, options))
         return nmf2.data.Corpus(SPORT + GARDEN)
     monkeypatch.setattr(nmf2.data, "read", read)
     assert main(["cluster", "letters", *SMALL]) == 0
@@ -547,7 +547,7 @@ def test_help_names_formats_and_endings(capsys):
     from nmf2.formats import READERS
     assert main(["cluster", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    for name in [*READERS, "exit status: 0 done, 2 can't be done", "--stop-words german", "root/010"]: assert name in shown
+    for name in [*READERS, "exit status: 0 done; 2 it can't be done", "--stop-words german", "root/010"]: assert name in shown
 
 # ---- node ids
 

@@ -1,0 +1,496 @@
+// The explorer: a tree of topics to unfold, search and read.
+// `explore(place, host)` draws it into an element. The host says what is in the tree, answers questions and keeps
+// the state: on a page that is pageHost in page.js, in a notebook kernelHost in kernel.js.
+// Texts are never put into the page as markup: elements are built by `make`, so whatever is in a document stays text.
+
+// ---- Helpers
+
+function make(tag, given, ...inside) {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(given || {})) {
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
+    else if (name === 'style') element.style.cssText = value
+    else if (value === true) element.setAttribute(name, '')
+    else if (value !== false && value != null) element.setAttribute(name, value)
+  }
+  return fill(element, inside)
+}
+
+function fill(element, ...inside) {
+  element.replaceChildren(...inside.flat(9).filter(part => part != null && part !== false))
+  return element
+}
+
+const number = n => n.toLocaleString('en')
+
+// As `shortened` in nmf2.tree: the beginning and the end of a long word
+const short = (text, most = 40) => {
+  const letters = Array.from(text.slice(0, 2 * most + 1))
+  if (letters.length <= most) return text
+  const end = Math.floor((most - 1) / 3)
+  const last = Array.from(text.slice(-2 * most)).slice(-end)
+  return `${letters.slice(0, most - 1 - end).join('')}…${last.join('')}`
+}
+
+const percent = share => (share > 0 && share < 0.005 ? '<1 %' : `${Math.round(100 * share)} %`)
+const sorry = error => make('span', {class: 'error', role: 'alert'}, error.message)
+const bar = share => `--share:${(100 * share).toFixed(1)}%`
+
+function explore(place, host) {
+  // ---- State: the node chosen, the number of leaves, the nodes unfolded, the names given
+
+  const tree = host.tree
+  const state = host.state
+  const nodes = new Map(tree.nodes.map(node => [node.id, node]))
+  const order = new Map(tree.splits.map((id, k) => [id, k]))
+  const marks = new Map() // rank of the word that was looked for, by node
+  const seen = new Map() // answers about nodes
+
+  const parent = id => id.slice(0, -1)
+  const above = id => Array.from(id, (_, k) => id.slice(0, k))
+  const splits = id => order.has(id) && order.get(id) < state.leaves - 1 // was it split in a tree with that many leaves?
+  const shown = id => above(id).every(id => splits(id) && state.unfolded.has(id))
+
+  const words = node => node.terms.slice(0, 3).join(' ')
+  const title = id => short(state.names[id] || '', 100) || (id ? words(nodes.get(id)) : 'all documents')
+  const asked = (what, ...given) => host.ask(what, ...given).catch(sorry) // an answer, or what to show in its place
+  const saving = event => (event.ctrlKey || event.metaKey) && event.key === 's'
+  const own = event => saving(event) || event.stopPropagation()
+
+  function choose(id, {document, focus = true, reach = false} = {}) {
+    if (reach && above(id).some(id => !splits(id))) grow(order.get(parent(id)) + 2)
+    while (above(id).some(id => !splits(id))) id = parent(id) // not there yet in a smaller tree
+    const hidden = !shown(id)
+    for (const other of above(id)) state.unfolded.add(other)
+    if (hidden) {
+      host.keep('unfolded')
+      drawTree()
+    }
+    state.selected = id
+    host.keep('selected')
+    markChosen(focus)
+    drawNode({document})
+  }
+
+  // ---- The tree: a list of rows, drawn anew when something is folded
+
+  const rows = make('div', {class: 'tree', role: 'tree', 'aria-label': 'topics', onkeydown: press})
+  const rowOf = id => rows.querySelector(`[data-id="${id}"]`)
+
+  const heading = node => {
+    const more = node.id ? node.terms.slice(state.names[node.id] ? 0 : 3).join(' ') : ''
+    return [make('b', {}, title(node.id)), ' ', more]
+  }
+
+  function row(node) {
+    const open = splits(node.id) ? state.unfolded.has(node.id) : null
+    const share = node.size / tree.n_docs
+    const rank = marks.get(node.id)
+    const fold = event => {
+      event.stopPropagation()
+      turn(node.id)
+    }
+    const described = {
+      class: 'row',
+      role: 'treeitem',
+      'data-id': node.id,
+      'aria-level': node.id.length + 1,
+      'aria-expanded': open?.toString(),
+      'aria-selected': 'false',
+      style: `${bar(share)};--level:${node.id.length}`,
+      tabindex: -1,
+      title: `${node.id} ${node.terms.join(' ')}`,
+    }
+    return make(
+      'div',
+      described,
+      make('span', {class: 'fold', 'aria-hidden': 'true', onclick: fold}, open == null ? '·' : open ? '▾' : '▸'),
+      make('span', {class: 'words'}, heading(node)),
+      rank ? make('span', {class: 'rank', title: 'rank of the word in this topic'}, `no. ${number(rank)}`) : null,
+      make('span', {class: 'number'}, number(node.size)),
+      make('span', {class: 'share number'}, percent(share)),
+      make('span', {class: 'score number'}, node.score == null ? '–' : node.score.toPrecision(2)),
+    )
+  }
+
+  const head = make(
+    'div',
+    {class: 'row head', 'aria-hidden': 'true'},
+    make('span', {class: 'words'}, 'topic'),
+    make('span', {class: 'number', title: 'documents'}, 'docs'),
+    make('span', {class: 'share number'}, 'share'),
+    make('span', {class: 'score number', title: 'how good the split is, or would be'}, 'score'),
+  )
+
+  function drawTree() {
+    const focused = rows.contains(rows.getRootNode().activeElement)
+    const top = rows.scrollTop
+    fill(rows, head, tree.nodes.filter(node => shown(node.id)).map(row))
+    rows.scrollTop = top
+    markChosen(focused)
+  }
+
+  function markChosen(focus) {
+    for (const other of rows.querySelectorAll('[aria-selected=true]')) {
+      other.setAttribute('aria-selected', 'false')
+      other.tabIndex = -1
+    }
+    const chosen = rowOf(state.selected) || rowOf('')
+    chosen.setAttribute('aria-selected', 'true')
+    chosen.tabIndex = 0
+    if (!focus) return
+    chosen.focus({preventScroll: true})
+    const {top, bottom} = chosen.getBoundingClientRect()
+    const {top: start} = rows.getBoundingClientRect()
+    const headHeight = 28
+    const tooHigh = Math.min(0, top - start - headHeight)
+    const tooLow = Math.max(0, bottom - start - rows.clientHeight)
+    rows.scrollTop += tooHigh + tooLow // the tree is scrolled, not the page
+  }
+
+  // ---- Folding, by mouse and by key
+
+  function turn(id, open = !state.unfolded.has(id)) {
+    if (!splits(id)) return
+    if (open) state.unfolded.add(id)
+    else state.unfolded.delete(id)
+    host.keep('unfolded')
+    drawTree()
+    if (!shown(state.selected)) choose(id)
+  }
+
+  rows.addEventListener('click', event => {
+    const clicked = event.target.closest('[data-id]')
+    if (clicked) choose(clicked.dataset.id)
+  })
+  rows.addEventListener('dblclick', event => {
+    const clicked = event.target.closest('[data-id]')
+    if (clicked) turn(clicked.dataset.id)
+  })
+
+  // The keys that the rules for accessible pages (WAI-ARIA) lay down for trees
+  function press(event) {
+    const all = [...rows.querySelectorAll('[data-id]')]
+    const id = state.selected
+    const at = all.indexOf(rowOf(id))
+    const open = splits(id) && state.unfolded.has(id)
+    const go = k => choose(all[Math.max(0, Math.min(all.length - 1, k))].dataset.id)
+    const keys = {
+      ArrowDown: () => go(at + 1),
+      ArrowUp: () => go(at - 1),
+      Home: () => go(0),
+      End: () => go(all.length - 1),
+      ArrowRight: () => (open ? go(at + 1) : turn(id, true)),
+      ArrowLeft: () => (open ? turn(id, false) : id && choose(parent(id))),
+      Enter: () => turn(id),
+      ' ': () => turn(id),
+      F2: () => host.names && rename(),
+      '/': () => query.focus(),
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return
+    event.preventDefault()
+    keys[event.key]()
+  }
+
+  // ---- A node: its words, its documents, their labels
+
+  const pane = make('section', {class: 'node', 'aria-label': 'the topic chosen'})
+  const jump = (id, reach) => make('button', {class: 'link', onclick: () => choose(id, {reach})}, title(id))
+  const largest = pairs => Math.max(...pairs.map(pair => pair[1]))
+
+  function bars(pairs, kind, note = () => '', most = largest(pairs)) {
+    const one = ([word, weight]) => [
+      make('span', {class: 'word', title: word}, word),
+      make('i', {style: bar(weight / most)}),
+      make('span', {class: 'soft'}, note(weight)),
+    ]
+    return make('div', {class: `bars ${kind}`}, pairs.map(one))
+  }
+
+  function told(id) {
+    const node = nodes.get(id)
+    const facts = [id ? `node ${id}` : 'the root', `${number(node.size)} documents`, percent(node.size / tree.n_docs)]
+    if (node.score != null) facts.push(`score ${node.score.toPrecision(2)}`)
+    if (splits(id)) facts.push(`split number ${order.get(id) + 1}`)
+    if (node.dropped) facts.push(`${number(node.dropped)} dropped`)
+    return facts.join(' · ')
+  }
+
+  // Its words as bars, and next to them what tells it from its sibling, in the colour of either
+  function wordsOf(node) {
+    const own = [make('h3', {}, 'Words'), bars(node.terms, '')]
+    if (!node.id) return own
+    const most = largest([...node.more, ...node.less])
+    const other = [
+      make('h3', {}, 'More here'),
+      bars(node.more, '', undefined, most),
+      make('h3', {}, 'More in its sibling, ', jump(node.sibling)),
+      bars(node.less, 'there', undefined, most),
+    ]
+    return make('div', {class: 'two'}, make('div', {}, own), make('div', {}, other))
+  }
+
+  function labelsOf(node) {
+    const one = (level, k) => {
+      if (!level.top.length) return null
+      const name = node.labels.length > 1 ? `Labels, level ${k + 1}` : 'Labels'
+      const counts = [...level.top]
+      if (level.others) counts.push(['others', level.others])
+      if (level.without) counts.push(['(none)', level.without])
+      return make(
+        'details',
+        {open: k === node.labels.length - 1},
+        make('summary', {}, make('b', {}, name)),
+        bars(counts, '', number, nodes.get(node.id).size),
+      )
+    }
+    return node.labels.map(one)
+  }
+
+  // ---- Documents: a name and a beginning; the whole text is fetched when one is unfolded
+
+  function doc(about, i, note) {
+    const soft = words => make('span', {class: 'soft'}, ` ${words}`)
+    const text = make('div', {class: 'text'})
+    const line = make(
+      'summary',
+      {},
+      make('b', {}, about.id),
+      note && soft(note),
+      about.labels.length > 0 && soft(about.labels.at(-1)),
+      make('span', {class: 'begins'}, ` ${about.text}`),
+    )
+    const list = make('details', {}, line, text)
+    list.addEventListener('toggle', async () => {
+      if (list.open && !text.childNodes.length) fill(text, (await asked('text', i)) || host.none)
+    })
+    return list
+  }
+
+  function documentsOf(node) {
+    const border = ['On the border to ', node.sibling != null ? jump(node.sibling) : '']
+    const lists = [
+      [node.typical_at_all ? 'Typical documents' : 'The first documents', node.typical, () => ''],
+      [border, node.borderline, k => `${percent(node.shares[k])} here`],
+      ['Dropped here: too few to be split off, and unlike the rest', node.dropped, () => ''],
+    ]
+    const drawn = lists.map(([title, list, note]) => {
+      if (!list.length) return null
+      return [make('h3', {}, title), list.map((i, k) => doc(node.documents[i], i, note(k)))]
+    })
+    const size = Math.max(node.typical.length, node.borderline.length)
+    const left = Math.max(nodes.get(node.id).size, nodes.get(node.id).dropped) - size
+    const more = () => drawNode({many: 4 * size})
+    return [drawn, host.more && left > 0 && make('p', {}, make('button', {onclick: more}, 'more documents'))]
+  }
+
+  let naming = false // is a name being written?
+  let drawn // which node is on the pane?
+
+  function tell(id, ...more) {
+    if (naming) return
+    drawn = id
+    const way = above(id).map(id => [jump(id), ' › '])
+    const renamer = host.names && make('button', {class: 'rename', onclick: rename}, 'rename')
+    fill(
+      pane,
+      make('nav', {class: 'soft', 'aria-label': 'way from the root'}, way, ' '),
+      make('div', {}, make('h2', {}, title(id)), ' ', renamer, make('div', {class: 'soft'}, told(id))),
+      more,
+    )
+  }
+
+  // ---- Answers may come late, when another node has been chosen: then they are kept, and not shown
+
+  const waiting = 'Waiting for the kernel … (If the notebook has just been opened, run this cell.)'
+
+  async function answered(id, many) {
+    const late = setTimeout(() => {
+      if (id === state.selected) tell(id, make('p', {class: 'soft'}, waiting))
+    }, 700)
+    seen.set(id, await host.ask('details', id, many).finally(() => clearTimeout(late)))
+  }
+
+  async function drawNode({many, document} = {}) {
+    const id = state.selected
+    try {
+      if (many || !seen.has(id)) await answered(id, many)
+    } catch (error) {
+      if (id === state.selected) tell(id, sorry(error))
+      return
+    }
+    if (id !== state.selected) return
+    const node = seen.get(id)
+    const wanted = document && doc(document[1], document[0], 'found')
+    tell(id, wanted, wordsOf(node), documentsOf(node), labelsOf(node))
+    if (wanted) wanted.open = true
+    if (!many) pane.scrollTop = 0
+  }
+
+  // ---- Renaming: Enter keeps the name, and so does going elsewhere; Escape changes nothing
+
+  function rename() {
+    const id = state.selected
+    if (drawn !== id) tell(id)
+    const head = pane.querySelector('h2')
+    const field = make('input', {
+      type: 'text',
+      'aria-label': 'name of the topic',
+      value: state.names[id] || '',
+      placeholder: title(id),
+    })
+    const end = (keep, back) => {
+      if (!naming) return
+      naming = false
+      if (keep) {
+        const name = field.value.trim()
+        state.names = {...state.names, [id]: name}
+        asked('rename', id, name)
+        fill(rowOf(id).querySelector('.words'), heading(nodes.get(id))) // no other row: somebody may be clicking there
+      }
+      fill(head, title(id))
+      field.replaceWith(head)
+      if (back || !pane.querySelector('h3')) drawNode()
+      if (back) markChosen(true)
+    }
+    field.addEventListener('keydown', event => {
+      own(event)
+      if (!event.isComposing && ['Enter', 'Escape'].includes(event.key)) end(event.key === 'Enter', true)
+    })
+    field.addEventListener('blur', () => end(true))
+    naming = true
+    head.replaceWith(field)
+    field.focus()
+  }
+
+  // ---- Search: answers come while one types
+
+  const query = make('input', {
+    type: 'search',
+    placeholder: 'find a word or a document',
+    'aria-label': 'find a word or a document',
+  })
+  const found = make('div', {class: 'found', role: 'region', 'aria-label': 'what was found', hidden: true})
+  let typed
+
+  function showFound(...what) {
+    found.hidden = false
+    fill(found, what)
+  }
+
+  function foundWord([word, list]) {
+    const topic = ([id, rank]) =>
+      make('span', {}, jump(id, true), make('span', {class: 'soft'}, ` no. ${number(rank)}`))
+    return make('p', {}, make('b', {}, word), list.length ? list.map(topic) : 'in no topic')
+  }
+
+  function foundDocument([i, about]) {
+    const go = () => choose(about.way, {document: [i, about], reach: true})
+    const begins = about.text.length > 90 ? `${about.text.slice(0, 90)} …` : about.text
+    return make(
+      'p',
+      {},
+      make('button', {class: 'link', onclick: go}, about.id),
+      make('span', {class: 'soft'}, `in ${title(about.way)}`),
+      make('span', {class: 'soft'}, begins),
+    )
+  }
+
+  async function look() {
+    const text = query.value.trim()
+    const answer = text ? await asked('find', text) : {words: [], documents: {}}
+    if (text !== query.value.trim()) return
+    if (answer instanceof Node) return showFound(answer)
+    marks.clear()
+    if (answer.words.length) for (const [id, rank] of answer.words[0][1]) marks.set(id, rank)
+    showFound(answer.words.map(foundWord), Object.entries(answer.documents).map(foundDocument))
+    if (text && !found.childNodes.length) found.append(host.nothing(text))
+    found.hidden = !text
+    drawTree()
+  }
+
+  query.addEventListener('input', () => {
+    clearTimeout(typed)
+    typed = setTimeout(look, 120)
+  })
+  query.addEventListener('keydown', event => {
+    own(event)
+    if (event.key === 'Escape') {
+      query.value = ''
+      look()
+    }
+    if (event.key === 'ArrowDown') {
+      event.preventDefault()
+      const next = found.querySelector('button') || rowOf(state.selected)
+      next.focus()
+    }
+  })
+
+  // ---- Tools: the number of leaves, folding all, files to save
+
+  const leaves = make('output', {})
+  const most = tree.splits.length + 1
+  const slider = make('input', {type: 'range', min: 1, max: most, 'aria-label': 'number of leaves'})
+
+  function grow(n) {
+    state.leaves = n
+    leaves.value = n
+    slider.value = n
+    host.keep('leaves')
+  }
+
+  function unfold(all) {
+    state.unfolded = new Set(tree.splits.slice(0, all ? state.leaves - 1 : 0))
+    if (!all) state.selected = ''
+    host.keep('unfolded')
+    host.keep('selected')
+    drawAll()
+  }
+
+  function drawAll() {
+    leaves.value = state.leaves
+    slider.value = state.leaves
+    drawTree()
+    const id = state.selected
+    if (shown(id)) drawNode()
+    else choose(id, {focus: false})
+  }
+
+  async function save(what) {
+    const file = await asked('save', what)
+    if (file instanceof Node) return showFound(file)
+    const link = make('a', {download: file.name, href: URL.createObjectURL(new Blob([file.text], {type: file.type}))})
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000)
+  }
+
+  slider.addEventListener('input', () => {
+    grow(+slider.value)
+    unfold(true)
+  })
+  slider.addEventListener('keydown', own)
+
+  // ---- Keys pressed here are not for JupyterLab, but for Ctrl+S; windows hear of keys before documents do
+
+  const suppress = 'data-lm-suppress-shortcuts'
+  const hear = event => {
+    if (event.composedPath().includes(place)) place.toggleAttribute(suppress, !saving(event))
+  }
+  place.classList.add('nmf2')
+  place.setAttribute(suppress, 'true')
+  addEventListener('keydown', hear, true)
+
+  // ---- Drawn for the first time
+
+  const button = (name, act) => make('button', {onclick: act}, name)
+  const tools = [
+    query,
+    make('label', {}, 'leaves', slider, leaves),
+    button('unfold all', () => unfold(true)),
+    button('fold all', () => unfold(false)),
+    host.saves && [button('save page', () => save('page')), button('save labels', () => save('table'))],
+  ]
+  fill(place, make('div', {class: 'bar-of-tools'}, tools), found, make('div', {class: 'panes'}, rows, pane))
+  drawAll()
+  return {redraw: drawAll, leave: () => removeEventListener('keydown', hear, true)}
+}

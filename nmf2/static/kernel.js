@@ -1,0 +1,99 @@
+// The host of the explorer in a notebook: questions are sent to a running kernel, and the state is shared with it.
+
+// ---- Questions: each goes out with a number, and the answer with the same number belongs to it
+
+const SHARED = {selected: 'selected', leaves: 'n_leaves', unfolded: 'unfolded'} // our names, and the kernel's
+
+function kernelHost(model) {
+  const waiting = new Map()
+  const view = Math.random().toString(36) // a second view of the same widget has numbers of its own
+  let asked = 0
+
+  function answered(answer) {
+    const call = waiting.get(answer.call)
+    waiting.delete(answer.call)
+    if (!call) return
+    if ('error' in answer) call.reject(new Error(answer.error))
+    else call.resolve(answer.answer)
+  }
+
+  function ask(what, ...given) {
+    asked += 1
+    const call = view + asked
+    return new Promise((resolve, reject) => {
+      waiting.set(call, {resolve, reject})
+      try {
+        model.send({call, ask: what, given})
+      } catch {
+        reject(new Error('The kernel does not know this explorer any more: run its cell again.'))
+      }
+    })
+  }
+
+  const host = {
+    tree: model.get('about'),
+    state: stateOf(model),
+    ask,
+    more: true,
+    none: '(There is no text.)',
+    names: true,
+    saves: true,
+    nothing: text => `No word begins with “${text}”, and no document is called so.`,
+    leave: () => model.off('msg:custom', answered),
+  }
+  host.keep = name => {
+    const value = host.state[name]
+    host.keeping = true
+    model.set(SHARED[name], name === 'unfolded' ? [...value] : value)
+    host.keeping = false
+    model.save_changes()
+  }
+  model.on('msg:custom', answered)
+  return host
+}
+
+function stateOf(model) {
+  const state = {names: model.get('names')}
+  for (const name in SHARED) state[name] = model.get(SHARED[name])
+  state.unfolded = new Set(state.unfolded)
+  return state
+}
+
+// ---- Drawing: what the kernel or another view changed is drawn; what this view changed itself is left alone
+
+const plain = state => ({...state, unfolded: [...state.unfolded]})
+
+function render({model, el}) {
+  let host
+  let view
+
+  function begin() {
+    host?.leave()
+    view?.leave()
+    host = kernelHost(model)
+    el.style.setProperty('--height', model.get('height'))
+    view = explore(el, host)
+  }
+
+  function changed() {
+    if (host.keeping) return
+    const theirs = stateOf(model)
+    const same = name => JSON.stringify(plain(host.state)[name]) === JSON.stringify(plain(theirs)[name])
+    if (Object.keys(theirs).every(same)) return
+    Object.assign(host.state, theirs)
+    view.redraw()
+  }
+
+  begin()
+  const names = ['names', ...Object.values(SHARED)].map(name => `change:${name}`).join(' ')
+  model.on(names, changed)
+  model.on('change:about', begin)
+  return () => {
+    host.leave()
+    view.leave()
+    model.off(names, changed)
+    model.off('change:about', begin)
+  }
+}
+
+export default {render}
