@@ -89,7 +89,7 @@ def flatten(
     back = order.inverse()
     return Ht[back.columns], W[back.rows]
 
-# %% ../nbs/23_flat.ipynb #b8f519f1
+# %% ../nbs/23_flat.ipynb #3af204db
 OWN = "n_clusters", "moves_max_iter", "refine", "topics"          # parameters that are not the tree's
 
 def _check_own(est):
