@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['WEIGHTS', 'SIZES', 'INTEGRATORS', 'columns_of', 'hypergraph', 'weighted_columns', 'co_association', 'jaccard',
-           'seeded', 'renumber', 'integrate', 'in_parallel', 'Run', 'fit_run', 'owners', 'votes', 'agreement',
-           'HypergraphEnsemble', 'stability', 'ordered_co_association', 'cophenetic', 'patterns', 'thresholded',
-           'aggregation_matrix', 'Round', 'same_clusterings', 'judge', 'one_round', 'aggregate', 'ClusterAggregation']
+           'renumber', 'seeded', 'integrate', 'in_parallel', 'Run', 'fit_run', 'owners', 'votes', 'agreement',
+           'check_clusters', 'ByVotes', 'HypergraphEnsemble', 'stability', 'ordered_co_association', 'cophenetic',
+           'patterns', 'thresholded', 'aggregation_matrix', 'Round', 'same_clusterings', 'judge', 'one_round',
+           'aggregate', 'ClusterAggregation']
 
 # %% ../nbs/32_consensus.ipynb #3b8628a1
 import warnings
@@ -75,24 +76,42 @@ def co_association(
 )->np.ndarray:        # (len(docs), len(docs))
     "What each two of some documents have in common: H Hᵀ. Dense, so for a few thousand at most."
     H = H if docs is None else H[docs]
-    if H.shape[0] > 10_000: raise ValueError(f"docs must be at most 10000 to be compared two by two, got {H.shape[0]}: take a sample")
+    if H.shape[0] > 10_000:
+        raise ValueError(f"docs must be at most 10000 to be compared two by two, got {H.shape[0]}: take a sample")
     return (H @ H.T).toarray()
 
+# %% ../nbs/32_consensus.ipynb #e3418fef
 def jaccard(
     H:sp.csr_array,   # incidence, (n_docs, clusters)
 )->np.ndarray:        # (clusters, clusters)
-    "How alike two clusters are: of 0/1 columns, documents in both over documents in either. Source: Strehl and Ghosh (2002)."
+    """How alike two clusters are: of 0/1 columns, documents in both over documents in either.
+
+    Source: Strehl and Ghosh (2002).
+    """
     both = (H.T @ H).toarray().astype(np.float64)
     size = both.diagonal()
     either = size[:,None] + size - both
     return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
 
+# %% ../nbs/32_consensus.ipynb #2dcd1c92
+def renumber(
+    labels,       # whole numbers, negative for none, (n_docs,)
+)->np.ndarray:    # (n_docs,)
+    "Labels counted from 0 without gaps, in the order in which they occur; −1 for none."
+    labels = np.asarray(labels)
+    out = np.full(len(labels), -1)
+    _, first, inverse = np.unique(labels[labels >= 0], return_index=True, return_inverse=True)
+    out[labels >= 0] = first.argsort().argsort()[inverse]
+    return out
+
 # %% ../nbs/32_consensus.ipynb #75d254a0
 def _by_bisection(H, k, seed): return RepeatedBisection(k, random_state=seed).fit_predict(H)
 
-def _by_kmeans(H, k, seed): return KMeans(k, n_init=10, random_state=seed % 2**32).fit_predict(unit_rows(H, signed=True))
+def _by_kmeans(H, k, seed):
+    return KMeans(k, n_init=10, random_state=seed % 2**32).fit_predict(unit_rows(H, signed=True))
 
-def _by_nmf(H, k, seed): return heaviest(nmf(H, k, "hals", n_init=3, init="documents", tol=1e-3, random_state=seed).W)
+def _by_nmf(H, k, seed):
+    return heaviest(nmf(H, k, "hals", n_init=3, init="documents", tol=1e-3, random_state=seed).W)
 
 # %% ../nbs/32_consensus.ipynb #747cf067
 def _by_spectral(H, k, seed):
@@ -103,14 +122,17 @@ def _by_spectral(H, k, seed):
 
 # %% ../nbs/32_consensus.ipynb #d3cffadb
 def _by_meta(H, k, seed):
-    if H.shape[1] > 5000: raise ValueError(f'"meta" compares all pairs of clusters, and {H.shape[1]} are more than 5000')
-    if H.shape[1] <= k: group = np.arange(H.shape[1])
-    else:
-        apart = np.maximum(1 - jaccard(H), 0)               # rounding may take equal ones below zero
-        np.fill_diagonal(apart, 0)
-        group = fcluster(linkage(squareform(apart, checks=False), "average"), k, "maxclust") - 1
-    G = columns_of(group).toarray()
+    G = columns_of(_groups_of_clusters(H, k)).toarray()
     return heaviest((H @ G)/G.sum(0))
+
+def _groups_of_clusters(H, k):
+    "At most k groups of clusters, by average linkage of their Jaccard distances"
+    n = H.shape[1]
+    if n > 5000: raise ValueError(f'"meta" compares all pairs of clusters, and {n} are more than 5000')
+    if n <= k: return np.arange(n)
+    apart = np.maximum(1 - jaccard(H), 0)               # rounding may take equal ones below zero
+    np.fill_diagonal(apart, 0)
+    return fcluster(linkage(squareform(apart, checks=False), "average"), k, "maxclust") - 1
 
 # %% ../nbs/32_consensus.ipynb #0ad25159
 SIZES = "n_clusters", "n_components", "n_leaves"
@@ -122,19 +144,20 @@ def seeded(
 ):                       # a copy, not fitted
     "A copy of an estimator with a seed and a number of clusters of its own."
     est = clone(est)
-    has, new = est.get_params(deep=False), {}
-    if "random_state" in has: new["random_state"] = seed % 2**32
-    if k is not None:
-        size = next((name for name in SIZES if name in has), None)
-        if size is None: raise ValueError(f"{type(est).__name__} has none of the parameters {', '.join(SIZES)} to set to {k}")
-        new[size] = k
-    return est.set_params(**new)
+    has = est.get_params(deep=False)
+    if "random_state" in has: est.set_params(random_state=seed % 2**32)
+    if k is None: return est
+    size = next((name for name in SIZES if name in has), None)
+    if size is None:
+        raise ValueError(f"{type(est).__name__} has none of the parameters {', '.join(SIZES)} to set to {k}")
+    return est.set_params(**{size: k})
 
 # %% ../nbs/32_consensus.ipynb #e2ce84e0
 def _labels_of(est, W):
     "The clusters that a fitted estimator found: its `labels_`, or else the largest memberships"
     if hasattr(est, "labels_"): return np.asarray(est.labels_)
-    if W is None: raise ValueError(f"{type(est).__name__} has neither labels_ nor fit_transform, so there are no clusters")
+    if W is None:
+        raise ValueError(f"{type(est).__name__} has neither labels_ nor fit_transform, so there are no clusters")
     return heaviest(W)
 
 def _labels_by(est, X):
@@ -143,19 +166,15 @@ def _labels_by(est, X):
     W = est.fit_transform(X)
     return _labels_of(est, W)
 
-# %% ../nbs/32_consensus.ipynb #2dcd1c92
-INTEGRATORS = {"bisection": _by_bisection, "kmeans": _by_kmeans, "nmf": _by_nmf, "spectral": _by_spectral, "meta": _by_meta}
-
-def renumber(
-    labels,       # whole numbers, negative for none, (n_docs,)
-)->np.ndarray:    # (n_docs,)
-    "Labels counted from 0 without gaps, in the order in which they occur; −1 for none."
-    labels, out = np.asarray(labels), np.full(len(labels), -1)
-    _, first, inverse = np.unique(labels[labels >= 0], return_index=True, return_inverse=True)
-    out[labels >= 0] = first.argsort().argsort()[inverse]
-    return out
-
 # %% ../nbs/32_consensus.ipynb #9f880684
+INTEGRATORS = {"bisection": _by_bisection, "kmeans": _by_kmeans, "nmf": _by_nmf, "spectral": _by_spectral,
+               "meta": _by_meta}
+
+def _clustered(H, k, how, seed):
+    "Rows without care: there must be more different ones than clusters, and none without entries"
+    with threadpool_limits(1):
+        return INTEGRATORS[how](H, k, seed) if isinstance(how, str) else _labels_by(seeded(how, seed, k), H)
+
 def integrate(
     H:sp.csr_array,        # incidence, (n_docs, clusters)
     k:int,                 # clusters wanted
@@ -163,16 +182,16 @@ def integrate(
     seed:int=0,            # of what is random in it
 )->np.ndarray:             # (n_docs,)
     "Cluster the rows of an incidence matrix; −1 for documents without any entry."
-    labels, there = np.full(H.shape[0], -1), np.flatnonzero(np.diff(H.indptr))
+    labels = np.full(H.shape[0], -1)
+    there = np.flatnonzero(np.diff(H.indptr))
     H = H[there]
     marks = (H @ np.random.default_rng(seed).random(H.shape[1])).round(9)       # equal rows, equal marks
     kinds, inverse = np.unique(marks, return_inverse=True)
-    if len(kinds) <= k: labels[there] = inverse
-    else:
-        with threadpool_limits(1): labels[there] = INTEGRATORS[how](H, k, seed) if isinstance(how, str) else _labels_by(seeded(how, seed, k), H)
+    labels[there] = inverse if len(kinds) <= k else _clustered(H, k, how, seed)
     labels = renumber(labels)
     found = labels.max(initial=-1) + 1
-    if found < k: warnings.warn(f"only {found} clusters, not {k}, among {len(kinds)} different rows of the incidence matrix")
+    if found < k:
+        warnings.warn(f"only {found} clusters, not {k}, among {len(kinds)} different rows of the incidence matrix")
     return labels
 
 # %% ../nbs/32_consensus.ipynb #05137507
@@ -180,17 +199,20 @@ def in_parallel(
     task,                  # a function of a number from 0 on
     n:int,                 # how many numbers
     desc:str="Runs",       # for the progress bar
-    verbose:bool=False,   # show one?
+    verbose:bool=False,    # show one?
 )->list:                   # what `task` gave for each number
     "Independent tasks on as many threads as numba may use; the threads inside each task share what is left."
-    out, stopped, inside = [None]*n, [], max(1, get_num_threads()//max(n, 1))
+    inside = max(1, get_num_threads()//max(n, 1))
+    out, stopped = [None]*n, []
     def one(i, bar):
         if stopped: return
         before = get_num_threads()
         set_num_threads(inside)
         try:
             with threadpool_limits(1): out[i] = task(i)
-        except BaseException: stopped.append(i); raise
+        except BaseException:
+            stopped.append(i)
+            raise
         finally: set_num_threads(before)
         bar.update()
     with threadpool_limits(1), progress_bar(n, desc, verbose, "run") as bar: in_threads(one, n, bar)
@@ -202,7 +224,16 @@ def _say_once(said, n):
     kinds = {}
     for w in said: kinds.setdefault((w.category, str(w.message).split(":")[0]), []).append(str(w.message))
     for (category, _), texts in kinds.items():
-        warnings.warn(texts[0] + (f" ({len(texts)} such warnings in {n} runs)" if len(texts) > 1 else ""), category, stacklevel=4)
+        often = f" ({len(texts)} such warnings in {n} runs)" if len(texts) > 1 else ""
+        warnings.warn(texts[0] + often, category, stacklevel=4)
+
+def _saying_once(task, n):
+    "What a task of several runs gives, and its warnings, each once"
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        out = task()
+    _say_once(said, n)
+    return out
 
 # %% ../nbs/32_consensus.ipynb #1ba4ac34
 class Run(NamedTuple):
@@ -216,7 +247,8 @@ def _check_memberships(est, W, labels):
     "Stop where what an estimator transforms to isn't memberships"
     good = W is not None and W.shape[1] > labels.max(initial=-1) and np.isfinite(W).all() and W.min(initial=0) >= 0
     if not good or (W.argmax(1) == labels)[labels >= 0].mean() < .5:
-        raise ValueError(f"weights must be 'standard' for {type(est).__name__}: it has no memberships to weigh documents by")
+        raise ValueError(f"weights must be 'standard' for {type(est).__name__}: "
+                         "it has no memberships to weigh documents by")
 
 # %% ../nbs/32_consensus.ipynb #cfeaa498
 def fit_run(
@@ -227,7 +259,8 @@ def fit_run(
     "Fit an estimator, and make columns of what it found."
     W = np.asarray(est.fit_transform(X)) if hasattr(est, "fit_transform") else est.fit(X) and None
     labels = _labels_of(est, W)
-    error = next((float(getattr(est, name)) for name in ("reconstruction_err_", "inertia_") if hasattr(est, name)), np.nan)
+    measures = [name for name in ("reconstruction_err_", "inertia_") if hasattr(est, name)]
+    error = float(getattr(est, measures[0])) if measures else np.nan
     if weights == "standard": return Run(labels, error, columns_of(labels), est)
     _check_memberships(est, W, labels)
     return Run(labels, error, weighted_columns(W, labels, weights), est)
@@ -243,6 +276,7 @@ def owners(
     total = S.sum(1, keepdims=True)
     return S/np.where(total > 0, total, 1)
 
+# %% ../nbs/32_consensus.ipynb #f0718a78
 def votes(
     H:sp.csr_array,       # incidence of some documents, (n, clusters)
     owned:np.ndarray,     # from `owners`, (clusters, k)
@@ -258,10 +292,11 @@ def _summed_logs(counts): return counts*np.log(np.where(counts > 0, counts, 1))
 def agreement(
     labelings,      # clusterings of the same documents, a list of (n_docs,); −1 where one is silent
 )->np.ndarray:      # (r, r), from 0 to 1
-    "Normalised mutual information of each two clusterings, with the arithmetic mean, over the documents that both place."
+    "Normalised mutual information of each two clusterings, by the arithmetic mean, over the documents that both place."
     H, f = hypergraph(labelings).astype(np.float64), _summed_logs
+    C = (H.T @ H).tocsr()
     sizes = [max(1, int(np.max(labels, initial=-1)) + 1) for labels in labelings]
-    starts, C = np.cumsum([0, *sizes]), (H.T @ H).tocsr()
+    starts = np.cumsum([0, *sizes])
     def summed(values): return np.add.reduceat(values, starts[:-1], axis=-1)
     out = np.zeros((len(sizes), len(sizes)))
     for a in range(len(sizes)):
@@ -276,20 +311,33 @@ def agreement(
 # %% ../nbs/32_consensus.ipynb #d5e30747
 def _bases(est, seed):
     "The estimators to fit, one for each run, after a look at every parameter"
-    k, r = check_number("n_clusters", est.n_clusters, 1), check_number("n_runs", est.n_runs, 1)
-    for name, known in (("weights", WEIGHTS), ("integrate", INTEGRATORS)):
-        check_choice(name, getattr(est, name), known)
+    k = check_number("n_clusters", est.n_clusters, 1)
+    r = check_number("n_runs", est.n_runs, 1)
+    check_choice("weights", est.weights, WEIGHTS)
+    check_choice("integrate", est.integrate, INTEGRATORS)
     sizes = [k if est.base is None else None]
-    if est.n_components is not None: sizes = [check_number("n_components", size, 1) for size in np.atleast_1d(est.n_components).tolist()]
+    if est.n_components is not None:
+        sizes = [check_number("n_components", size, 1) for size in np.atleast_1d(est.n_components).tolist()]
     base = NMF(solver="hals", init="random", max_iter=10, tol=0) if est.base is None else est.base
-    if r > 1 and "random_state" not in base.get_params(): raise ValueError("base must have a random_state, or all runs are the same")
+    if r > 1 and "random_state" not in base.get_params():
+        raise ValueError("base must have a random_state, or all runs are the same")
     return [seeded(base, seed + 1 + q, sizes[q % len(sizes)]) for q in range(r)]
+
+def check_clusters(
+    n_clusters:int,   # clusters wanted
+    X,                # document-term matrix, (n_docs, n_terms)
+):
+    "Stop if there are fewer documents than clusters wanted."
+    if n_clusters > X.shape[0]:
+        raise ValueError(f"n_clusters must be at most {X.shape[0]}, the number of documents, got {n_clusters}")
 
 def _best_labels(runs, k):
     "Labels of the run with the smallest error; without errors, of the one that agrees most with the others"
-    labelings, errors = [run.labels for run in runs], np.array([run.error for run in runs])
+    labelings = [run.labels for run in runs]
+    errors = np.array([run.error for run in runs])
     if len(runs) > 1 and k > 1 and all(np.array_equal(labels, labelings[0]) for labels in labelings):
-        warnings.warn("all runs are the same, down to the numbers of their clusters: does base use its random_state?", stacklevel=3)
+        warnings.warn("all runs are the same, down to the numbers of their clusters: does base use its random_state?",
+                      stacklevel=3)
     best = np.nanargmin(errors) if np.isfinite(errors).any() else agreement(labelings).sum(0).argmax()
     return labelings[best].copy()
 
@@ -300,57 +348,11 @@ def _columns_by(run, X, weights):
     W = np.asarray(est.transform(X)) if weights != "standard" or not hasattr(est, "predict") else None
     labels = est.predict(X) if hasattr(est, "predict") else heaviest(W)
     k = run.columns.shape[1]
-    labels = np.where(labels < k, labels, -1)              # a cluster that had no document of the fit says nothing of others
+    labels = np.where(labels < k, labels, -1)       # a cluster that had no document of the fit says nothing of others
     return columns_of(labels, k=k) if weights == "standard" else weighted_columns(W, labels, weights)
 
-# %% ../nbs/32_consensus.ipynb #f8c87898
-@renamed(n_topics="n_components", progress="verbose")
-class HypergraphEnsemble(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    """One clustering made of many runs of NMF, by a weighted hypergraph.
-
-    After `fit`:
-
-    - `labels_` (n_docs,): cluster of each document, −1 for those that no run could place, such as empty ones
-    - `components_` (n_clusters, n_terms): the mean document of each cluster, of unit length
-    - `runs_` list: of each run its `labels`, its `error`, its `columns` and its fitted `estimator`
-    - `incidence_` (n_docs, clusters of all runs): the hypergraph, CSR
-    - `best_labels_` (n_docs,): of the run with the smallest error; without errors, of the one that agrees most with the others
-    - `confidence_` (n_docs,): the share of a document's votes that its cluster has
-
-    Source: Shinnou and Sasaki (2007).
-    """
-    def __init__(self,
-        n_clusters:int=20,           # clusters wanted in the end
-        *,
-        n_runs:int=20,               # runs
-        weights:str="weighted",      # "weighted", "standard" or "full"
-        integrate:str="bisection",   # "bisection", "kmeans", "nmf", "spectral" or "meta"
-        base=None,                   # estimator to run; None for ten turns of NMF by HALS from random factors
-        n_components=None,               # clusters of each run: a number, or several to take in turns; None for as many as wanted in the end, or as `base` has
-        verbose:bool=False,         # show a progress bar?
-        random_state=None,           # seed of the runs and of what comes after
-    ):
-        self.n_clusters, self.n_runs, self.weights, self.integrate, self.base = n_clusters, n_runs, weights, integrate, base
-        self.n_components, self.verbose, self.random_state = n_components, verbose, random_state
-
-    def fit(self, X, y=None):
-        seed = seed_of(self.random_state)
-        bases = _bases(self, seed)
-        X = check_matrix(self, X)
-        if self.n_clusters > X.shape[0]:
-            raise ValueError(f"n_clusters must be at most {X.shape[0]}, the number of documents, got {self.n_clusters}")
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            self.runs_ = in_parallel(lambda q: fit_run(bases[q], X, self.weights), len(bases), "Running the ensemble", self.verbose)
-        _say_once(said, len(bases))
-        self.incidence_ = sp.hstack([run.columns for run in self.runs_], format="csr")
-        self.labels_ = integrate(self.incidence_, self.n_clusters, self.integrate, seed)
-        k, there = max(1, self.labels_.max() + 1), self.labels_ >= 0
-        self.best_labels_, self.components_ = _best_labels(self.runs_, k), rows_of_length_one(centroids(X, self.labels_, k))
-        self._owners = owners(self.incidence_, self.labels_, k)
-        self.confidence_ = np.where(there, votes(self.incidence_, self._owners)[np.arange(len(there)), self.labels_], 0)
-        return self
-
+class ByVotes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    "What an estimator does with new documents if it has `runs_`, the `weights` of their columns, and their `owners`."
     def transform(self, X):
         "What all runs together say about each document: the share of its votes for each cluster, (n, n_clusters)."
         check_is_fitted(self)
@@ -369,6 +371,54 @@ class HypergraphEnsemble(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         tags.input_tags.sparse = tags.input_tags.positive_only = True
         return tags                                    # shares of votes are float64, whatever X is
 
+# %% ../nbs/32_consensus.ipynb #f8c87898
+@renamed(n_topics="n_components", progress="verbose")
+class HypergraphEnsemble(ByVotes):
+    """One clustering made of many runs of NMF, by a weighted hypergraph.
+
+    After `fit`:
+
+    - `labels_` (n_docs,): cluster of each document, −1 for those that no run could place, such as empty ones
+    - `components_` (n_clusters, n_terms): the mean document of each cluster, of unit length
+    - `runs_` list: of each run its `labels`, its `error`, its `columns` and its fitted `estimator`
+    - `incidence_` (n_docs, clusters of all runs): the hypergraph, CSR
+    - `best_labels_` (n_docs,): of the run with the smallest error; without errors, of the one that agrees most with others
+    - `confidence_` (n_docs,): the share of a document's votes that its cluster has
+
+    Source: Shinnou and Sasaki (2007).
+    """
+    def __init__(self,
+        n_clusters:int=20,           # clusters wanted in the end
+        *,
+        n_runs:int=20,               # runs
+        weights:str="weighted",      # "weighted", "standard" or "full"
+        integrate:str="bisection",   # "bisection", "kmeans", "nmf", "spectral" or "meta"
+        base=None,                   # estimator to run; None for ten turns of NMF by HALS from random factors
+        n_components=None,           # clusters of a run, or several to take in turns; None for `n_clusters`, or as `base` has
+        verbose:bool=False,          # show a progress bar?
+        random_state=None,           # seed of the runs and of what comes after
+    ):
+        self.n_clusters, self.n_runs, self.weights, self.integrate = n_clusters, n_runs, weights, integrate
+        self.base, self.n_components, self.verbose, self.random_state = base, n_components, verbose, random_state
+
+    def fit(self, X, y=None):
+        seed = seed_of(self.random_state)
+        bases = _bases(self, seed)
+        X = check_matrix(self, X)
+        check_clusters(self.n_clusters, X)
+        def one_run(q): return fit_run(bases[q], X, self.weights)
+        def runs(): return in_parallel(one_run, len(bases), "Running the ensemble", self.verbose)
+        self.runs_ = _saying_once(runs, len(bases))
+        self.incidence_ = sp.hstack([run.columns for run in self.runs_], format="csr")
+        self.labels_ = integrate(self.incidence_, self.n_clusters, self.integrate, seed)
+        k = max(1, self.labels_.max() + 1)
+        self.best_labels_ = _best_labels(self.runs_, k)
+        self.components_ = rows_of_length_one(centroids(X, self.labels_, k))
+        self._owners = owners(self.incidence_, self.labels_, k)
+        for_own = votes(self.incidence_, self._owners)[np.arange(X.shape[0]), self.labels_]
+        self.confidence_ = np.where(self.labels_ >= 0, for_own, 0)
+        return self
+
 # %% ../nbs/32_consensus.ipynb #d78bb522
 def stability(
     labelings,          # clusterings of the same documents, a list of (n_docs,)
@@ -376,10 +426,14 @@ def stability(
 )->tuple:               # of documents (n_docs,), of clusters (k,), from 0 to 1
     "How often a document is with the others of its cluster, on average over them; and the mean over each cluster."
     H, labels = hypergraph(labelings), np.asarray(labels)
-    k, there = max(1, labels.max(initial=-1) + 1), labels >= 0
-    member, docs, mine = columns_of(labels, k=k), np.zeros(len(labels)), labels[labels >= 0]
-    size, sums = member.sum(0), (member.T @ H).tocsr()
-    met = H[there].multiply(sums[mine]).sum(1) - H[there].sum(1)           # how often it met the others, itself left out
+    k = max(1, labels.max(initial=-1) + 1)
+    there = labels >= 0
+    mine = labels[there]
+    member = columns_of(labels, k=k)
+    size = member.sum(0)
+    sums = (member.T @ H).tocsr()
+    met = H[there].multiply(sums[mine]).sum(1) - H[there].sum(1)       # how often it met the others, itself left out
+    docs = np.zeros(len(labels))
     docs[there] = np.where(size[mine] > 1, met/(np.maximum(size[mine] - 1, 1)*len(labelings)), 1)
     return docs, np.bincount(mine, docs[there], k)/np.maximum(size, 1)
 
@@ -415,7 +469,7 @@ def cophenetic(
 # %% ../nbs/32_consensus.ipynb #b1fef811
 def patterns(
     labelings,   # clusterings of the same documents, a list of (n_docs,)
-)->tuple:        # clusterings of one document of each kind, a list of (p,); the kind of each document (n_docs,); how many there are (p,)
+)->tuple:        # clusterings of one document of each kind (p,); each document's kind (n_docs,); how many of each (p,)
     "Documents that all clusterings treat alike, put together."
     kinds, which, count = np.unique(np.stack(labelings, 1), axis=0, return_inverse=True, return_counts=True)
     return list(kinds.T), which.ravel(), count
@@ -428,16 +482,18 @@ def thresholded(
     room:int=4_000_000,    # entries to have at hand at a time
 )->sp.csr_array:           # (a, b)
     "A Bᵀ without its small entries, a block of rows after another."
-    Bt, cuts, parts = B.T.tocsr(), [0], []
-    before = np.r_[0, np.cumsum(sp.csr_array((np.ones(A.nnz), A.indices, A.indptr), A.shape) @ np.diff(Bt.indptr))]
-    while cuts[-1] < A.shape[0]:
-        lo = cuts[-1]
-        cuts.append(max(lo + 1, int(np.searchsorted(before, before[lo] + room, "right")) - 1))
-        block = A[lo:cuts[-1]] @ Bt
+    Bt = B.T.tocsr()
+    entries = sp.csr_array((np.ones(A.nnz), A.indices, A.indptr), A.shape) @ np.diff(Bt.indptr)     # of a row, at most
+    before = np.r_[0, np.cumsum(entries)]
+    begin, blocks = 0, []
+    while begin < A.shape[0]:
+        end = max(begin + 1, int(np.searchsorted(before, before[begin] + room, "right")) - 1)
+        block = A[begin:end] @ Bt
         block.data[block.data <= least] = 0
         block.eliminate_zeros()
-        parts.append(block)
-    return sp.vstack(parts, format="csr")
+        blocks.append(block)
+        begin = end
+    return sp.vstack(blocks, format="csr")
 
 # %% ../nbs/32_consensus.ipynb #2e948d53
 def aggregation_matrix(
@@ -446,9 +502,14 @@ def aggregation_matrix(
     max_entries:int=20_000_000,    # above so many, only a sample of the documents has columns
     seed:int=0,                    # of the sample
 )->sp.csr_array:                   # (n_docs, kinds of documents), float32
-    "How often two documents were put together, if often enough; equal columns are one. Source: Race (2008), Section 0.3."
+    """How often two documents were put together, if often enough; equal columns are one.
+
+    Source: Race (2008), Section 0.3.
+    """
     kinds, which, count = patterns(labelings)
-    H, least, n = hypergraph(kinds), threshold*len(labelings) + 1e-6, len(which)
+    H = hypergraph(kinds)
+    least = threshold*len(labelings) + 1e-6
+    n = len(which)
     probe = which[_some_docs(n, 200, seed)]
     entries = n*thresholded(H[probe], H, least).nnz/len(probe)
     if entries > max_entries:
@@ -475,6 +536,7 @@ def same_clusterings(
     known = {}
     return np.array([known.setdefault(renumber(labels).tobytes(), i) for i, labels in enumerate(labelings)])
 
+# %% ../nbs/32_consensus.ipynb #945f3386
 def judge(
     labelings,       # what each algorithm found, a list of (n_docs,)
     columns:int=0,   # columns of the matrix they saw
@@ -483,7 +545,8 @@ def judge(
     same, A, r = same_clusterings(labelings), agreement(labelings), len(labelings)
     often = np.bincount(same)[same]
     best = np.lexsort((-A.sum(1).round(9), -often))[0]
-    return Round(labelings, int(often.max()), (A.sum() - A.trace())/(r*(r - 1)) if r > 1 else 1., renumber(labelings[best]), columns)
+    mean = (A.sum() - A.trace())/(r*(r - 1)) if r > 1 else 1.
+    return Round(labelings, int(often.max()), mean, renumber(labelings[best]), columns)
 
 # %% ../nbs/32_consensus.ipynb #776c800e
 def one_round(
@@ -506,20 +569,22 @@ def aggregate(
     k:int,                         # clusters wanted
     algorithms=("bisection", "kmeans", "nmf", "spectral"),    # estimators, or names from `INTEGRATORS`
     *,
-    threshold=.5,                  # drop entries up to this share of the clusterings; several numbers for several rounds
-    max_iter:int=5,              # at most so many rounds
+    threshold=.5,                  # drop entries up to this share of the clusterings; or one number for each round
+    max_iter:int=5,                # at most so many rounds
     agree:float=.5,                # stop when more than this share of the algorithms find the very same clustering
     max_entries:int=20_000_000,    # as for `aggregation_matrix`
     seed:int=0,                    # of everything random
 )->tuple:                          # a list of `Round`, and whether enough algorithms agree in the last
     "Aggregation, iterated until the algorithms agree. Source: Race (2008), Section 0.3."
-    rounds, thresholds = [], np.atleast_1d(threshold).tolist()
+    thresholds = np.atleast_1d(threshold).tolist()
+    rounds = []
     for i in range(max_iter):
-        before = same_clusterings(labelings)
-        rounds.append(one_round(labelings, k, algorithms, thresholds[min(i, len(thresholds) - 1)], max_entries, seed + 1000*i))
+        least = thresholds[min(i, len(thresholds) - 1)]
+        rounds.append(one_round(labelings, k, algorithms, least, max_entries, seed + 1000*i))
+        found = rounds[-1].labelings
         if rounds[-1].common > agree*len(algorithms): return rounds, True
-        if i and all(same_clusterings(pair)[1] == 0 for pair in zip(labelings, rounds[-1].labelings)): break
-        labelings = rounds[-1].labelings
+        if i and all(same_clusterings(pair)[1] == 0 for pair in zip(labelings, found)): break
+        labelings = found
     return rounds, False
 
 # %% ../nbs/32_consensus.ipynb #df941f4c
@@ -531,27 +596,46 @@ def _given_labels(labels, n):
                          f"got an array of shape {labels.shape} and type {labels.dtype}")
     return renumber(labels)
 
-def _lists(est, n_terms):
-    "What a `ClusterAggregation` aggregates, and what clusters again"
-    k = est.n_clusters
-    for name in ("clusterers", "algorithms"):
-        given = getattr(est, name)
-        if given is not None and not isinstance(given, (list, tuple)): raise ValueError(f"{name} must be a list or None, got {given!r:.60}")
-    first = [race2008(name, k) for name in RACE if k <= n_terms or "SVDr" not in name] if est.clusterers is None else list(est.clusterers)
-    if not first: raise ValueError("clusterers must hold at least one estimator or clustering")
+# %% ../nbs/32_consensus.ipynb #2c0cb692
+def _first(est, n_terms):
+    "What a `ClusterAggregation` aggregates"
+    if est.clusterers is None:
+        return [race2008(name, est.n_clusters) for name in RACE if est.n_clusters <= n_terms or "SVDr" not in name]
+    if not len(est.clusterers): raise ValueError("clusterers must hold at least one estimator or clustering")
+    return list(est.clusterers)
+
+def _again(est, first):
+    "What clusters the aggregation matrix"
     again = [one for one in first if hasattr(one, "fit")] if est.algorithms is None else list(est.algorithms)
     again = again or ["bisection", "kmeans", "nmf", "spectral"]
     for one in again:
         if not (one in INTEGRATORS if isinstance(one, str) else hasattr(one, "fit")):
             raise ValueError(f"algorithms must hold estimators, or names among {', '.join(INTEGRATORS)}; got {one!r}")
-    return first, again
+    return again
+
+def _lists(est, n_terms):
+    "What a `ClusterAggregation` aggregates, and what clusters again"
+    for name in ("clusterers", "algorithms"):
+        given = getattr(est, name)
+        if given is not None and not isinstance(given, (list, tuple)):
+            raise ValueError(f"{name} must be a list or None, got {given!r:.60}")
+    first = _first(est, n_terms)
+    return first, _again(est, first)
+
+# %% ../nbs/32_consensus.ipynb #dda408ba
+def _clusterings(first, X, seed, verbose):
+    "Those that were given, and those by the estimators among `first`"
+    given = {i: _given_labels(one, X.shape[0]) for i, one in enumerate(first) if not hasattr(one, "fit")}
+    def task(i): return given[i] if i in given else renumber(_labels_by(seeded(first[i], seed + i), X))
+    return in_parallel(task, len(first), "Clusterings", verbose)
 
 # %% ../nbs/32_consensus.ipynb #bd991ffb
 def _options(est):
     "The options of `aggregate`, or an error that names the parameter that is wrong"
     for name in ("threshold", "agree"):
         for value in np.atleast_1d(getattr(est, name)).tolist():
-            if check_number(name, value, 0, whole=False) >= 1: raise ValueError(f"{name} is a share and must be below 1, got {value!r}")
+            if check_number(name, value, 0, whole=False) >= 1:
+                raise ValueError(f"{name} is a share and must be below 1, got {value!r}")
     rounds = check_number("max_iter", est.max_iter, 1)
     return dict(threshold=est.threshold, agree=est.agree, max_iter=rounds if est.iterate else 1,
                 max_entries=check_number("max_entries", est.max_entries, 1))
@@ -566,7 +650,7 @@ class ClusterAggregation(ClusterMixin, BaseEstimator):
     - `labels_` (n_docs,): cluster of each document, −1 for those that too few clusterings place
     - `components_` (n_clusters, n_terms): the mean document of each cluster, of unit length
     - `labelings_` list of (n_docs,): the clusterings that were aggregated
-    - `rounds_` list: of each round what the algorithms found (`labelings`), how many the very same (`common`), how well they agree (`nmi`)
+    - `rounds_` list of `Round`: what the algorithms found, how many of them the very same, how well they agree
     - `n_iter_` int: rounds
     - `agreed_` bool: did enough algorithms find the very same in the end?
 
@@ -575,33 +659,33 @@ class ClusterAggregation(ClusterMixin, BaseEstimator):
     def __init__(self,
         n_clusters:int=20,             # clusters wanted
         *,
-        clusterers=None,               # what is aggregated: estimators, and clusterings given as whole numbers, (n_docs,); None for those of Race
-        algorithms=None,               # what clusters again: estimators, or names like "kmeans"; None for the estimators of `clusterers`
-        threshold=.5,                  # drop entries up to this share of the clusterings; several numbers for several rounds
+        clusterers=None,               # what is aggregated: estimators, and clusterings (n_docs,); None for those of Race
+        algorithms=None,               # what clusters again: estimators, or names like "kmeans"; None for those of `clusterers`
+        threshold=.5,                  # drop entries up to this share of the clusterings; or one number for each round
         iterate:bool=True,             # aggregate again until the algorithms agree?
-        max_iter:int=5,              # at most so many rounds
+        max_iter:int=5,                # at most so many rounds
         agree:float=.5,                # stop when more than this share of the algorithms find the very same clustering
         max_entries:int=20_000_000,    # of the aggregation matrix; above it only a sample of the documents has columns
-        verbose:bool=False,           # show a progress bar?
+        verbose:bool=False,            # show a progress bar?
         random_state=None,             # seed of everything
     ):
-        self.n_clusters, self.clusterers, self.algorithms, self.threshold = n_clusters, clusterers, algorithms, threshold
-        self.iterate, self.max_iter, self.agree, self.max_entries = iterate, max_iter, agree, max_entries
-        self.verbose, self.random_state = verbose, random_state
+        self.n_clusters, self.clusterers, self.algorithms = n_clusters, clusterers, algorithms
+        self.threshold, self.iterate, self.max_iter, self.agree = threshold, iterate, max_iter, agree
+        self.max_entries, self.verbose, self.random_state = max_entries, verbose, random_state
 
     def fit(self, X, y=None):
-        k, options, seed = check_number("n_clusters", self.n_clusters, 1), _options(self), seed_of(self.random_state)
+        k = check_number("n_clusters", self.n_clusters, 1)
+        options = _options(self)
+        seed = seed_of(self.random_state)
         X = check_matrix(self, X)
         first, again = _lists(self, X.shape[1])
-        if k > X.shape[0]: raise ValueError(f"n_clusters must be at most {X.shape[0]}, the number of documents, got {k}")
-        given = {i: _given_labels(one, X.shape[0]) for i, one in enumerate(first) if not hasattr(one, "fit")}
-        def task(i): return given[i] if i in given else renumber(_labels_by(seeded(first[i], seed + i), X))
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            self.labelings_ = in_parallel(task, len(first), "Clusterings", self.verbose)
-            self.rounds_, self.agreed_ = aggregate(self.labelings_, k, again, seed=seed + 1, **options)
-        _say_once(said, len(first))
-        self.labels_, self.n_iter_ = self.rounds_[-1].labels, len(self.rounds_)
+        check_clusters(k, X)
+        def both():
+            labelings = _clusterings(first, X, seed, self.verbose)
+            return labelings, *aggregate(labelings, k, again, seed=seed + 1, **options)
+        self.labelings_, self.rounds_, self.agreed_ = _saying_once(both, len(first))
+        self.labels_ = self.rounds_[-1].labels
+        self.n_iter_ = len(self.rounds_)
         self.components_ = rows_of_length_one(centroids(X, self.labels_, max(1, self.labels_.max() + 1)))
         return self
 

@@ -26,8 +26,11 @@ def leaf_topics(
 )->np.ndarray:       # of unit length, over the columns of `X`, (n_terms, n_leaves)
     "A topic for each leaf."
     leaves = tree.leaves(n)
-    if kind == "nmf": return np.stack([leaf.topic for leaf in leaves], 1)[slice(None) if order is None else order.columns]
-    Ht, place = np.zeros((tree.n_terms, len(leaves))), np.arange(tree.n_docs) if order is None else order.inverse().rows
+    if kind == "nmf":
+        Ht = np.stack([leaf.topic for leaf in leaves], 1)
+        return Ht if order is None else Ht[order.columns]
+    place = np.arange(tree.n_docs) if order is None else order.inverse().rows
+    Ht = np.zeros((tree.n_terms, len(leaves)))
     for k, leaf in enumerate(leaves):
         sub, terms = take(X, np.sort(place[leaf.docs]))
         basis, _, mix = leading_pair(documents(sub), steps=4)
@@ -67,11 +70,11 @@ def flatten(
     X,               # the matrix it was grown from, (n_docs, n_terms)
     n:int|None=None, # topics, at most the leaves there are; None for all
     *,
-    topics:str="nmf", # what stands for a leaf, as in `leaf_topics`
+    topics:str="nmf",      # what stands for a leaf, as in `leaf_topics`
     moves_max_iter:int=10, # passes in which documents move, at most
-    refine:int=0,    # sweeps of NMF after that
-    known=None,      # the order that `own_order` gives, and the matrix in it, if they are at hand
-)->tuple:            # topics (n_terms, n), weights (n_docs, n)
+    refine:int=0,          # sweeps of NMF after that
+    known=None,            # the order that `own_order` gives, and the matrix in it, if they are at hand
+)->tuple:                  # topics (n_terms, n), weights (n_docs, n)
     "A flat model from a tree. Source: Kuang, Drake and Park, Section 5; the moves, Zhao and Karypis (2004), Section 3."
     if known is None:
         order = own_order(X)
@@ -79,14 +82,24 @@ def flatten(
     order, own = known
     Ht = leaf_topics(tree, own, topics, n, order)
     W = memberships(own, Ht)
-    if moves_max_iter: W = memberships(own, Ht := move_documents(own, Ht, heaviest(W), moves_max_iter))
+    if moves_max_iter:
+        Ht = move_documents(own, Ht, heaviest(W), moves_max_iter)
+        W = memberships(own, Ht)
     for _ in range(refine): Ht, W = refine_topics(own, Ht, W)
     back = order.inverse()
     return Ht[back.columns], W[back.rows]
 
-# %% ../nbs/23_flat.ipynb #2104d9e4
+# %% ../nbs/23_flat.ipynb #3af204db
 OWN = "n_clusters", "moves_max_iter", "refine", "topics"          # parameters that are not the tree's
 
+def _check_own(est):
+    "Say which of these is wrong"
+    for name in ("moves_max_iter", "refine"): check_number(name, getattr(est, name), 0)
+    if est.n_clusters is not None: check_number("n_clusters", est.n_clusters, 1)
+    if est.n_clusters is None and est.min_score is None: raise ValueError("n_clusters or min_score must be given")
+    if est.topics not in ("nmf", "svd"): raise ValueError(f'topics must be "nmf" or "svd", got {est.topics!r}')
+
+# %% ../nbs/23_flat.ipynb #2104d9e4
 @renamed(moves="moves_max_iter", settled="side_tol", progress="verbose")
 class FlatNMF2(NumberedTopics, TopicModel):
     """A flat topic model from the leaves of a tree.
@@ -124,15 +137,13 @@ class FlatNMF2(NumberedTopics, TopicModel):
         self.n_clusters, self.moves_max_iter, self.refine, self.topics = n_clusters, moves_max_iter, refine, topics
         self.imbalance, self.trials, self.max_outliers, self.min_score = imbalance, trials, max_outliers, min_score
         self.leaf_choice, self.init, self.solver = leaf_choice, init, solver
-        self.tol, self.min_iter, self.max_iter, self.extrapolate, self.side_tol = tol, min_iter, max_iter, extrapolate, side_tol
+        self.tol, self.min_iter, self.max_iter = tol, min_iter, max_iter
+        self.extrapolate, self.side_tol = extrapolate, side_tol
         self.random_state, self.verbose = random_state, verbose
 
     def fit_transform(self, X, y=None):
         "Fit, and give the weights of the training documents, (n_docs, n_clusters)."
-        for name in ("moves_max_iter", "refine"): check_number(name, getattr(self, name), 0)
-        if self.n_clusters is not None: check_number("n_clusters", self.n_clusters, 1)
-        if self.n_clusters is None and self.min_score is None: raise ValueError("n_clusters or min_score must be given")
-        if self.topics not in ("nmf", "svd"): raise ValueError(f'topics must be "nmf" or "svd", got {self.topics!r}')
+        _check_own(self)
         names, X = names_of(X), check_matrix(self, X)
         shared = {name: value for name, value in self.get_params().items() if name not in OWN}
         self.hier_ = HierNMF2(self.n_clusters, **shared)
@@ -140,7 +151,9 @@ class FlatNMF2(NumberedTopics, TopicModel):
         self.hier_.fit(X)
         self.hier_.tree_.vocab = getattr(self, "feature_names_in_", names)
         with single_blas():
-            Ht, W = flatten(self.hier_.tree_, X, topics=self.topics, moves_max_iter=self.moves_max_iter, refine=self.refine, known=self.hier_.known_order())
-        self.components_, self.n_iter_ = np.ascontiguousarray(Ht.T, dtype=X.dtype), self.hier_.n_iter_
+            Ht, W = flatten(self.hier_.tree_, X, topics=self.topics, moves_max_iter=self.moves_max_iter,
+                            refine=self.refine, known=self.hier_.known_order())
+        self.components_ = np.ascontiguousarray(Ht.T, dtype=X.dtype)
+        self.n_iter_ = self.hier_.n_iter_
         self.labels_ = heaviest(W)
         return W

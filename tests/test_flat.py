@@ -104,7 +104,7 @@ def test_documents_without_a_topic(pile):
     X, _ = pile
     alone = sp.csr_matrix(([1.], ([1], [X.shape[1]])), shape=(2, X.shape[1] + 1))        # an empty one, and one with a word of its own
     X = sp.vstack([sp.hstack([X, sp.csr_matrix((450, 1))]), alone], format="csr")
-    with pytest.warns(UserWarning, match="1 of 452 documents are empty"): model = FlatNMF2(9).fit(X)
+    with pytest.warns(UserWarning, match="1 of 452 documents is empty"): model = FlatNMF2(9).fit(X)
     assert model.labels_[-2] == -1
     assert model.labels_[-1] == -1 or model.components_[model.labels_[-1], -1] > 0       # it has no words but its own
     assert (model.labels_[:450] >= 0).all()

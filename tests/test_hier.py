@@ -15,10 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import v_measure_score
 from sklearn.pipeline import make_pipeline
 
-from nmf2 import hier
+from nmf2 import hier, order
 from nmf2.data import count_terms
 from nmf2.flat import FlatNMF2
-from nmf2.hier import Grower, HierNMF2, cut_in_two, starter, try_node
+from nmf2.hier import Grower, GrowerOptions, HierNMF2, cut_in_two, starter, try_node
+from nmf2.tree import Tree
 from nmf2.rank2 import Rank2NMF
 from nmf2.weighting import text_pipeline
 
@@ -183,7 +184,7 @@ def test_no_trials_keep_every_document():
 
 
 def test_documents_that_are_all_alike_are_one_leaf():
-    with pytest.warns(UserWarning, match="n_leaves=3 can't be had"):
+    with pytest.warns(UserWarning, match="^n_leaves=3 can't be had: the only leaf can't be split: it holds at most three documents, or"):
         model = HierNMF2(3).fit(np.ones((10, 4)))
     assert model.n_leaves_ == 1 and (model.labels_ == 0).all()
     assert (model.predict(np.ones((2, 4))) == 0).all()
@@ -197,6 +198,8 @@ def test_empty_documents_belong_nowhere():
         with pytest.warns(UserWarning, match="2 of 183 documents are empty"): model = HierNMF2(4).fit(form)
         assert (model.labels_[[3, 77]] == -1).all() and (model.predict(form)[[3, 77]] == -1).all()
         assert set(model.tree_[""].outliers) == {3, 77}
+    X[77] = corpus_matrix()[77]
+    with pytest.warns(UserWarning, match="1 of 183 documents is empty: it gets the label -1"): HierNMF2(4).fit(X)
 
 
 def test_terms_that_never_occur_change_nothing():
@@ -264,8 +267,8 @@ def test_outliers_must_score_below_the_bar():
             split, _, took = super().split(*args)
             seen.append(split)
             return split, .25, took
-    grower = Probe(X, model.tree_, starter("svd", 0), imbalance=1., trials=3, min_score=0., leaf_choice="mndcg",
-                   options=dict(tol=1e-4, min_iter=1, max_iter=99, extrapolate=True))
+    options = dict(tol=1e-4, min_iter=1, max_iter=99, extrapolate=True)
+    grower = Probe(X, model.tree_, starter("svd", 0), GrowerOptions(imbalance=1., options=options))
     rows = np.arange(len(X))
     for bar, score in ((.25, .25), (.26, -2)):                  # as good as the least leaf: accepted; below it, three times: given up
         kept, found, *_ = try_node(grower, "0", rows, model.tree_.root_topic, bar)
@@ -313,7 +316,7 @@ def test_given_up_nodes_are_mentioned():
     def odd_one_first(docs, terms):
         x = X[np.ix_(docs, terms)]
         return None, [x[x.sum(1).argmax()], x.mean(0)]
-    with pytest.warns(UserWarning, match="max_outliers=0.02 cuts them"): HierNMF2(8, init=odd_one_first, max_outliers=None).fit(X)
+    with pytest.warns(UserWarning, match="1 given up for outliers: max_outliers=0.02 cuts it in two"): HierNMF2(8, init=odd_one_first, max_outliers=None).fit(X)
     assert HierNMF2(8, init=odd_one_first).fit(X).n_leaves_ == 8          # which works
 
 
@@ -329,6 +332,49 @@ def test_an_interrupted_fit_leaves_a_whole_tree():
     with pytest.raises(KeyboardInterrupt): model.fit(X)
     assert 1 <= model.n_leaves_ < 6
     assert_array_equal(model.labels_, whole.tree_.labels(model.n_leaves_))
+
+
+def interrupt(monkeypatch, owner, name, at):
+    "Press stop when a function is called for the `at`-th time"
+    real, calls = getattr(owner, name), []
+    def stopped(*args, **options):
+        calls.append(1)
+        if len(calls) == at: raise KeyboardInterrupt
+        return real(*args, **options)
+    monkeypatch.setattr(owner, name, stopped)
+    return calls
+
+
+def assert_beginning(model, whole):
+    "Every node is as in the whole tree, and growing on leads there"
+    tree, X = model.tree_, corpus_matrix()
+    assert tree.splits == whole.tree_.splits[:len(tree.splits)]
+    assert set(tree.nodes) == {node for id in tree.splits for node in (id + "0", id + "1")} | {""}
+    for id, node in tree.nodes.items():
+        assert node.tree is tree
+        for name in ("docs", "outliers"): assert_array_equal(getattr(node, name), getattr(whole.tree_[id], name))
+        for mine, theirs in zip(node.split or (), whole.tree_[id].split or ()): assert_array_equal(mine, theirs)
+    assert_array_equal(tree.root_topic, whole.tree_.root_topic)
+    if len(model.labels_) == len(X): assert_array_equal(model.labels_, tree.labels())
+    assert_array_equal(model.grow(6).labels_, whole.labels_)
+
+
+@pytest.mark.parametrize("owner, name", [(order, "_renumbered"), (Tree, "add")])
+def test_stop_while_a_tree_is_renumbered_or_added_to(monkeypatch, owner, name):
+    "Interrupted at the first, the second, … call, fitted anew or grown on: a model is as it was, or has the beginning of the tree"
+    X, seen = corpus_matrix(), 0
+    whole, small = HierNMF2(6).fit(X), HierNMF2(3).fit(X)
+    for again in (lambda model: model.fit(X), lambda model: model.grow(6)):
+        for at in range(1, 99):
+            model = pickle.loads(pickle.dumps(small)).set_params(n_leaves=6)
+            model._order, model._own = small._order, small._own
+            calls = interrupt(monkeypatch, owner, name, at)
+            try: again(model)
+            except KeyboardInterrupt: seen += 1
+            monkeypatch.undo()
+            assert_beginning(model, whole)
+            if len(calls) < at: break
+    assert seen > 10
 
 
 def exact_trees(**start):

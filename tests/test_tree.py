@@ -23,7 +23,7 @@ def fitted():
     corpus = planted_tree((3, 3), n_docs=360, overlap=.4, noise=.15, length=40, texts=True, random_state=1)
     X = count_pipeline().fit_transform(corpus.X)
     X = sp.csr_matrix(sp.vstack([X, sp.csr_matrix(X.shape, dtype=X.dtype)[:1]]))          # an empty document, so that somebody is dropped
-    with pytest.warns(UserWarning, match="1 of 361 documents are empty"): model = HierNMF2(9).fit(X)
+    with pytest.warns(UserWarning, match="1 of 361 documents is empty"): model = HierNMF2(9).fit(X)
     model.tree_.vocab = [f"w{j}" for j in range(X.shape[1])]
     return corpus, X, model
 
