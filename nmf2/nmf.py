@@ -122,7 +122,7 @@ def _slope(F, G, R):
 
 # %% ../nbs/12_nmf.ipynb #c2fcf3d7
 def _tried(F, G, gradient, length):
-    "A step of some length, cut at zero; and does the error fall enough? Source: Lin (2007), Equation 17"
+    "A step of some length, cut at zero; and does the error fall enough? Source: Lin (2007), Section 4"
     D = np.maximum(F - length*gradient, 0) - F
     return D, .99*np.vdot(gradient, D) + .5*np.vdot(D @ G, D) <= 0
 
@@ -313,7 +313,7 @@ def _further(new, old, beta):
 
 # %% ../nbs/12_nmf.ipynb #264d1761
 class Pace(NamedTuple):
-    "How far to look ahead. Source: Ang and Gillis (2019), Section 3"
+    "How far to look ahead. Source: Ang and Gillis (2019)"
     beta:float=.5    # as a multiple of the last move
     most:float=1.    # beta must not be more, for now
 
