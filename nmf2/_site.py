@@ -28,6 +28,7 @@ def imported(source):
 
 def explained(f):
     "Is this a public method with a docstring?"
+    f = getattr(f, "__func__", f)                                       # of a static method
     own = isfunction(f) and f.__module__.startswith("nmf2.")            # matplotlib makes methods for every class of text
     return own and bool(f.__doc__) and bool(re.fullmatch(r"\w+\.[a-z]\w*", f.__qualname__))
 
@@ -44,15 +45,17 @@ def completed(entry, thing):
     return re.sub(r"^(\).*?:)( # .*)?(?=\n```)", lambda found: found[1] + result, entry, count=1, flags=re.M)
 
 class Methods(Processor):
-    "Entries for the methods of each class, below its own entry and source"
+    "Entries for the methods of each class, below its own entry and source; those with a cell of their own have one there"
     def begin(self):
         module, cells, waiting = module_of(self.nb), [], []
+        there = set(re.findall(r"^show_doc\((\w+\.\w+)\)$", "\n".join(cell.source for cell in self.nb.cells), re.M))
         for cell in self.nb.cells:
             if "code-summary" not in cell.source: cells, waiting = cells + waiting, []
             cells.append(cell)
             shown = re.search(r"^show_doc\((\w+)\)$", cell.source, re.M)
             if shown and isclass(cls := getattr(module, shown[1], None)):
-                waiting += [self.entry(f) for f in vars(cls).values() if explained(f)]
+                methods = [getattr(f, "__func__", f) for f in vars(cls).values() if explained(f)]
+                waiting += [self.entry(f) for f in methods if f.__qualname__ not in there]
         self.nb.cells = cells + waiting
 
     def entry(self, f):

@@ -17,12 +17,16 @@ from .compiling import njit
 # %% ../nbs/14_order.ipynb #9e0b77b3
 @njit(nogil=True)
 def _mixed(x):
-    "A number of 64 bits turned into another one, similar ones into very different ones. Source: Steele, Lea and Flood, SplitMix (2014)"
+    """A number of 64 bits turned into another one, similar ones into very different ones.
+
+    Source: Steele, Lea and Flood, SplitMix (2014).
+    """
     x += np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30)))*np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27)))*np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
+# %% ../nbs/14_order.ipynb #8fd75719
 @njit(nogil=True)
 def _describe(indptr, indices, bits, docs, terms, seen):
     "Describe documents by their words, then words by their documents; `seen` adds up what is new about the words"
@@ -42,16 +46,22 @@ def describe(
     X,                   # CSR, (n_docs, n_terms)
     docs:np.ndarray,     # descriptions so far, uint64, (n_docs,); changed in place
     terms:np.ndarray,    # likewise, (n_terms,)
-    weights:bool,        # by the weights, too? Otherwise only by who has which words
+    weights:bool,        # by the weights, too? Otherwise only by which words a document has
     turns:int=2,         # how often to go round
 ):
-    "Describe documents by their words and words by their documents."
+    "Describe documents by their words and words by their documents. Source: Weisfeiler and Leman (1968)."
     bits = _bits(X) if weights else np.zeros(X.nnz, np.uint8)
     for _ in range(turns): _describe(X.indptr, X.indices, bits, docs, terms, np.zeros(len(terms), np.uint64))
 
 # %% ../nbs/14_order.ipynb #37726ca4
+@njit(nogil=True)
+def _mixed_all(x):
+    out = np.empty_like(x)
+    for i in range(len(x)): out[i] = _mixed(x[i])
+    return out
+
 def _identities(S):
-    "Descriptions of rows and of columns that tell who has the same entries in the same places"
+    "Numbers for rows and for columns, which are equal where the same entries stand in the same places"
     docs, terms = (_mixed_all(np.arange(1, n + 1, dtype=np.uint64)) for n in S.shape)
     own, theirs = np.zeros_like(docs), np.zeros_like(terms)
     bits = _bits(S).astype(np.uint64)
@@ -60,12 +70,7 @@ def _identities(S):
     np.add.at(theirs, S.indices, _mixed_all(docs[place] ^ bits))
     return own, theirs
 
-@njit(nogil=True)
-def _mixed_all(x):
-    out = np.empty_like(x)
-    for i in range(len(x)): out[i] = _mixed(x[i])
-    return out
-
+# %% ../nbs/14_order.ipynb #a11e955a
 def _groups(values):
     "For each value the number of its group, and how large each group is"
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
@@ -85,26 +90,40 @@ def _mirrors(values, identities):
     return (low < high)[group]
 
 # %% ../nbs/14_order.ipynb #0f47ccd5
-def _mark(S, docs, terms):
-    "Number islands that look alike; on each of the others mark the first of the documents, or words, that look alike"
-    n = len(docs)
-    _, island = connected_components(sp.block_array([[None, S], [S.T, None]]), directed=False)
-    looks, every = np.zeros(island.max() + 1, np.uint64), np.concatenate([docs, terms])
+def _islands(S):
+    "The number of the island of each row and, after these, of each column"
+    return connected_components(sp.block_array([[None, S], [S.T, None]]), directed=False)[1]
+
+def _numbers_of_islands(island, every):
+    "For each island its number among those that look alike, and whether it looks like no other; `every`: descriptions"
+    looks = np.zeros(island.max() + 1, np.uint64)
     np.add.at(looks, island, _mixed_all(every))
     group, sizes = _groups(looks)
-    number = np.zeros(len(looks), np.uint64)                         # of an island among those that look alike
     first = np.full(len(looks), len(every))
     np.minimum.at(first, island, np.arange(len(every)))              # islands come in the order of their first members
     order = np.lexsort((first, group))
+    number = np.zeros(len(looks), np.uint64)
     number[order] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return number, sizes[group] == 1
+
+# %% ../nbs/14_order.ipynb #298697fe
+def _first_of_each(island, every, candidates, n):
+    "On each island one of the candidates that look alike: documents, the first `n`, before words, then by description"
+    order = np.lexsort((candidates, every[candidates], candidates >= n, island[candidates]))
+    candidates = candidates[order]
+    return candidates[np.unique(island[candidates], return_index=True)[1]]
+
+def _mark(S, docs, terms):
+    "Number islands that look alike; on each of the others mark the first of the documents, or words, that look alike"
+    n, island, every = len(docs), _islands(S), np.concatenate([docs, terms])
+    number, alone = _numbers_of_islands(island, every)
     every = _mixed_all(every + number[island])
-    alone = (sizes[group] == 1)[island]
-    candidates = np.flatnonzero(alone & _shared(every))
-    candidates = candidates[np.lexsort((candidates, every[candidates], candidates >= n, island[candidates]))]
-    chosen = candidates[np.unique(island[candidates], return_index=True)[1]]
+    candidates = np.flatnonzero(alone[island] & _shared(every))
+    chosen = _first_of_each(island, every, candidates, n)
     every[chosen] = _mixed_all(every[chosen] ^ np.uint64(0x9E3779B97F4A7C15))
     return every[:n], every[n:]
 
+# %% ../nbs/14_order.ipynb #40385544
 @njit(nogil=True)
 def _described_by(indptr, indices, bits, own, others):
     "New descriptions of rows by those of the columns"
@@ -121,8 +140,9 @@ def _refined(X, flipped, docs, terms):
     while (now := len(np.unique(docs)) + len(np.unique(terms))) > told:
         told, i, j = now, np.flatnonzero(_shared(docs)), np.flatnonzero(_shared(terms))
         rows, columns = X[i], flipped[j]
-        docs[i], terms[j] = (_described_by(rows.indptr, rows.indices, _bits(rows), docs[i], terms),
-                             _described_by(columns.indptr, columns.indices, _bits(columns), terms[j], docs))
+        new_docs = _described_by(rows.indptr, rows.indices, _bits(rows), docs[i], terms)
+        new_terms = _described_by(columns.indptr, columns.indices, _bits(columns), terms[j], docs)
+        docs[i], terms[j] = new_docs, new_terms           # at once: either is described by what the other was
     return docs, terms
 
 # %% ../nbs/14_order.ipynb #af1d49eb
@@ -134,15 +154,14 @@ def _told_apart(X, docs, terms):
     for _ in range(MARKS):
         docs, terms = _refined(X, flipped, docs, terms)
         some_docs, some_terms = np.flatnonzero(_shared(docs)), np.flatnonzero(_shared(terms))
-        S = X[some_docs][:, some_terms]
-        own = _identities(S)
-        i = some_docs[_mirrors(docs[some_docs], own[0])]
-        j = some_terms[_mirrors(terms[some_terms], own[1])]
+        own, theirs = _identities(X[some_docs][:, some_terms])
+        i = some_docs[_mirrors(docs[some_docs], own)]
+        j = some_terms[_mirrors(terms[some_terms], theirs)]
         if not len(i) and not len(j): break
         docs[i], terms[j] = _mark(X[i][:, j], docs[i], terms[j])
     return docs, terms
 
-# %% ../nbs/14_order.ipynb #559cb667
+# %% ../nbs/14_order.ipynb #253777a9
 class Order(NamedTuple):
     "Where the rows and columns of a matrix in its own order come from"
     rows:np.ndarray      # row of the given matrix, for each row of the sorted one, (n_docs,)
@@ -152,13 +171,31 @@ class Order(NamedTuple):
         "The way back."
         return Order(np.argsort(self.rows), np.argsort(self.columns))
 
+# %% ../nbs/14_order.ipynb #16c1ecf5
+def own_order(
+    X,         # document-term matrix, canonical CSR or dense, (n_docs, n_terms)
+)->Order:
+    """An order of rows and columns that depends on the entries alone.
+
+    But for rows that look alike from outside however long one describes them.
+    """
+    X = sp.csr_array(X)
+    docs, terms = np.zeros(X.shape[0], np.uint64), np.zeros(X.shape[1], np.uint64)
+    describe(X, docs, terms, weights=False)
+    by_words, by_docs = docs.copy(), terms.copy()
+    if _shared(docs).any() or _shared(terms).any(): docs, terms = _told_apart(X, docs, terms)
+    df = np.bincount(X.indices, minlength=X.shape[1])
+    return Order(np.lexsort((docs, by_words)), np.lexsort((terms, by_docs, df)))
+
+# %% ../nbs/14_order.ipynb #559cb667
 @njit(nogil=True)
-def _turned(indptr, indices, data, rows, place, fill, into, values):
-    "Entries of some rows in the order of columns: `fill` is where each column begins, and in the end where the next one does"
+def _column_by_column(indptr, indices, data, rows, place, fill, into, values):
+    "Entries of some rows in the order of columns; `fill` is where each column begins, and ends as where the next one does"
     for i in range(len(rows)):
         for p in range(indptr[rows[i]], indptr[rows[i]+1]):
             c = place[indices[p]]
-            into[fill[c]], values[fill[c]] = i, data[p]
+            into[fill[c]] = i
+            values[fill[c]] = data[p]
             fill[c] += 1
 
 def _columns_first(X, rows, columns, df):
@@ -167,23 +204,13 @@ def _columns_first(X, rows, columns, df):
     place = np.empty(len(columns), np.int32)
     place[columns] = np.arange(len(columns))
     into, values = np.empty(X.nnz, X.indices.dtype), np.empty(X.nnz, X.dtype)
-    _turned(X.indptr, X.indices, X.data, rows, place, ends[:-1].copy(), into, values)
+    _column_by_column(X.indptr, X.indices, X.data, rows, place, ends[:-1].copy(), into, values)
     out = sp.csr_array((len(columns), len(rows)), dtype=X.dtype)
-    out.data, out.indices, out.indptr, out.has_canonical_format = values, into, ends, True
+    out.data, out.indices, out.indptr = values, into, ends
+    out.has_canonical_format = True
     return out
 
-def own_order(
-    X,         # document-term matrix, canonical CSR or dense, (n_docs, n_terms)
-)->Order:
-    "An order of rows and columns that depends on the entries alone, but for rows that look alike from outside however long one describes them."
-    X = sp.csr_array(X)
-    docs, terms = np.zeros(X.shape[0], np.uint64), np.zeros(X.shape[1], np.uint64)
-    describe(X, docs, terms, weights=False)
-    by_words, by_docs, df = docs.copy(), terms.copy(), np.bincount(X.indices, minlength=X.shape[1])
-    if _shared(docs).any() or _shared(terms).any():
-        docs, terms = _told_apart(X, docs, terms)
-    return Order(np.lexsort((docs, by_words)), np.lexsort((terms, by_docs, df)))
-
+# %% ../nbs/14_order.ipynb #742df08b
 def sorted_by(
     X,             # document-term matrix, canonical CSR or dense, (n_docs, n_terms)
     order:Order,   # of its rows and columns
@@ -192,25 +219,27 @@ def sorted_by(
     if not sp.issparse(X): return X[np.ix_(order.rows, order.columns)]
     df = np.bincount(X.indices, minlength=X.shape[1])
     turned = _columns_first(X, order.rows, order.columns, df)
-    every = [np.arange(n) for n in turned.shape]
-    return _columns_first(turned, every[0], every[1], np.diff(X.indptr)[order.rows])
+    as_they_are = [np.arange(n) for n in turned.shape]
+    return _columns_first(turned, *as_they_are, np.diff(X.indptr)[order.rows])
 
 # %% ../nbs/14_order.ipynb #0ed60fee
 def _renumbered(split, docs, columns):
     "A split over other numbers of its documents and terms"
-    term = np.argsort(columns[split.terms])
-    return split._replace(terms=columns[split.terms][term].astype(np.int32), Ht=np.ascontiguousarray(split.Ht[term]), W=split.W[docs], side=split.side[docs])
+    terms = columns[split.terms]
+    way = np.argsort(terms)
+    return split._replace(terms=terms[way].astype(np.int32), Ht=np.ascontiguousarray(split.Ht[way]),
+                          W=split.W[docs], side=split.side[docs])
 
 def reordered(
     tree,          # a `Tree` over a sorted matrix; changed in place
     order:Order,   # where its rows and columns come from
 ):                 # the same tree
     "The tree over the rows and columns that these come from."
-    rows, columns = order
     for node in tree.nodes.values():
-        docs = rows[node.docs]
+        docs = order.rows[node.docs]
         way = np.argsort(docs)
-        if node.split is not None: node.split = _renumbered(node.split, way, columns)
-        node.docs, node.outliers = docs[way], np.sort(rows[node.outliers])
+        if node.split is not None: node.split = _renumbered(node.split, way, order.columns)
+        node.docs = docs[way]
+        node.outliers = np.sort(order.rows[node.outliers])
     tree.root_topic = tree.root_topic[order.inverse().columns]
     return tree

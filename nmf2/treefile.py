@@ -52,6 +52,7 @@ def check_rows(
     _sound(not len(rows) or rows[0] >= 0 and rows[-1] < n and (rows[1:] > rows[:-1]).all(),
            f"{what} are not ascending numbers from 0 to {n - 1}")
 
+# %% ../nbs/21_treefile.ipynb #c6e5d9d4
 BELOW = -.01      # of the largest: in earlier files, topics by k-means may be below zero by rounding
 
 def check_weights(
@@ -98,6 +99,7 @@ def check_documents(
     both = np.sort(np.concatenate([node.docs, node.outliers])) if len(node.outliers) else node.docs
     _sound(np.array_equal(both, rows), f"node {node.id!r}: documents and outliers are not those that came there")
 
+# %% ../nbs/21_treefile.ipynb #091f9ef8
 def check_branches(
     tree,   # a `Tree`, whose nodes are checked
 ):
@@ -124,6 +126,7 @@ def check_words(
         good = id in tree.nodes and isinstance(name, str) and name.strip() and is_text(name)
         _sound(good, f"the name of {shortened(repr(id))} is no text, or there is no such node")
 
+# %% ../nbs/21_treefile.ipynb #f265f0af
 def check_tree(
     tree,   # a `Tree`
 ):
@@ -228,6 +231,16 @@ def _whole(digits):
 
 def _constant(name): raise ValueError(f"{name} is no number")
 
+def _check_types(about):
+    "Stop unless all that `packed` writes is there, and of the right type"
+    types = dict(n_docs=int, splits=list, ids=list, has_split=list, names=dict)
+    for name, kind in types.items(): _sound(type(about.get(name)) is kind, f"{name} is missing, or something else")
+    for name, kind in dict(splits=str, ids=str, has_split=bool).items():
+        _sound(all(type(value) is kind for value in about[name]), f"{name} has something else in it")
+    words = about.get("vocab")
+    good = words is None or type(words) is list and all(type(word) is str for word in words)
+    _sound(good, "vocab is no list of words")
+
 def read_about(
     data:bytes,   # JSON
 )->dict:          # with all that `packed` writes, of the right types
@@ -237,13 +250,7 @@ def read_about(
     _sound(type(about.get("version")) is int, "it has no version")
     if about["version"] != 1: return about
     about = dict(names={}) | about                                   # files of version 0.1.0 have none
-    types = dict(n_docs=int, splits=list, ids=list, has_split=list, names=dict)
-    for name, kind in types.items(): _sound(type(about.get(name)) is kind, f"{name} is missing, or something else")
-    for name, kind in dict(splits=str, ids=str, has_split=bool).items():
-        _sound(all(type(value) is kind for value in about[name]), f"{name} has something else in it")
-    words = about.get("vocab")
-    good = words is None or type(words) is list and all(type(word) is str for word in words)
-    _sound(good, "vocab is no list of words")
+    _check_types(about)
     return about
 
 # %% ../nbs/21_treefile.ipynb #286b2d81
@@ -258,6 +265,7 @@ def _apart(
     _sound(good, f"{what} of the nodes do not end where they should")
     return np.split(array, ends[:-1])
 
+# %% ../nbs/21_treefile.ipynb #52b6a679
 def unpacked(
     about:dict,    # from `read_about`
     arrays:dict,   # from `read_arrays`

@@ -46,8 +46,9 @@ def check_counts(
     "The matrix, if all its values are whole numbers."
     values = X.data if sp.issparse(X) else X
     if (odd := values != np.rint(values)).any():
-        raise ValueError(f"X must hold counts for {who}, whole numbers, and has {values[odd][0]:.3g}: give it the counts that tf-idf "
-                         "is made from, such as the X of a Corpus or what CountVectorizer returns")
+        raise ValueError(f"X must hold counts for {who}, whole numbers, and has {values[odd][0]:.3g}: "
+                         "give it the counts that tf-idf is made from, such as the X of a Corpus or what "
+                         "CountVectorizer returns")
     return X
 
 # %% ../nbs/02_weighting.ipynb #284ec49f
@@ -71,7 +72,8 @@ def check_limits(
     if max_terms is not None: check_number("max_terms", max_terms, 1)
     if max_df == 0: raise ValueError("max_df=0.0 leaves no term: raise it, or give a whole number of documents")
     whole = [isinstance(limit, (int, np.integer)) for limit in (min_df, max_df)]
-    if whole[0] == whole[1] and min_df > max_df:
+    comparable = whole[0] == whole[1]
+    if comparable and min_df > max_df:
         hint = " (1 is one document, 1.0 is all of them)" if whole[0] and max_df == 1 else ""
         raise ValueError(f"min_df={min_df} is more than max_df={max_df}, so no term could stay: "
                          f"lower the one or raise the other{hint}")
@@ -133,7 +135,8 @@ def _reasons(trim):
 
 def _nothing_left(trim):
     "The same when no term was spared, and what to turn"
-    turn = [f"{verb} {name}" for n, verb, name in [(trim.n_rare_, "lower", "min_df"), (trim.n_common_, "raise", "max_df")] if n]
+    remedies = [(trim.n_rare_, "lower", "min_df"), (trim.n_common_, "raise", "max_df")]
+    turn = [f"{verb} {name}" for n, verb, name in remedies if n]
     return (f"No terms are left in the {plural(trim.n_docs_, 'document')}. Of {plural(len(trim.df_), 'term')}: "
             f"{_reasons(trim)}. " + " or ".join(turn).capitalize() + ".")
 
@@ -155,14 +158,16 @@ def _names_in(trim, names=None):
     if names is None: names = _known_names(trim)
     if names is None: names = [f"x{j}" for j in range(trim.n_features_in_)]
     if len(names) != trim.n_features_in_:
-        raise ValueError(f"input_features should have length equal to number of features ({trim.n_features_in_}), got {len(names)}")
+        raise ValueError("input_features should have length equal to number of features "
+                         f"({trim.n_features_in_}), got {len(names)}")
     return np.asarray(names, dtype=object)
 
 # %% ../nbs/02_weighting.ipynb #b18270ca
 def _check_vocab(vocab, n_terms):
     "Stop if there are names for the terms, and not one each"
     if vocab is not None and np.shape(vocab) != (n_terms,):
-        raise ValueError(f"vocab must name the {plural(n_terms, 'column')} of X, one each; it has shape {np.shape(vocab)}")
+        raise ValueError(f"vocab must name the {plural(n_terms, 'column')} of X, one each; "
+                         f"it has shape {np.shape(vocab)}")
 
 # %% ../nbs/02_weighting.ipynb #651f179b
 def _learn_trim(trim, X):
@@ -180,6 +185,11 @@ def _kept(trim, X, dtype):
     X = X[:, trim.support_].astype(dtype, copy=False)
     return X, _rows_without_terms(X)
 
+def _named(trim, X, came_with):
+    "`X` with the names of the columns that stay: of those that came with the matrix, or of those known"
+    names = _known_names(trim) if came_with is None else came_with
+    return X if names is None else with_names(X, np.asarray(names, dtype=object)[trim.support_])
+
 # %% ../nbs/02_weighting.ipynb #9f865608
 class TrimVocabulary(TransformerMixin, BaseEstimator):
     """Drop the terms that occur in too few documents or in too many.
@@ -192,8 +202,6 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
     - `n_absent_`, `n_rare_`, `n_common_`, `n_excess_`: how many terms went because they occur in no document, in fewer
       than `min_df`, in more than `max_df`, or because there were more than `max_terms`
     - `empty_docs_`: numbers of the documents that have no terms left
-
-    `report()` says the same in a sentence.
     """
     def __init__(self,
         min_df:int|float=3,       # keep terms in at least so many documents (a fraction: that share of them)
@@ -218,7 +226,7 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         _learn_trim(self, X)
         X, self.empty_docs_ = _kept(self, X, dtype)
         _warn_empty(self.empty_docs_, self.n_docs_, "no terms left after trimming")
-        return self._named(X, None)
+        return _named(self, X, None)
 
     def transform(self, X):
         "`X` with only the terms that stay."
@@ -227,11 +235,7 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         X = check_matrix(self, X, reset=False, min_docs=1)
         X, empty = _kept(self, X, _float_type(self.dtype, X))
         _warn_empty(empty, X.shape[0], "no term of the vocabulary")
-        return self._named(X, came_with)
-
-    def _named(self, X, came_with):
-        names = _known_names(self) if came_with is None else came_with
-        return X if names is None else with_names(X, np.asarray(names, dtype=object)[self.support_])
+        return _named(self, X, came_with)
 
     def report(self):
         "What was dropped and why, in a sentence."
@@ -262,6 +266,7 @@ def _on_grid(
     large = .75*2.**np.ceil(np.log2(max(n, 8)))
     return (shares.astype(np.float64, copy=False) + large) - large
 
+# %% ../nbs/02_weighting.ipynb #6d67321e
 def row_totals(
     values,         # one for each entry of a CSR matrix, or dense (n_docs, n_terms)
     n_terms:int,    # columns of the matrix
@@ -269,13 +274,15 @@ def row_totals(
 )->np.ndarray:      # float64, (n_docs,)
     "The sum of each row, the same in any order of its entries."
     if indptr is None: values, indptr = values.ravel(), np.arange(len(values) + 1)*n_terms
-    counts, filled = np.diff(indptr), np.diff(indptr) > 0
+    counts = np.diff(indptr)
+    filled = counts > 0
     out, largest = np.zeros(len(counts)), np.zeros(len(counts))
     if not filled.any(): return out
     starts = indptr[:-1][filled]
     largest[filled] = np.maximum.reduceat(abs(values), starts)
     largest[largest == 0] = 1
-    out[filled] = np.add.reduceat(_on_grid(values/np.repeat(largest, counts), n_terms), starts)
+    shares = _on_grid(values/np.repeat(largest, counts), n_terms)
+    out[filled] = np.add.reduceat(shares, starts)
     return out*largest
 
 # %% ../nbs/02_weighting.ipynb #53d58345
@@ -407,9 +414,9 @@ def row_sum(
 # %% ../nbs/02_weighting.ipynb #2359a7e4
 def degrees(
     X,              # document-term matrix, dense or CSR, (n_docs, n_terms)
-    s:np.ndarray,   # sum of the rows of the pile to compare with, (n_terms,)
+    s:np.ndarray,   # sum of the rows of the collection to compare with, (n_terms,)
 )->np.ndarray:      # float64, (n_docs,)
-    r"""Similarity of each document to a whole pile, $d = X s$; at least its similarity to itself.
+    r"""Similarity of each document to a whole collection, $d = X s$; at least its similarity to itself.
 
     Source: Xu, Liu and Gong (2003), Section 4.3 and Appendix B.
     """
@@ -423,15 +430,17 @@ def degrees(
 
 # %% ../nbs/02_weighting.ipynb #5f9ce768
 class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    r"""Documents of unit length, divided by the square root of their similarity to the whole pile, regularized.
+    r"""Documents of unit length, divided by the square root of their similarity to the whole collection, regularized.
 
-    The weight of a document is $1/\sqrt{d_i + \tau\,\bar d}$, with $d_i$ its degree and $\bar d$ the mean degree. After `fit`:
+    The weight of a document is $1/\sqrt{d_i + \tau\,\bar d}$, with $d_i$ its degree and $\bar d$ the mean degree.
 
-    - `sum_` (n_terms,) float64: the sum of the documents of the pile, each of unit length, with which documents are compared
-    - `mean_degree_` float: $\bar d$, over the documents of the pile that have terms
+    After `fit`:
 
-    Source: Xu, Liu and Gong (2003), Section 4.3 and Appendix B; the regularization, Qin and Rohe, *Regularized spectral clustering
-    under the degree-corrected stochastic blockmodel* (2013), Section 2.
+    - `sum_` (n_terms,) float64: what documents are compared with, the sum of those of the fit, each of unit length
+    - `mean_degree_` float: $\bar d$, over the documents of the fit that have terms
+
+    Source: Xu, Liu and Gong (2003), Section 4.3 and Appendix B; the regularization, Qin and Rohe, *Regularized
+    spectral clustering under the degree-corrected stochastic blockmodel* (2013), Section 2.
     """
     def __init__(self,
         tau:float=.1,   # what is added to each degree, as a multiple of the mean degree; 0 for the weights of the paper
@@ -444,11 +453,11 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X, y=None):
-        "Weigh the documents of a pile by their similarity to it."
+        "Weigh the documents of a collection by their similarity to it."
         return with_names(self._scaled(*self._fit(X)), names_of(X))
 
     def transform(self, X):
-        "Weigh documents by their similarity to the pile of the fit."
+        "Weigh documents by their similarity to the collection of the fit."
         check_is_fitted(self)
         names, X = names_of(X), self._unit(check_matrix(self, X, reset=False, min_docs=1))
         return with_names(self._scaled(X, degrees(X, self.sum_)), names)

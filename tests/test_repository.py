@@ -101,6 +101,10 @@ def undocumented(fn, lines):
         if not said and p.arg not in ("self", "cls"): missing.append(p.arg)
     return missing
 
+def becomes_a_method(n):
+    "Is this a public function that is added to its class, by `patch_to`?"
+    return any(isinstance(d, ast.Call) and d.func.id == "patch_to" for d in getattr(n, "decorator_list", [])) and n.name[0] != "_"
+
 @each_module
 def test_exported_names_are_explained(path):
     text = path.read_text(encoding="utf-8")
@@ -108,9 +112,10 @@ def test_exported_names_are_explained(path):
     public = next(ast.literal_eval(n.value) for n in tree.body
                   if isinstance(n, ast.Assign) and n.targets[0].id == "__all__")
     for n in tree.body:
-        if getattr(n, "name", None) not in public: continue
+        if getattr(n, "name", None) not in public and not becomes_a_method(n): continue
         assert ast.get_docstring(n), f"{n.name} has no docstring"
-        is_method = re.search(rf"^[A-Z]\w*\.\w.* = .*\b{n.name}\b", text, re.M)         # Tree.save = save
+        is_method = re.search(rf"^[A-Z]\w*\.\w.* = .*\b{n.name}\b", text, re.M)         # Reader.find = find
+        is_method = is_method or becomes_a_method(n) and n.args.args[0].arg in ("self", "tree")
         if isinstance(n, ast.ClassDef): n = next((m for m in n.body if getattr(m, "name", "") == "__init__"), None)
         missing = undocumented(n, lines)[bool(is_method):] if n else []
         assert not missing, f"{n.name}, line {n.lineno}: {missing} not explained"

@@ -167,7 +167,8 @@ def public(name):
 
 def methods(cls):
     "The public methods of a class that have a docstring"
-    own = (f for f in vars(cls).values() if inspect.isfunction(f) and f.__module__ == cls.__module__
+    functions = (getattr(f, "__func__", f) for f in vars(cls).values())             # also of static methods
+    own = (f for f in functions if inspect.isfunction(f) and f.__module__ == cls.__module__
            and f.__qualname__.startswith(cls.__name__ + "."))
     return {f.__qualname__: f for f in own if f.__doc__ and not f.__name__.startswith("_")}
 
