@@ -71,7 +71,7 @@ def _missing(value):
     try: return bool(value != value)
     except (TypeError, ValueError): return True
 
-# %% ../nbs/01_data.ipynb #2f703411
+# %% ../nbs/01_data.ipynb #ea624897
 def _label_rows(labels):
     "For each document the list of its labels"
     if isinstance(labels, str):
@@ -84,7 +84,7 @@ def _label_rows(labels):
                          f"at most {LEVELS} from coarse to fine make sense")
     return [["" if _missing(v) else str(v) for v in row] for row in rows]
 
-# %% ../nbs/01_data.ipynb #61a9cc15
+# %% ../nbs/01_data.ipynb #9e35a538
 def _label_table(labels, n_docs):
     "Labels as an array (n_docs, n_levels) of str, '' for none; None if there is not a single one"
     rows = _label_rows(labels)
@@ -329,7 +329,7 @@ def _as_corpus(pages, min_words, shared):
     labels = [[name.split(".")[0], ".".join(name.split(".")[:-1][:2])] for name in ids.values()]
     return Corpus(list(ids), ids=ids.values(), labels=labels, name="library-docs")
 
-# %% ../nbs/01_data.ipynb #2dc7c8bb
+# %% ../nbs/01_data.ipynb #91ee530a
 def library_docs(
     libraries:tuple=LIBRARIES,  # packages to look through
     min_words:int=30,           # leave out pages with fewer words
@@ -435,7 +435,7 @@ def _as_texts(X, vocab, rng):
     "Texts with the given counts, their words in any order"
     return [" ".join(rng.permutation(np.repeat(vocab[row.indices], row.data.astype(int)))) for row in X]
 
-# %% ../nbs/01_data.ipynb #4229fd17
+# %% ../nbs/01_data.ipynb #9b1821f2
 def _check_branching(branching):
     "The numbers of topics at each level as a list"
     branching = [check_number("branching", b, 1) for b in np.atleast_1d(branching).tolist()]
@@ -508,7 +508,7 @@ def _opened(path, limits, verbose):
         folder = Folder(path, limits, bar.update)
         with no_bare_errors(folder) if path.is_dir() else opened(path, limits, bar.update) as source: yield source
 
-# %% ../nbs/01_data.ipynb #b355e232
+# %% ../nbs/01_data.ipynb #2d87b198
 def _check_options(format, options):
     "Stop at options that a reader doesn't have"
     takes = list(inspect.signature(READERS[format]).parameters)[1:]
