@@ -25,29 +25,7 @@ def expect_error(
     except kind as e: print(e)
     else: raise AssertionError(f"no error, where {getattr(kind, '__name__', kind)} was expected")
 
-# %% ../nbs/00_core.ipynb #f28c7abf
-def check_layout(
-    X,   # a sparse matrix
-):
-    "Stop at a sparse matrix whose index arrays point outside."
-    if X.ndim != 2: raise ValueError(f"it has {X.ndim} dimensions")
-    if X.format == "coo":
-        for places, size in ((X.row, X.shape[0]), (X.col, X.shape[1])): _check_places(places, size, len(X.data))
-    elif X.format in ("csr", "csc", "bsr"):
-        shape = _in_blocks(X) if X.format == "bsr" else X.shape
-        n_major, n_minor = shape[::-1] if X.format == "csc" else shape
-        _check_places(X.indices, n_minor, len(X.data))
-        _check_starts(X.indptr, n_major, len(X.data))
-    elif X.format == "dia": _check_whole(X.offsets, len(X.data), "diagonals")
-    elif X.format == "lil" and list(map(len, X.rows)) != list(map(len, X.data)):
-        raise ValueError("it has rows with more column numbers than values, or fewer")
-
-def _in_blocks(X):
-    "How many blocks high and wide a matrix is"
-    if len(X.blocksize) != 2 or 0 in X.blocksize or any(n % block for n, block in zip(X.shape, X.blocksize)):
-        raise ValueError(f"it doesn't consist of blocks of {' x '.join(map(str, X.blocksize))}")
-    return [n//block for n, block in zip(X.shape, X.blocksize)]
-
+# %% ../nbs/00_core.ipynb #a1b27ed1
 def _check_whole(numbers, n, what):
     "Stop at what are not `n` whole numbers"
     numbers = np.asarray(numbers)
@@ -60,6 +38,7 @@ def _check_places(places, size, n):
     places = _check_whole(places, n, "row or column numbers")
     if n and not (0 <= places.min() and places.max() < size): raise ValueError("it has entries outside")
 
+# %% ../nbs/00_core.ipynb #6c193978
 def _check_starts(starts, n_major, n):
     "Stop at `n_major` rows that don't share out `n` entries, one after the other"
     starts = np.asarray(starts)
@@ -69,6 +48,37 @@ def _check_starts(starts, n_major, n):
         raise ValueError(f"it has {n_major:,} rows or columns, but the beginnings of {len(starts) - 1:,}")
     if starts[0] != 0 or starts[-1] > n or (starts[1:] < starts[:-1]).any():
         raise ValueError("its rows are out of order")
+
+# %% ../nbs/00_core.ipynb #588bb367
+def _in_blocks(X):
+    "How many blocks high and wide a matrix is"
+    if len(X.blocksize) != 2 or 0 in X.blocksize or any(n % block for n, block in zip(X.shape, X.blocksize)):
+        raise ValueError(f"it doesn't consist of blocks of {' x '.join(map(str, X.blocksize))}")
+    return [n//block for n, block in zip(X.shape, X.blocksize)]
+
+# %% ../nbs/00_core.ipynb #f28c7abf
+def check_layout(
+    X,   # a sparse matrix
+):
+    "Stop at a sparse matrix whose index arrays point outside."
+    if X.ndim != 2: raise ValueError(f"it has {X.ndim} dimensions")
+    if X.format == "coo":
+        _check_places(X.row, X.shape[0], len(X.data))
+        _check_places(X.col, X.shape[1], len(X.data))
+    elif X.format in ("csr", "csc", "bsr"):
+        shape = _in_blocks(X) if X.format == "bsr" else X.shape
+        n_major, n_minor = shape[::-1] if X.format == "csc" else shape
+        _check_places(X.indices, n_minor, len(X.data))
+        _check_starts(X.indptr, n_major, len(X.data))
+    elif X.format == "dia": _check_whole(X.offsets, len(X.data), "diagonals")
+    elif X.format == "lil" and list(map(len, X.rows)) != list(map(len, X.data)):
+        raise ValueError("it has rows with more column numbers than values, or fewer")
+
+# %% ../nbs/00_core.ipynb #10c23dfc
+def _anew(X):
+    "The same matrix, its indices in this machine's order of bytes, without what SciPy remembers of their order"
+    places = ((X.row, X.col),) if X.format == "coo" else (X.indices, X.indptr)
+    return type(X)((np.asarray(X.data), *places), shape=X.shape)
 
 # %% ../nbs/00_core.ipynb #b708c87f
 def check_sparse(
@@ -86,14 +96,9 @@ def check_sparse(
     except Exception as e:
         raise ValueError(f"{name} is not a sound sparse matrix ({e}): build it again from its entries") from e
 
-def _anew(X):
-    "The same matrix, its indices in this machine's order of bytes, without what SciPy remembers of their order"
-    places = ((X.row, X.col),) if X.format == "coo" else (X.indices, X.indptr)
-    return type(X)((np.asarray(X.data), *places), shape=X.shape)
-
 # %% ../nbs/00_core.ipynb #3a2bdc21
 def _tidy(X):
-    "A sound CSR matrix in canonical form without explicit zeros and without gaps in memory, copied if anything has to change"
+    "A sound CSR matrix in canonical form, no explicit zeros, no gaps in memory; copied if anything has to change"
     whole = X.data.flags.c_contiguous and X.indices.flags.c_contiguous
     if whole and X.has_canonical_format and np.count_nonzero(X.data) == X.nnz: return X
     X = X.copy()
@@ -102,7 +107,7 @@ def _tidy(X):
     return X
 
 # %% ../nbs/00_core.ipynb #efa13527
-LIMITS = {np.float32: 1e15, np.float64: 1e30}     # the largest weight of a document is at most this, and at least one over it
+LIMITS = {np.float32: 1e15, np.float64: 1e30}     # largest weight of a document: at most this, at least one over it
 
 def value_range(
     values:np.ndarray,   # any numbers
@@ -114,19 +119,21 @@ def value_range(
         size = np.abs(values) if low < 0 else values
         return max(high, -low), size.min(initial=np.inf, where=size > 0)
 
+# %% ../nbs/00_core.ipynb #44746b27
 def _check_values(values, who, signed=False):
     "Stop at values that no weight of a term can have; gives the largest and the smallest size"
     largest, smallest = value_range(values)
     if np.isnan(largest) and not np.isfinite(values).all():
         raise ValueError(f"X passed to {who} contains NaN or inf: every weight must be a finite number. "
-                         "They often come from dividing by the length of an empty document; leave such documents at zero.")
+                         "They often come from dividing by the length of an empty document; "
+                         "leave such documents at zero.")
     if not signed and values.min(initial=0) < 0:
         raise ValueError(f"Negative values in data passed to {who}: X must be nonnegative, such as term counts or "
                          "tf-idf weights. Don't centre it, and drop the features that are below zero.")
     limit = LIMITS[values.dtype.type]
     if not largest <= limit or 0 < largest < 1/limit:
-        raise ValueError(f"X passed to {who} has {np.abs(values).max():.1e} as its largest value, beyond what can be squared and "
-                         "summed safely. Divide it by X.max().")
+        raise ValueError(f"X passed to {who} has {np.abs(values).max():.1e} as its largest value, "
+                         "beyond what can be squared and summed safely. Divide it by X.max().")
     return largest, smallest
 
 # %% ../nbs/00_core.ipynb #c5f1d044
@@ -137,9 +144,10 @@ def _without_specks(X, who):
     least = 1/LIMITS[X.dtype.type]
     small = np.flatnonzero((largest > 0) & (largest < least))
     if len(small):
-        raise ValueError(f"X passed to {who}: the largest value of document {small[0]} is {largest[small[0]]:.1e}, too small to be "
-                         f"squared (at least {least:.0e} in {X.dtype}). Bring documents to the same length with "
-                         "sklearn.preprocessing.normalize(X, norm='max'), or leave it out.")
+        raise ValueError(f"X passed to {who}: the largest value of document {small[0]} is {largest[small[0]]:.1e}, "
+                         f"too small to be squared (at least {least:.0e} in {X.dtype}). "
+                         "Bring documents to the same length with sklearn.preprocessing.normalize(X, norm='max'), "
+                         "or leave it out.")
     floor = largest*np.finfo(X.dtype).eps**2
     if not sp.issparse(X): return np.where(np.abs(X) < floor[:,None], 0, X)
     X = X.copy()
@@ -154,6 +162,7 @@ def _are_texts(X):
     if sp.issparse(X) or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__"): return False
     return len(X) > 0 and isinstance(next(iter(X)), str)
 
+# %% ../nbs/00_core.ipynb #bceeaf2d
 def _check_is_matrix(X):
     "Stop at texts and collections"
     if _are_texts(X):
@@ -162,14 +171,16 @@ def _check_is_matrix(X):
     if getattr(kind, "kind", "") == "c":
         raise ValueError("Complex data not supported: X must hold real numbers")
     if hasattr(X, "texts") and hasattr(X, "vocab"):
-        raise ValueError("X must be a matrix, not a Corpus: weigh its counts with nmf2.count_pipeline(vocab=corpus.vocab)"
-                         ".fit_transform(corpus.X), and give that")
+        raise ValueError("X must be a matrix, not a Corpus: weigh its counts with "
+                         "nmf2.count_pipeline(vocab=corpus.vocab).fit_transform(corpus.X), and give that")
 
+# %% ../nbs/00_core.ipynb #d9ca4075
 def _one_line(message):
     "A message that may quote the whole matrix, in one line of reasonable length"
     message = " ".join(message.split())
     return message if len(message) <= 360 else f"{message[:180]} ... {message[-180:]}"
 
+# %% ../nbs/00_core.ipynb #8d60366e
 def _remedy(message):
     "What to do about an error in the form of a matrix"
     for part, remedy in (("sample(s)", "X needs one document a row, and more of them."),
@@ -183,11 +194,11 @@ def _remedy(message):
 
 # %% ../nbs/00_core.ipynb #f0b9359d
 def check_matrix(
-    est,                    # who asks: an estimator, which learns the number of terms when `reset`, or a function
+    est,                    # what asks: an estimator, which learns the number of terms when `reset`, or a function
     X,                      # document-term matrix, dense or any SciPy sparse format, (n_docs, n_terms)
     reset:bool=True,        # is this the matrix to fit to? If not, it must have the terms of that one
     min_docs:int=2,         # fewest documents that make sense
-    n_terms:int|None=None,  # the terms it must have, if who asks is not an estimator
+    n_terms:int|None=None,  # the terms it must have, if a function asks
     signed:bool=False,      # may values be negative?
 ):                          # float32 or float64, array or canonical CSR, (n_docs, n_terms)
     "The matrix to work on: checked, in a form the kernels take, and never the caller's own to change."
@@ -203,10 +214,12 @@ def check_matrix(
     if n_terms not in (None, X.shape[1]):
         raise ValueError(f"X has {X.shape[1]} features, but {n_terms} are expected. {_remedy('X has')}")
     if sp.issparse(X): X = _tidy(X)
-    values, who = X.data if sp.issparse(X) else X, getattr(est, "__name__", type(est).__name__)
+    values = X.data if sp.issparse(X) else X
+    who = getattr(est, "__name__", type(est).__name__)
     largest, smallest = _check_values(values, who, signed)
     if reset and not signed and largest == 0:
-        raise ValueError("X must have entries above zero, but all documents are empty: was the vocabulary trimmed too far?")
+        raise ValueError("X must have entries above zero, but all documents are empty: "
+                         "was the vocabulary trimmed too far?")
     least = max(1/LIMITS[X.dtype.type], largest*np.finfo(X.dtype).eps**2)
     return _without_specks(X, who) if smallest < least else X
 
@@ -215,8 +228,9 @@ def matrix_tags(
     tags,               # from the parent class
     signed:bool=False,  # may values be negative?
 ):                      # the same, changed
-    "scikit-learn's tags of an estimator of matrices, sparse or dense, in either float type; nonnegative ones if not told otherwise."
-    tags.input_tags.sparse, tags.input_tags.positive_only = True, not signed
+    "scikit-learn's tags of an estimator of matrices, sparse or dense, in either float type."
+    tags.input_tags.sparse = True
+    tags.input_tags.positive_only = not signed
     if tags.transformer_tags is not None: tags.transformer_tags.preserves_dtype = ["float64", "float32"]
     return tags
 
@@ -232,8 +246,8 @@ def check_number(
     kind = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     good = isinstance(value, kind) and not isinstance(value, bool) and (value > low if above else value >= low)
     if not good:
-        raise ValueError(f"{name} must be a {'whole ' if whole else ''}number {'above' if above else 'of at least'} {low}, "
-                         f"got {value!r}")
+        kind, limit = "whole number" if whole else "number", f"above {low}" if above else f"of at least {low}"
+        raise ValueError(f"{name} must be a {kind} {limit}, got {value!r}")
     return int(value) if whole else float(value)
 
 # %% ../nbs/00_core.ipynb #9c8f543f
@@ -294,7 +308,7 @@ def progress_bar(
 ):                      # a tqdm bar: call `update()` after each step; closes itself in a `with` block
     "A progress bar that can be told to keep quiet."
     from tqdm import tqdm
-    class Bar(tqdm): monitor_interval = 0       # no thread that outlives the bar: processes with threads can't be copied safely
+    class Bar(tqdm): monitor_interval = 0       # no thread that outlives the bar: processes with threads are not copied
     return Bar(total=total, desc=desc, unit=unit, disable=not shown, file=sys.stderr, leave=True, miniters=1,
                bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
 
@@ -302,12 +316,15 @@ def progress_bar(
 def renamed(
     **names,   # the new name of each parameter, by its old one
 ):             # a decorator for functions and for estimators
-    "Take old names of parameters along with the new ones, for one version and with a `FutureWarning`."
+    "Take old names of parameters as well as the new ones, for one version and with a `FutureWarning`."
     def translated(given, what):
         for old in names.keys() & given.keys():
-            if names[old] in given: raise TypeError(f"{what} got both {old} and {names[old]}: the first is the old name of the second")
-            warnings.warn(f"{old} of {what} is called {names[old]} now; the old name will go with version 0.3", FutureWarning, stacklevel=3)
-            given[names[old]] = given.pop(old)
+            new = names[old]
+            if new in given:
+                raise TypeError(f"{what} got both {old} and {new}: the first is the old name of the second")
+            warnings.warn(f"{old} of {what} is called {new} now; the old name will go with version 0.3",
+                          FutureWarning, stacklevel=3)
+            given[new] = given.pop(old)
         return given
     def taking_both(function, what):
         @wraps(function)
@@ -315,7 +332,8 @@ def renamed(
         return run
     def decorate(target):
         if not isinstance(target, type): return taking_both(target, target.__name__)
-        for method in ("__init__", "set_params"): setattr(target, method, taking_both(getattr(target, method), target.__name__))
+        for method in ("__init__", "set_params"):
+            setattr(target, method, taking_both(getattr(target, method), target.__name__))
         return target
     return decorate
 

@@ -29,6 +29,12 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from .core import progress_bar, with_names, renamed
 
 # %% ../nbs/00_counting.ipynb #648b83e3
+def _text_of(value):
+    "How to get the text of something that is no string"
+    if isinstance(value, (list, tuple, np.ndarray)): return "Join its words: ' '.join(words)."
+    if isinstance(value, bytes): return "Decode it: text.decode()."
+    return "Replace missing texts by '' or leave them out."
+
 def check_texts(
     texts,     # one string a document
 )->list:       # the same as a list
@@ -37,22 +43,22 @@ def check_texts(
         raise ValueError("texts must be a list of strings, one a document, got a single string. Put it in a list, "
                          "or read files with nmf2.data.read(path).")
     if isinstance(texts, (dict, set, frozenset)):
-        raise ValueError(f"texts must be a list of strings, got a {type(texts).__name__}, which is none. Make a list of its texts.")
+        raise ValueError(f"texts must be a list of strings, got a {type(texts).__name__}, which is none. "
+                         "Make a list of its texts.")
     if hasattr(texts, "columns"):
         columns = ", ".join(f"{name!r:.40}" for name in list(texts.columns)[:6])
         raise ValueError(f"texts is a data frame with the columns {columns}; give one of them, such as df[...]")
-    if hasattr(texts, "texts"): raise ValueError("texts must be a list of strings, got a Corpus. Give its texts: corpus.texts")
+    if hasattr(texts, "texts"):
+        raise ValueError("texts must be a list of strings, got a Corpus. Give its texts: corpus.texts")
     if sp.issparse(texts) or getattr(texts, "ndim", 1) > 1:
         raise ValueError("texts must be a list of strings, got a matrix. For a matrix of counts use count_pipeline().")
     try: texts = list(texts)
     except TypeError:
         raise ValueError(f"texts must be a list of strings, one a document, got {type(texts).__name__}") from None
     if not texts: raise ValueError("texts is empty: there must be at least one document")
-    for i, t in enumerate(texts):
-        if not isinstance(t, str):
-            remedy = ("Join its words: ' '.join(words)." if isinstance(t, (list, tuple, np.ndarray)) else
-                      "Decode it: text.decode()." if isinstance(t, bytes) else "Replace missing texts by '' or leave them out.")
-            raise ValueError(f"texts[{i}] must be a string, got {type(t).__name__} {t!r:.40}. {remedy}")
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(f"texts[{i}] must be a string, got {type(text).__name__} {text!r:.40}. {_text_of(text)}")
     return texts
 
 # %% ../nbs/00_counting.ipynb #59a509ab
@@ -73,8 +79,8 @@ def language_code(
     for code, known in LANGUAGES.items():
         if name == known: return code
     near = difflib.get_close_matches(name, LANGUAGES.values(), n=3) or ["english", "german", "spanish", "..."]
-    raise ValueError(f"stop_words must be a list of words, None, or one of {len(LANGUAGES)} languages such as {', '.join(near)} "
-                     f"(nmf2.counting.LANGUAGES has all), got {name[:40]!r}")
+    raise ValueError(f"stop_words must be a list of words, None, or one of {len(LANGUAGES)} languages "
+                     f"such as {', '.join(near)} (nmf2.counting.LANGUAGES has all), got {name[:40]!r}")
 
 # %% ../nbs/00_counting.ipynb #3d8ad4d9
 def words_of_language(
@@ -97,7 +103,8 @@ def stop_list(
     "The words to leave out, or an error that says what to give."
     if stop_words is None: return None
     if isinstance(stop_words, str): return words_of_language(stop_words)
-    if isinstance(stop_words, (bytes, dict)) or not hasattr(stop_words, "__len__") or getattr(stop_words, "ndim", 1) != 1:
+    listed = hasattr(stop_words, "__len__") and getattr(stop_words, "ndim", 1) == 1
+    if isinstance(stop_words, (bytes, dict)) or not listed:
         raise ValueError("stop_words must be a list of words, a language such as 'german', or None; "
                          f"got {type(stop_words).__name__}")
     words = list(stop_words)
@@ -112,12 +119,14 @@ UNSPACED = {"Chinese or Japanese": ("\u4e2d", "\u3005-\u3007\u3041-\u30ff\u3400-
             "Thai": ("\u0e01", "\u0e01-\u0e4e", 15), "Lao": ("\u0e81", "\u0e81-\u0ecd", 15),
             "Burmese": ("\u1000", "\u1000-\u1049", 15), "Khmer": ("\u1780", "\u1780-\u17d3", 15)}
 
+# %% ../nbs/00_counting.ipynb #47bcb3a7
 def unspaced(
     sample:str,         # some text
     pattern=r"\w+",     # what a word looks like
 )->dict:                # script -> its share of all letters
     "The scripts that stand in longer runs than words have, and are not cut by the pattern."
-    n_letters = len(re.findall("[^\\W\\d_]|[" + "".join(letters for _, letters, _ in UNSPACED.values()) + "]", sample))
+    of_scripts = "".join(letters for _, letters, _ in UNSPACED.values())
+    n_letters = len(re.findall(f"[^\\W\\d_]|[{of_scripts}]", sample))
     found = {}
     for script, (letter, letters, longest) in UNSPACED.items():
         runs = [len(run) for run in re.findall(f"[{letters}]+", sample)]
@@ -174,7 +183,8 @@ def join_shares(
 )->tuple:           # (numbers of the words, a dict; X (n_docs, n_words))
     "The vocabulary and the counts that one process would have found."
     numbers, blocks = {}, []
-    own = [np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int32) for words, _ in counted]
+    own = [np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int32)
+           for words, _ in counted]
     for number, (_, X) in zip(own, counted):
         blocks.append(type(X)((X.data, number[X.indices], X.indptr), shape=(X.shape[0], len(numbers))))
     return numbers, sp.vstack(blocks, format="csr")
@@ -189,15 +199,20 @@ def start_method(
     return "fork" if sys.platform == "linux" and threading.active_count() == 1 else "loky"
 
 # %% ../nbs/00_counting.ipynb #f3ebf196
+def _check_n_jobs(n_jobs):
+    "Stop at what is no number of processes"
+    if n_jobs is None: return
+    if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a number of processes, -1 for one a core, or None; got {n_jobs!r}")
+
 def n_processes(
-    counter,        # a `CountVectorizer`
-    texts:list,     # what it will have to count
-    n_jobs:int|None=-1,  # most processes; -1 for one a core, None for 1 unless joblib's `parallel_config` says otherwise
+    counter,             # a `CountVectorizer`
+    texts:list,          # what it will have to count
+    n_jobs:int|None=-1,  # most processes; -1: one a core, None: 1 unless joblib's `parallel_config` says otherwise
 )->int:             # 1 or more
     "In how many processes to count."
     from joblib import effective_n_jobs
-    if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be a number of processes, -1 for one a core, or None; got {n_jobs!r}")
+    _check_n_jobs(n_jobs)
     if multiprocessing.parent_process() or threading.current_thread() is not threading.main_thread(): return 1
     most = min(effective_n_jobs(n_jobs), len(texts), sum(map(len, texts))//SHARE[start_method()])
     if most < 2: return 1
@@ -221,13 +236,14 @@ def count_in(
     "Count shares in `n` processes."
     from joblib import Parallel, delayed
     if start_method() == "loky":
-        lazily = {"return_as": "generator"} if "return_as" in inspect.signature(Parallel).parameters else {}   # joblib 1.3
+        lazily = {}
+        if "return_as" in inspect.signature(Parallel).parameters: lazily = {"return_as": "generator"}      # joblib 1.3
         yield from Parallel(n, backend="loky", batch_size=1, max_nbytes=None, **lazily)(
             delayed(count_share)(counter, share, fixed) for share in shares)
         return
     with ProcessPoolExecutor(n, multiprocessing.get_context("fork"), _begin_as_copy) as pool:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)       # of forking beside the threads of BLAS
+            warnings.simplefilter("ignore", DeprecationWarning)       # of forking a process with threads of BLAS
             counted = pool.map(count_share, [counter]*len(shares), shares, [fixed]*len(shares))
         yield from counted
 
@@ -262,6 +278,7 @@ def _cut(function, name, text):
                          f"({type(tokens[0]).__name__}). Take the text of each, such as [token.text for token in ...]")
     return tokens
 
+# %% ../nbs/00_counting.ipynb #34c844e3
 def _prepared(function, text):
     "What a preprocessor makes of a text, if that is a string"
     out = function(text)
@@ -292,19 +309,20 @@ def _no_terms(counter, n_texts):
 class TermCounter(CountVectorizer):
     """scikit-learn's `CountVectorizer`, in several processes, for many languages, with messages that say what is wrong.
 
-    The number of processes changes the time and nothing else. (A tokenizer or analyzer of your own that remembers what it
-    has seen needs `n_jobs=1`: each process has a copy of it.)
+    The number of processes changes the time and nothing else. (A tokenizer or analyzer of your own that remembers
+    what it has seen needs `n_jobs=1`: each process has a copy of it.)
     """
     def __init__(self,
         *,
         n_jobs:int|None=-1,   # most processes, as in scikit-learn: -1 for one a core
-        verbose:bool=False,  # show a progress bar?
+        verbose:bool=False,   # show a progress bar?
         **options,            # parameters of `CountVectorizer`; `stop_words` as for `stop_list`
     ):
         super().__init__(**options)
         self.n_jobs, self.verbose = n_jobs, verbose
 
-    _parameter_constraints = {**CountVectorizer._parameter_constraints, "stop_words": "no_validation"}   # by `stop_list`
+    _parameter_constraints = {**CountVectorizer._parameter_constraints,
+                              "stop_words": "no_validation"}              # `stop_list` does it
 
     def fit(self, raw_documents, y=None):
         "Learn the vocabulary of a list of strings."
@@ -376,8 +394,8 @@ def _shared_out(counter, texts, fixed, bar):
             counted.append(share)
     except BrokenProcessPool:
         bar.reset()
-        warnings.warn("a process that counted terms was killed, perhaps for want of memory; counting again in one process. "
-                      "n_jobs=1 does so from the start", stacklevel=2)
+        warnings.warn("a process that counted terms was killed, perhaps for lack of memory; counting again in one "
+                      "process. n_jobs=1 does so from the start", stacklevel=2)
         return None
     if fixed: return counter.vocabulary_, sp.vstack([X for _, X in counted], format="csr")
     numbers, X = join_shares(counted)

@@ -56,7 +56,8 @@ def _as_list(values, argument):
     "`values` as a list, if it is a sequence with an entry for each thing"
     if _is_frame(values):
         columns = listing(values.columns, 6, quote="'")
-        raise ValueError(f"{argument} is a data frame with the columns {columns}; give one of them, such as {argument}=df[...]")
+        raise ValueError(f"{argument} is a data frame with the columns {columns}; "
+                         f"give one of them, such as {argument}=df[...]")
     if isinstance(values, (str, bytes, dict, set, frozenset)) or not hasattr(values, "__iter__"):
         raise ValueError(f"{argument} must be a list, and this is of type {type(values).__name__}")
     return list(values)
@@ -70,6 +71,7 @@ def _missing(value):
     try: return bool(value != value)
     except (TypeError, ValueError): return True
 
+# %% ../nbs/01_data.ipynb #ea624897
 def _label_rows(labels):
     "For each document the list of its labels"
     if isinstance(labels, str):
@@ -78,9 +80,11 @@ def _label_rows(labels):
     rows = [row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in _as_list(labels, "labels")]
     deepest = max(map(len, rows), default=0)
     if deepest > LEVELS:
-        raise ValueError(f"labels has a document with {plural(deepest, 'level')}; at most {LEVELS} from coarse to fine make sense")
+        raise ValueError(f"labels has a document with {plural(deepest, 'level')}; "
+                         f"at most {LEVELS} from coarse to fine make sense")
     return [["" if _missing(v) else str(v) for v in row] for row in rows]
 
+# %% ../nbs/01_data.ipynb #9e35a538
 def _label_table(labels, n_docs):
     "Labels as an array (n_docs, n_levels) of str, '' for none; None if there is not a single one"
     rows = _label_rows(labels)
@@ -149,8 +153,7 @@ def _fitting(texts, X, vocab, ids, labels):
     if n_docs == 0: raise ValueError("a Corpus needs at least one document")
     if texts is not None and len(texts) != n_docs:
         raise ValueError(f"texts must have an entry for each row of X ({n_docs}), and has {len(texts)}")
-    if X is not None:
-        if vocab is not None: vocab = _names(vocab, "vocab", X.shape[1], "column of X")
+    if X is not None and vocab is not None: vocab = _names(vocab, "vocab", X.shape[1], "column of X")
     if ids is None: ids = np.arange(n_docs)
     else: _all_different(ids := _names(ids, "ids", n_docs, "document"))
     return texts, X, vocab, ids, None if labels is None else _label_table(labels, n_docs)
@@ -167,7 +170,7 @@ class Corpus:
     """
     def __init__(self,
         texts=None,   # one string a document
-        X=None,       # counts, (n_docs, n_terms), in place of texts or beside them
+        X=None,       # counts, (n_docs, n_terms), in place of texts or as well as them
         vocab=None,   # words of the columns of `X`; term0, term1, ... if not given
         ids=None,     # names of the documents; 0, 1, ... if not given
         labels=None,  # for each document a class, or a list of classes from coarse to fine
@@ -241,7 +244,8 @@ def _level(corpus, level):
     n = corpus.n_levels
     if n == 0: raise ValueError(f"the corpus {corpus.name or 'unnamed'} has no labels")
     if not (isinstance(level, (int, np.integer)) and -n <= level < n):
-        raise ValueError(f"level must be from 0 (coarsest) to {n - 1} (finest), or count backwards from -1; got {level}")
+        raise ValueError(f"level must be from 0 (coarsest) to {n - 1} (finest), "
+                         f"or count backwards from -1; got {level}")
     return corpus.labels[:, level]
 
 # %% ../nbs/01_data.ipynb #4978ad23
@@ -284,7 +288,8 @@ def _offers(module):
         if ours: yield name, thing
 
 # %% ../nbs/01_data.ipynb #7f21c198
-_NOT_PROSE = re.compile(r"\s*(>>>|\.\.|\w+\(.*\)( -> .*)?$|[\w*`]+(, *[\w*`.]+)* : )")   # code, directives, calls, arguments
+# code, directives, calls, arguments
+_NOT_PROSE = re.compile(r"\s*(>>>|\.\.|\w+\(.*\)( -> .*)?$|[\w*`]+(, *[\w*`.]+)* : )")
 
 def _prose(doc):
     "The lines of a docstring that could be prose"
@@ -299,6 +304,32 @@ def _without_names(line):
     return re.sub("`+[^`]*`+", "``", line.strip())
 
 # %% ../nbs/01_data.ipynb #83144143
+def _pages(modules):
+    "The lines of the manual page of each function and class, by name"
+    pages, seen = {}, {}
+    for module in modules:
+        for name, thing in _offers(module):
+            if id(thing) in seen: continue                      # the same function under a second name
+            seen[id(thing)] = thing
+            doc = inspect.getdoc(thing) or ""
+            if ".experimental import" in doc: continue          # there only if somebody has switched it on
+            pages[f"{module.__name__}.{name}"] = _prose(doc)
+    return pages
+
+# %% ../nbs/01_data.ipynb #50c71f1e
+def _as_corpus(pages, min_words, shared):
+    "Pages without the lines they share, the short ones and the repeated ones left out"
+    times = Counter(line for lines in pages.values() for line in set(map(_without_names, lines)) - {""})
+    ids = {}
+    for name, lines in pages.items():
+        own = "\n".join(line for line in lines if times[_without_names(line)] < shared)
+        text = re.sub(r"\n{3,}", "\n\n", own).strip()
+        if len(text.split()) >= min_words: ids.setdefault(text, name)
+    if not ids: raise ValueError("libraries has no package with manual pages: are they installed?")
+    labels = [[name.split(".")[0], ".".join(name.split(".")[:-1][:2])] for name in ids.values()]
+    return Corpus(list(ids), ids=ids.values(), labels=labels, name="library-docs")
+
+# %% ../nbs/01_data.ipynb #91ee530a
 def library_docs(
     libraries:tuple=LIBRARIES,  # packages to look through
     min_words:int=30,           # leave out pages with fewer words
@@ -307,29 +338,11 @@ def library_docs(
     "The manual pages of the scientific libraries that are installed."
     check_number("min_words", min_words, 1)
     check_number("shared", shared, 2)
-    pages, seen = {}, {}
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")                             # old names announce that they will go
         modules = [module for library in sorted(libraries) for module in _modules(library)]
-        for module in modules:                                      # all imported by now: scipy adds to numpy's pages
-            for name, thing in _offers(module):
-                if id(thing) in seen: continue                      # the same function under a second name
-                seen[id(thing)], doc = thing, inspect.getdoc(thing) or ""
-                if ".experimental import" in doc: continue          # there only if somebody has switched it on
-                pages[f"{module.__name__}.{name}"] = _prose(doc)
+        pages = _pages(modules)                                     # all imported by now: scipy adds to numpy's pages
     return _as_corpus(pages, min_words, shared)
-
-# %% ../nbs/01_data.ipynb #50c71f1e
-def _as_corpus(pages, min_words, shared):
-    "Pages without the lines they share, the short ones and the repeated ones left out"
-    times = Counter(line for lines in pages.values() for line in set(map(_without_names, lines)) - {""})
-    ids = {}
-    for name, lines in pages.items():
-        text = re.sub(r"\n{3,}", "\n\n", "\n".join(line for line in lines if times[_without_names(line)] < shared)).strip()
-        if len(text.split()) >= min_words: ids.setdefault(text, name)
-    if not ids: raise ValueError("libraries has no package with manual pages: are they installed?")
-    labels = [[name.split(".")[0], ".".join(name.split(".")[:-1][:2])] for name in ids.values()]
-    return Corpus(list(ids), ids=ids.values(), labels=labels, name="library-docs")
 
 # %% ../nbs/01_data.ipynb #6f9b6148
 def _made_up_words(n, rng, start=""):
@@ -422,6 +435,26 @@ def _as_texts(X, vocab, rng):
     "Texts with the given counts, their words in any order"
     return [" ".join(rng.permutation(np.repeat(vocab[row.indices], row.data.astype(int)))) for row in X]
 
+# %% ../nbs/01_data.ipynb #9b1821f2
+def _check_branching(branching):
+    "The numbers of topics at each level as a list"
+    branching = [check_number("branching", b, 1) for b in np.atleast_1d(branching).tolist()]
+    if not branching: raise ValueError("branching is empty; (3, 4) gives three topics with four below each")
+    return branching
+
+def _check_law(length, spread, skew, overlap, noise):
+    "Stop at lengths, sizes and shares that can't be"
+    check_number("length", length, 0, whole=False, above=True)
+    check_number("spread", spread, 0, whole=False)
+    check_number("skew", skew, 0, whole=False)
+    if min(overlap, noise) < 0 or overlap + noise > 1:
+        raise ValueError("overlap and noise are shares, not negative and together at most 1; "
+                         f"got {overlap} and {noise}")
+
+def _topics(paths, names):
+    "The labels of each leaf from coarse to fine"
+    return [["/".join(names[node] for node in path[1:i]) for i in range(2, len(path) + 1)] for path in paths]
+
 # %% ../nbs/01_data.ipynb #468c4f23
 def planted_tree(
     branching:tuple=(3, 4),    # topics at the top, topics below each of these, and so on
@@ -430,7 +463,7 @@ def planted_tree(
     n_words:int=40,            # words of each topic
     n_terms:int|None=None,     # words of all; the root has those that no topic has, by default `n_words` too
     length:float=80.,          # mean number of words of a document
-    spread:float=0.,           # how far lengths scatter around it: standard deviation of their logarithm; 0.8 is like real texts
+    spread:float=0.,           # how far lengths scatter: standard deviation of their logarithm; 0.8 is like real texts
     overlap:float=0.3,         # share of words that all documents draw from the root
     noise:float=0.05,          # share of words drawn from the whole vocabulary alike
     skew:float=0.,             # 0: leaves of equal size; 1: sizes as 1, 1/2, 1/3, ...
@@ -440,29 +473,25 @@ def planted_tree(
     random_state=0,            # seed: a whole number, a `RandomState` or a `Generator`
 )->Corpus:                     # labels: the topic at each level
     "Documents drawn from a known tree of topics."
-    branching = [check_number("branching", b, 1) for b in np.atleast_1d(branching).tolist()]
-    if not branching: raise ValueError("branching is empty; (3, 4) gives three topics with four below each")
+    branching = _check_branching(branching)
     paths = _paths(branching)
+    n_topics = paths.max()
     check_number("n_docs", n_docs, len(paths))
     check_number("n_words", n_words, 1)
-    if n_terms is not None: check_number("n_terms", n_terms, paths.max()*n_words + 1)
-    check_number("length", length, 0, whole=False, above=True)
-    check_number("spread", spread, 0, whole=False)
-    check_number("skew", skew, 0, whole=False)
-    if min(overlap, noise) < 0 or overlap + noise > 1:
-        raise ValueError(f"overlap and noise are shares, not negative and together at most 1; got {overlap} and {noise}")
+    if n_terms is not None: check_number("n_terms", n_terms, n_topics*n_words + 1)
+    _check_law(length, spread, skew, overlap, noise)
     rng = np.random.default_rng(seed_of(random_state))
-    names = _made_up_words(paths.max() + 1, rng)
-    n_common = n_words if n_terms is None else n_terms - paths.max()*n_words
+    names = _made_up_words(n_topics + 1, rng)
+    n_common = n_words if n_terms is None else n_terms - n_topics*n_words
     vocab = [word for i, name in enumerate(names) for word in _made_up_words(n_words if i else n_common, rng, name)]
     leaves, order = _leaf_of_each(len(paths), n_docs, skew), None
     if shuffle: leaves, order = rng.permutation(leaves), rng.permutation(len(vocab))
     lengths = _lengths(n_docs, length, spread, rng)
     X = _counts(paths, leaves, lengths, (_falling(n_common), _falling(n_words)), overlap, noise, order, dtype, rng)
     if shuffle: vocab = np.array(vocab, dtype=object)[order.argsort()]
-    topics = [["/".join(names[node] for node in path[1:i]) for i in range(2, len(path) + 1)] for path in paths]
+    labels = np.array(_topics(paths, names), dtype=object)[leaves]
     words = _as_texts(X, np.array(vocab), rng) if texts else None
-    return Corpus(words, X=X, vocab=vocab, labels=np.array(topics, dtype=object)[leaves], name="planted tree")
+    return Corpus(words, X=X, vocab=vocab, labels=labels, name="planted tree")
 
 # %% ../nbs/01_data.ipynb #46715adc
 def _stem(path):
@@ -479,6 +508,7 @@ def _opened(path, limits, verbose):
         folder = Folder(path, limits, bar.update)
         with no_bare_errors(folder) if path.is_dir() else opened(path, limits, bar.update) as source: yield source
 
+# %% ../nbs/01_data.ipynb #2d87b198
 def _check_options(format, options):
     "Stop at options that a reader doesn't have"
     takes = list(inspect.signature(READERS[format]).parameters)[1:]
@@ -493,7 +523,7 @@ def read(
     format:str|None=None,    # a key of `nmf2.formats.READERS`, such as 'jsonl' or 'cluto'; by default guessed
     *,
     limits:bool=True,        # refuse what the length of the file can't justify? See `00_files`
-    verbose:bool=False,     # show a progress bar?
+    verbose:bool=False,      # show a progress bar?
     **options,               # for the reader of that format, such as label_field='topic'
 )->Corpus:                   # with texts or counts, depending on the format
     "The collection in a file or a folder."
@@ -506,7 +536,8 @@ def read(
         if format is None: format = guess_format(source)
         if format is None and not path.is_dir() and not source.peek(1): raise ValueError(f"{path}: the file is empty")
         if format is None:
-            raise ValueError(f"{path}: can't tell which format this is. Say it with format=..., one of {', '.join(READERS)}")
+            raise ValueError(f"{path}: can't tell which format this is. "
+                             f"Say it with format=..., one of {', '.join(READERS)}")
         _check_options(format, options)
         found = READERS[format](source, **options)
         try: return Corpus(**found, name=_stem(path))
@@ -528,7 +559,8 @@ def _readable(path):
 # %% ../nbs/01_data.ipynb #c9233771
 def _find(name, folder=None):
     "The path of a collection, or None"
-    if not re.fullmatch(r"[^/\\]+(/[^/\\]+)?", name) or {".", ".."} & set(name.split("/")): return None      # a path, not a name
+    a_name = re.fullmatch(r"[^/\\]+(/[^/\\]+)?", name)
+    if not a_name or {".", ".."} & set(name.split("/")): return None           # a path
     safe = glob.escape(name)
     for place in _places(folder):
         for pattern in (safe, safe + ".*", "*/" + safe, "*/" + safe + ".*"):
@@ -552,7 +584,9 @@ def _listing(folder=None):
 def _newsgroup_levels(group):
     "The three classes of a newsgroup, coarse to fine"
     if "religion" in group or group == "alt.atheism": return ["religion", group, group]
-    top = group if group == "misc.forsale" else "talk.politics" if group.startswith("talk.politics") else group.split(".")[0]
+    top = group.split(".")[0]
+    if group == "misc.forsale": top = group
+    if group.startswith("talk.politics"): top = "talk.politics"
     joined = re.match(r"comp\.sys|rec\.sport", group)
     return [top, joined[0] if joined else group, group]
 
@@ -570,7 +604,7 @@ def _fetch_20newsgroups(download):
 
 # %% ../nbs/01_data.ipynb #8553a615
 def load(
-    name:str,             # 'library-docs', '20newsgroups', or the name of a file without endings, such as 'tr41' or 'cluto/tr41'
+    name:str,             # 'library-docs', '20newsgroups', or a file without endings, such as 'tr41' or 'cluto/tr41'
     folder=None,          # where to look; by default in the folder named by NMF2_DATA and in ~/.cache/nmf2
     download:bool=False,  # may 20newsgroups come from the net (once, 14 MB, by scikit-learn)?
 )->Corpus:                # called `name`
@@ -589,10 +623,12 @@ def _not_found(name, folder):
     "What to say, and what to do, about a collection that is not there"
     where = " or ".join(map(str, _places(folder)))
     if name == "20newsgroups":
-        return (f"20newsgroups is not in {where}, nor in scikit-learn's cache. load('20newsgroups', download=True) fetches it once "
-                "(14 MB); or put 20newsgroups.jsonl, or a folder of that name with a sub-folder for each group, in one of those places.")
+        return (f"20newsgroups is not in {where}, nor in scikit-learn's cache. "
+                "load('20newsgroups', download=True) fetches it once (14 MB); or put 20newsgroups.jsonl, "
+                "or a folder of that name with a sub-folder for each group, in one of those places.")
     if Path(name).exists():
         return f"load takes the name of a known collection; to read the file {name}, use read({str(name)!r})"
     there = _listing(folder)
-    return (f"there is no collection {name!r} in {where}. Always there: library-docs. With download=True: 20newsgroups. "
+    return (f"there is no collection {name!r} in {where}. Always there: library-docs. "
+            "With download=True: 20newsgroups. "
             f"Found: {', '.join(there[:40]) or 'none'}{', ...' if len(there) > 40 else ''}")

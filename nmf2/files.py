@@ -41,6 +41,7 @@ def brief(
     if isinstance(value, (str, bytes)): return repr(value[:n]) + "..."*(len(value) > n)
     return repr(value)[:n]
 
+# %% ../nbs/00_files.ipynb #ee653416
 def listing(
     names,             # some names
     n:int=12,          # show no more of them
@@ -78,7 +79,9 @@ def memory_limit(
 class _Packed(io.RawIOBase):
     "The bytes of a file as they lie on the disk or come through a pipe"
     def __init__(self, path, tick):
-        self.file, self.tick, self.n_read = open(path, "rb"), tick, 0
+        self.file = open(path, "rb")
+        self.tick = tick
+        self.n_read = 0
         info = os.fstat(self.file.fileno())
         self.size = info.st_size if stat.S_ISREG(info.st_mode) else None
         self.start = self._head = self.file.read(6)
@@ -120,8 +123,9 @@ class Source:
         limits:bool=True,  # refuse what the length of the file can't justify?
         tick=None,         # function that is told how many bytes of the file have been read, each time
     ):
-        self.path, self.limits, self._chunks, self._costs, self._memory = Path(path), limits, [], {}, 0
+        self.path, self.limits = Path(path), limits
         self.n_bytes = 0               # unpacked so far
+        self._chunks, self._costs, self._memory = [], {}, 0
         self._file = _Packed(path, tick)
         try: self._stream, self.packed = _unpacked(self._file)
         except BaseException:
@@ -151,7 +155,10 @@ class Source:
 # %% ../nbs/00_files.ipynb #11328e83
 class _Replay(io.RawIOBase):
     "The unpacked bytes of a source from the start"
-    def __init__(self, source): self.source, self.i, self.rest = source, 0, memoryview(b"")
+    def __init__(self, source):
+        self.source = source
+        self.i = 0                     # number of the next chunk
+        self.rest = memoryview(b"")    # of the chunk before it
     def readable(self): return True
 
     def readinto(self, buffer):
@@ -173,16 +180,22 @@ def _chunk(source, i):
         else: source.close()
     return source._chunks[i] if i < len(source._chunks) else b""
 
+# %% ../nbs/00_files.ipynb #2bea174f
 def _damage(source, e):
     "The error for bytes that can't be read or unpacked"
     if getattr(e, "errno", None):                            # the disk, not the contents
         e.filename = str(source)
         return e
     line = 1 + sum(chunk.count(b"\n") for chunk in source._chunks)
-    return fault(source, line, f"from here on the compressed file is damaged or cut short ({e}). Fetch or pack it again.")
+    return fault(source, line, f"from here on the compressed file is damaged or cut short ({e}). "
+                               "Fetch or pack it again.")
 
 # %% ../nbs/00_files.ipynb #19f8fcd2
 LIFT = "If you trust the file, pass limits=False"
+
+def _cost(source, chunk):
+    "What a chunk will cost in memory"
+    return sum(cost*chunk.count(byte) for byte, cost in source._costs.items())
 
 def _admit(source, chunk):
     "Keep a chunk, unless it is too much"
@@ -191,8 +204,9 @@ def _admit(source, chunk):
     if not source.limits: return
     limit = unpacked_limit(source.size)
     if source.packed and source.n_bytes > limit:
-        raise fault(source, None, f"a compressed file of {source.size:,} bytes that unpacks to more than {limit:,}. {LIFT}")
-    _spend(source, sum(cost*chunk.count(byte) for byte, cost in source._costs.items()))
+        raise fault(source, None, f"a compressed file of {source.size:,} bytes that unpacks to more than {limit:,}. "
+                                  f"{LIFT}")
+    _spend(source, _cost(source, chunk))
 
 def _spend(source, n_bytes):
     "Count memory that is going to be used"
@@ -203,20 +217,24 @@ def _spend(source, n_bytes):
 
 def _weigh(source, costs):
     "Say what each of some bytes will cost in memory, those that were read already too"
-    source._costs, source._memory = costs, 0
-    for chunk in source._chunks: _spend(source, sum(cost*chunk.count(byte) for byte, cost in costs.items()))
+    source._costs = costs
+    source._memory = 0
+    for chunk in source._chunks: _spend(source, _cost(source, chunk))
 
 # %% ../nbs/00_files.ipynb #66b0d058
 def _lines(source):
-    "Number and bytes of each line; what some programs put at the start of a file to say that it is UTF-8 is left out"
+    "Number and bytes of each line; a mark at the start that says that the file is UTF-8 is left out"
     for n, line in enumerate(source.stream(), 1): yield n, line.removeprefix(codecs.BOM_UTF8) if n == 1 else line
 
+# %% ../nbs/00_files.ipynb #f5bd2af1
 def _justify(source, n, what, line=None):
     "Refuse a number of rows, columns or documents that the length of the file can't justify"
     if source.limits and n > max(MILLION, source.size):
         shown = f"{n:,}" if n < 2**64 else f"{n:.3g}"
-        raise fault(source, line, f"{shown} {what} in a file of {plural(source.size, 'byte')}: its length can't justify them. {LIFT}")
+        raise fault(source, line, f"{shown} {what} in a file of {plural(source.size, 'byte')}: "
+                                  f"its length can't justify them. {LIFT}")
 
+# %% ../nbs/00_files.ipynb #3272d0bc
 def _whole(source):
     "All unpacked bytes; streams that were begun before don't go on after this"
     while not source._stream.closed: _chunk(source, len(source._chunks))
@@ -242,8 +260,6 @@ class Folder:
     def __fspath__(self): return str(self.path)
 
 # %% ../nbs/00_files.ipynb #6f0c825e
-WAITING = {}                # pipes that were looked into by their path, by path
-
 @contextmanager
 def no_bare_errors(
     source,   # what is read
@@ -253,6 +269,9 @@ def no_bare_errors(
     except (MemoryError, OverflowError, RecursionError) as e:
         why = {MemoryError: "it needs more memory than there is", RecursionError: "its brackets are nested too deep"}
         raise fault(source, None, f"can't be read, {why.get(type(e), f'a number in it is too large ({e})')}") from None
+
+# %% ../nbs/00_files.ipynb #3ab9c351
+WAITING = {}                # pipes that were looked into by their path, by path
 
 @contextmanager
 def opened(
@@ -291,13 +310,17 @@ def contents(
     files,   # paths of files in it
 ):           # (path, bytes) of each
     "Files and their unpacked contents, one after the other."
-    limits, tick, n_packed, n_unpacked = getattr(folder, "limits", True), getattr(folder, "tick", None), 0, 0
+    limits = getattr(folder, "limits", True)
+    tick = getattr(folder, "tick", None)
+    n_packed = n_unpacked = 0
     for file in files:
         with opened(file, limits, tick) as source:
             data = source.read()
-            n_packed, n_unpacked = n_packed + source.size, n_unpacked + len(data)
+            n_packed += source.size
+            n_unpacked += len(data)
         if limits and n_unpacked > unpacked_limit(n_packed):
-            raise fault(folder, None, f"its files, {n_packed:,} bytes up to {file.name}, unpack to {n_unpacked:,}. {LIFT}")
+            raise fault(folder, None, f"its files, {n_packed:,} bytes up to {file.name}, "
+                                      f"unpack to {n_unpacked:,}. {LIFT}")
         yield file, data
 
 # %% ../nbs/00_files.ipynb #56d192c0
@@ -308,8 +331,10 @@ def check_encoding(
     try: encoding is None or b"a".decode(encoding)
     except UnicodeError: pass                                   # one letter is not enough for it
     except (LookupError, TypeError, ValueError):
-        raise ValueError(f"encoding must be one that Python knows, such as 'utf-8' or 'cp1252'; got {brief(encoding)}") from None
+        raise ValueError("encoding must be one that Python knows, such as 'utf-8' or 'cp1252'; "
+                         f"got {brief(encoding)}") from None
 
+# %% ../nbs/00_files.ipynb #1e2dd0e8
 def usual_encoding(
     start:bytes,  # the first bytes
 )->str:
@@ -317,6 +342,7 @@ def usual_encoding(
     if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)): return "utf-32"
     return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
 
+# %% ../nbs/00_files.ipynb #0e1c3510
 def not_that_encoding(
     path,               # the file
     encoding:str|None,  # the one that was asked for
@@ -352,6 +378,7 @@ def is_text(
     except UnicodeEncodeError: return False
     return True
 
+# %% ../nbs/00_files.ipynb #1e82c215
 def mended(
     value:str,  # a string of Python
 )->str:         # with a question mark in a diamond for what is no text

@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 # %% ../nbs/00_matlab.ipynb #e33fab58
-NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}   # type of element: of numpy
+NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4",     # type of an element: type of numpy
+           7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 TEXTS = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
 MATRIX, PACKED = 14, 15
 
@@ -27,7 +28,8 @@ def _elements(data, order):
         start = at + 8
         if kind >> 16: kind, size, start = kind & 0xffff, kind >> 16, at + 4
         if size > (len(data) if start == at + 8 else at + 8) - start:
-            raise ValueError(f"it is cut short or damaged: an element of {size:,} bytes where {len(data) - start:,} are left")
+            raise ValueError(f"it is cut short or damaged: an element of {size:,} bytes "
+                             f"where {len(data) - start:,} are left")
         yield kind, data[start:start + size]
         at = start + size
         if kind != PACKED: at += -at % 8
@@ -40,6 +42,7 @@ def _part(parts, what):
     if found is None: raise ValueError(f"a matrix without its {what}")
     return found
 
+# %% ../nbs/00_matlab.ipynb #0d34618c
 def _numbers(part, order, what):
     "A part that consists of numbers, in the byte order of this machine"
     kind, contents = part
@@ -54,6 +57,7 @@ def _whole_numbers(part, order, what):
     if found.dtype.kind == "f": raise ValueError(f"a matrix whose {what} are not whole numbers")
     return found
 
+# %% ../nbs/00_matlab.ipynb #acf5f25a
 def _shaped(values, shape):
     "Values in MATLAB's order, column by column, as an array"
     if values.size != math.prod(int(n) for n in shape):
@@ -69,6 +73,7 @@ def _full(parts, order, shape, flags):
     if flags & COMPLEX: values = values + 1j*_numbers(_part(parts, "values"), order, "values")
     return _shaped(values, shape)
 
+# %% ../nbs/00_matlab.ipynb #ac759ff6
 def _sparse(parts, order, shape, flags):
     "A sparse matrix, CSC"
     rows = _whole_numbers(_part(parts, "rows"), order, "rows")
@@ -89,6 +94,7 @@ def _rows_of_text(codes, n):
     rows = np.ascontiguousarray(codes.reshape(n, -1, order="F"), dtype=np.uint32)
     return rows.view(f"U{rows.shape[1]}").ravel()
 
+# %% ../nbs/00_matlab.ipynb #bae3a7e9
 def _text(parts, order, shape):
     "A matrix of letters as an array of strings"
     kind, contents = _part(parts, "letters")
@@ -106,7 +112,8 @@ def _text(parts, order, shape):
 def _cells(parts, order, shape, depth):
     "An array of cells, each an array"
     if depth > 8: raise ValueError("cells within cells, more than eight deep")
-    found = [_matrix(contents, order, depth + 1)[1] if kind == MATRIX and len(contents) else "" for kind, contents in parts]
+    found = [_matrix(contents, order, depth + 1)[1] if kind == MATRIX and len(contents) else ""
+             for kind, contents in parts]
     cells = np.empty(len(found), dtype=object)
     for i, cell in enumerate(found): cells[i] = cell
     return _shaped(cells, shape)
@@ -119,7 +126,8 @@ def _matrix(data, order, depth=0):
     parts = _elements(data, order)
     flags = _whole_numbers(_part(parts, "flags"), order, "flags")
     if not len(flags): raise ValueError("a matrix without its class")
-    kind, flags = int(flags[0]) & 0xff, int(flags[0])
+    flags = int(flags[0])
+    kind = flags & 0xff
     if kind not in (CELL, CHAR, SPARSE, *FULL): return None, None
     shape = tuple(int(n) for n in _whole_numbers(_part(parts, "size"), order, "size"))
     if len(shape) < 2 or min(shape) < 0: raise ValueError(f"a matrix of size {shape}")
@@ -139,6 +147,7 @@ def _unpack(data, limit):
     if not packed.eof: raise ValueError("it is cut short or damaged: a packed matrix has no end")
     return found
 
+# %% ../nbs/00_matlab.ipynb #291b9346
 def _version5(data, order, limit):
     "Name and value of each matrix in a file of version 5, 6 or 7"
     for kind, contents in _elements(data[128:], order):
@@ -152,6 +161,18 @@ def _version5(data, order, limit):
 # %% ../nbs/00_matlab.ipynb #04d1ec1c
 OLD_NUMBERS = {0: "f8", 1: "f4", 2: "i4", 3: "i2", 4: "u2", 5: "u1"}
 
+# %% ../nbs/00_matlab.ipynb #2abe5e36
+def _old_sparse(values):
+    "The sparse matrix whose entries are rows of numbers: row, column, value; in the last row its size"
+    values = values.astype(np.float64)
+    places = values[:, :2]
+    with np.errstate(invalid="ignore"): whole = (places >= 0) & (places <= 2.**53) & (places == np.floor(places))
+    if not whole.all() or (places[:-1] < 1).any() or (places > places[-1]).any():
+        raise ValueError("a sparse matrix with an entry outside")
+    shape = tuple(int(n) for n in places[-1])
+    places = places[:-1].astype(np.int64) - 1
+    return sp.coo_matrix((values[:-1, 2], (places[:, 0], places[:, 1])), shape=shape)
+
 def _old_value(kind, values):
     "The matrix that a full matrix of version 4 stands for: itself, texts, or a sparse one"
     if kind == 0: return values
@@ -160,18 +181,13 @@ def _old_value(kind, values):
         return _rows_of_text(codes.ravel(order="F"), len(values))
     if kind != 2 or values.shape[1] != 3 or not len(values):
         raise ValueError("a matrix of a kind that is not read here")
-    values = values.astype(np.float64)
-    places = values[:, :2]
-    with np.errstate(invalid="ignore"): whole = (places >= 0) & (places <= 2.**53) & (places == np.floor(places))
-    if not whole.all() or (places[:-1] < 1).any() or (places > places[-1]).any():
-        raise ValueError("a sparse matrix with an entry outside")
-    places, shape = places[:-1].astype(np.int64) - 1, tuple(int(n) for n in places[-1])
-    return sp.coo_matrix((values[:-1, 2], (places[:, 0], places[:, 1])), shape=shape)
+    return _old_sparse(values)
 
 # %% ../nbs/00_matlab.ipynb #7e1e8bda
 def _version4(data):
     "Name and value of each matrix in a file of version 4"
-    at, order = 0, "<" if 0 <= int.from_bytes(data[:4], "little", signed=True) < 5000 else ">"
+    order = "<" if 0 <= int.from_bytes(data[:4], "little", signed=True) < 5000 else ">"
+    at = 0
     while at < len(data):
         if len(data) - at < 20: raise ValueError("it is cut short: it ends within the head of a matrix")
         kind, rows, cols, is_complex, n = struct.unpack_from(order + "5i", data, at)
@@ -198,7 +214,8 @@ def matlab_arrays(
     "The arrays in a MATLAB file of version 4 to 7; a ValueError says what is wrong with another."
     data = memoryview(data)
     if data[:8] == HDF or data[512:520] == HDF or bytes(data[:10]) == b"MATLAB 7.3" or data[124:128] == b"\x00\x02IM":
-        raise ValueError("it is of version 7.3, which is HDF5 and not read here. In MATLAB, save it with save(file, '-v7')")
+        raise ValueError("it is of version 7.3, which is HDF5 and not read here. "
+                         "In MATLAB, save it with save(file, '-v7')")
     if len(data) < 20: raise ValueError("it is cut short: it has no matrix")
     if 0 in data[:4]: found = _version4(data)
     else:

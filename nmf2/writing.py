@@ -27,7 +27,7 @@ def _other_name(
     folder,     # where
     stem:str,   # what it is for
 )->str:         # a path that nobody else uses
-    "A hidden name beside the real one."
+    "A hidden name next to the real one."
     return os.path.join(folder, f"{_begins(stem)}{secrets.token_hex(8)}.part")
 
 def _is_other_name(name, stem="nmf2"):
@@ -37,7 +37,7 @@ def _leftovers(
     folder,     # where
     stem:str,   # what it was for
 )->list:        # paths
-    "What is being written for a name at present, or was when a process was killed."
+    "What is being written for a name now, or was when a process was killed."
     try: names = os.listdir(folder)
     except OSError: return []
     return [os.path.join(folder, name) for name in names if _is_other_name(name, stem)]
@@ -68,6 +68,7 @@ def _remove(path):
     shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError): os.unlink(path)
 
+# %% ../nbs/00_writing.ipynb #2a26fb24
 OLD = ".nmf2-old"     # in a folder whose files are being moved: those that they replace
 
 def _complete(new, out):
@@ -77,6 +78,7 @@ def _complete(new, out):
         with suppress(FileNotFoundError):           # somebody else did it
             if name != OLD: os.replace(os.path.join(new, name), os.path.join(out, name))
 
+# %% ../nbs/00_writing.ipynb #c4498c34
 def _tidy(
     path,       # one of `_leftovers`
     out=None,   # the folder for which it was, if it is a folder
@@ -143,6 +145,7 @@ def _make_file(
     "Make an empty file."
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
 
+# %% ../nbs/00_writing.ipynb #002052bf
 def _permit(
     path,   # a file made for the owner alone
     old,    # status of the file that it will replace
@@ -226,6 +229,7 @@ def check_folder(
 def _move(name, here, there):
     if os.path.lexists(os.path.join(here, name)): os.rename(os.path.join(here, name), os.path.join(there, name))
 
+# %% ../nbs/00_writing.ipynb #105c33e3
 def _swap(
     new,   # folder with new files
     out,   # folder to which they go

@@ -159,6 +159,7 @@ def test_passes_never_lower_the_record(planted, criterion):
         assert (np.diff(record[:,1])[passes] >= -1e-9*abs(record[-1,1])).all() and passes.any() == (method != "rb")
 
 
+@pytest.mark.slow
 def test_a_bisection_is_the_same_moves_with_two_clusters(planted):
     U = unit_rows(planted[0])
     side = bisect(U, max_iter=0, n_init=1).side
@@ -285,6 +286,7 @@ def test_one_cluster_one_term_and_wrong_parameters(planted):
     for n_init in (1, 8, 9, 25): assert bisect(unit_rows(X), n_init=n_init).record.shape == (11, n_init)
 
 
+@pytest.mark.slow
 def test_more_trials_and_wide_tables(planted):
     X, _ = planted
     U = unit_rows(X)

@@ -521,3 +521,13 @@ def test_messages_are_one_short_line():
     assert message.startswith("a, line 3: x y word") and "\n" not in message and len(message) < 700
     assert len(brief("x"*10**6)) < 50 and brief([1]*10**6) == "a list of 1000000" and len(listing(["\n"*10**6]*10**4)) < 2000
     assert math.isclose(len(listing(map(str, range(3)))), 7)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text")
+def test_names_of_any_bytes_stay_apart(here):
+    names = [b"\xff.txt", b"\\xff.txt", b"\\\\xff.txt", b"\\\xff.txt", b"\xfe.txt", b"a\\b.txt", "\u00ff.txt".encode()]
+    os.mkdir("letters")
+    for i, name in enumerate(names): Path(os.fsdecode(b"letters/" + name)).write_text(f"text {i}")
+    found = READERS["folder"]("letters")
+    assert len(set(found["ids"])) == len(names) == len(found["texts"])
+    assert {r"\xff.txt", r"\\xff.txt", r"\xfe.txt", r"a\b.txt", "\u00ff.txt"} < set(found["ids"])

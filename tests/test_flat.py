@@ -40,6 +40,7 @@ def test_it_finds_what_was_planted(pile):
         assert normalized_mutual_info_score(fine, FlatNMF2(9, topics=topics).fit(X).labels_) > .9
 
 
+@pytest.mark.slow
 def test_leading_singular_vectors(pile):
     X, _ = pile
     model = FlatNMF2(4, topics="svd", moves_max_iter=0).fit(X)

@@ -567,3 +567,26 @@ def test_writing_is_quick(here):
     start = process_time()
     write_table("t.csv", ["id", "leaf", "n", "title", "score"], rows)
     assert process_time() - start < 2             # some 0.1 s
+
+
+# what some programs add
+
+@pytest.mark.parametrize("first", ["sep=;\r\n", '"sep=;"\r\n', "\ufeffsep=;\r\n", "SEP=;\n"])
+def test_a_first_line_that_names_the_delimiter(here, first):
+    rows = 'id;text\r\n1;"puck, ice, stick"\r\n2;racket\r\n'
+    assert read_csv(put("a.csv", first + rows)) == read_csv(put("b.csv", rows)) == {"texts": ["puck, ice, stick", "racket"], "ids": ["1", "2"]}
+    assert read_csv(put("a.csv", first + rows.replace(";", "~")), delimiter="~")["ids"] == ["1", "2"]
+    fails(read_csv, put("a.csv", first + rows + "3\r\n"), "line 5", "1 columns where the first line has 2")
+    fails(read_csv, put("a.csv", first + "id;text;id\r\n"), "line 2", "same name")
+
+
+def test_lines_that_only_resemble_it(here):
+    for text in ["sep=ab\n1\n", "sep=\n1\n", "separate\n1\n"]: assert read_csv(put("a.csv", text), text_field=None)["texts"] == ["1"]
+    fails(read_csv, put("a.csv", "sep=;\n"), "empty")
+    fails(read_csv, put("a.csv", "\nsep=;\n1\n"), "which field")          # not the first line: the names of two columns
+
+
+@pytest.mark.parametrize("head", ["", "text\r"])
+def test_millions_of_empty_lines_are_noticed_soon(here, head):
+    path = put("a.csv.gz", head.encode() + b"\r"*(2**21), gzip.open)
+    fails(read_csv, path, "empty lines", "limits=False")

@@ -72,7 +72,7 @@ def twin_tree(case, side):
 
 
 @pytest.mark.parametrize("side", ["H0", "W0"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [CASES[0], *(pytest.param(case, marks=pytest.mark.slow) for case in CASES[1:])])
 def test_whole_trees_as_the_naive_twin(case, side):
     seed, sizes, n_odd, imbalance = case
     X = blocks(seed, sizes, n_odd)

@@ -19,8 +19,9 @@ LIMIT_OR_COUNT = re.compile(r"(^|_)(iter|iters|iterations|steps|epochs|rounds|sw
 
 def vocabulary():
     cells = json.loads((ROOT/"nbs/00_core.ipynb").read_text(encoding="utf-8"))["cells"]
-    text = "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown" and cell["source"][0].startswith("## Names"))
-    return {name for row in re.findall(r"(?m)^\| (.*?) \|", text) for name in re.findall(r"`(\w+)`", row)}
+    text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    section = re.search(r"(?ms)^## Names$.*?(?=^## )", text)[0]
+    return {name for row in re.findall(r"(?m)^\| (.*?) \|", section) for name in re.findall(r"`(\w+)`", row)}
 
 
 def estimators():

@@ -453,6 +453,7 @@ def test_importing_it_does_not_import_pyplot():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
 
 
+@pytest.mark.slow
 def test_words_labels_and_names_of_a_megabyte():
     tree, long = grown(9, 400), "x"*500_000 + " y"*250_000
     tree.vocab = [long] + list(tree.vocab[1:])

@@ -100,6 +100,7 @@ def test_extrapolation_goes_back_when_it_overshoots():
         assert (np.diff(errors) <= 1e-9).all()
 
 
+@pytest.mark.slow
 @pytest.mark.no_estimator
 def test_extrapolation_against_the_plain_loop():
     seen = set()
