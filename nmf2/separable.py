@@ -154,7 +154,9 @@ def overlaps(
 
 # %% ../nbs/31_separable.ipynb #9e4cd4f0
 class Cooccurrence:
-    """How often words occur together. Words are points, the rows of $Q$ divided by their sums; $Q$ itself is never made.
+    """How often words occur together.
+
+    Words are points, the rows of $Q$ divided by their sums; $Q$ itself is never made.
 
     - `p` (n_terms,): probability of each word
     - `own` (n_terms,): the diagonal of $Q$, how often a word occurs together with itself
@@ -169,7 +171,8 @@ class Cooccurrence:
         X = sp.csr_matrix(X, dtype=np.float64)
         n = np.asarray(X.sum(1)).ravel()
         keep = n >= max(min_length, 2)
-        if not keep.any(): raise ValueError(f"no document has min_length={min_length} words, so no words occur together")
+        if not keep.any():
+            raise ValueError(f"no document has min_length={min_length} words, so no words occur together")
         X, n = X[keep], n[keep]
         weight = 1/(n*(n - 1)*len(n))
         self.C = sp.csr_matrix(sp.diags(np.sqrt(weight)) @ X)
@@ -365,7 +368,7 @@ def _polish(part, M, N, out):
 
 # %% ../nbs/31_separable.ipynb #b9a90818
 def _likely(Y, B, tol, max_iter, out):
-    "Improve mixtures of the columns of B, (n_features, k), so that they come near to the rows of Y, CSR, in KL divergence"
+    "Improve mixtures of the columns of B, (n_features, k): nearer to the rows of Y, CSR, in KL divergence"
     used = B.any(1)
     if not used.all(): Y = sp.csr_matrix(Y[:,np.flatnonzero(used)])
     B = np.ascontiguousarray(B[used])
@@ -414,7 +417,10 @@ def topic_covariance(
     Q:Cooccurrence,     # how often words occur together
     A:np.ndarray,       # topics, (n_terms, k)
 )->np.ndarray:          # (k, k)
-    "R, the probability that two places of a document have topics a and b. Source: Arora and others (2013), Algorithm 1."
+    """R, the probability that two places of a document have topics a and b.
+
+    Source: Arora and others (2013), Algorithm 1.
+    """
     inverse = A @ np.linalg.pinv(A.T @ A)
     R = inverse.T @ Q.times(inverse)
     return (R + R.T)/2
@@ -447,8 +453,8 @@ class _Separable(TopicModel):
         with say_if_compiling(), single_blas():
             H = self._fit(X)
             if len(H) < self.n_clusters:
-                warnings.warn(f"{len(H)} topics instead of n_clusters={self.n_clusters}: all candidates are mixtures of "
-                              f"{len(H)} of them", ConvergenceWarning)
+                warnings.warn(f"{len(H)} topics instead of n_clusters={self.n_clusters}: all candidates are mixtures "
+                              f"of {len(H)} of them", ConvergenceWarning)
             self.components_ = np.ascontiguousarray(H, X.dtype)
             W = self._weigh(X)
         self.labels_ = heaviest(W)
@@ -489,7 +495,7 @@ class AnchorWords(_Separable):
         recover:str="l2",           # how topics are found from anchors: "l2" or "kl"
         min_df:int|float=10,        # an anchor is in at least so many documents (a fraction: that share of them)
         min_length:int=2,           # documents with fewer words are left out when pairs of words are counted
-        project:int|None=None,      # find anchors after a random projection to so many columns, as published; None for exactly
+        project:int|None=None,      # find anchors after a random projection to so many columns; None for exactly
         clean_up:bool=True,         # look at each anchor again when all are known?
         tol:float=1e-7,             # of `recover`: stop when no more than this is left to gain
         max_iter:int=500,           # of `recover`: or after this many steps
@@ -517,7 +523,8 @@ class AnchorWords(_Separable):
         Q = Cooccurrence(X, self.min_length)
         candidates = candidates[Q.p[candidates] > 0]
         if len(candidates) == 0:
-            raise ValueError(f"no candidate is in a document of min_length={self.min_length} words: lower min_df or min_length")
+            raise ValueError(f"no candidate is in a document of min_length={self.min_length} words: "
+                             "lower min_df or min_length")
         points = Q if self.project is None else project(Q, self.project, self._seed)
         self.anchors_, N = corners(points, self.n_clusters, candidates, clean_up=self.clean_up)
         if points is not Q: N = np.stack([Q.dots(i) for i in self.anchors_], 1)
@@ -613,7 +620,7 @@ class XRAY(_Separable):
     def __init__(self,
         n_clusters:int=20,          # topics wanted
         *,
-        select:str="dist",          # how the next anchor is chosen: "dist", "max", "rand", exact if the data are; "greedy"
+        select:str="dist",          # how anchors are chosen: "dist", "max" or "rand", exact if the data are; "greedy"
         anchors:str="words",        # what the anchors are: "words" or "documents"
         min_df:int|float=1,         # an anchor word is in at least so many documents (a fraction: that share of them)
         tol:float=1e-6,             # stop when the residual is this small, as a share of the matrix; below 1
@@ -671,11 +678,14 @@ def hott_program(
     f, n = P.shape
     products, below, trace = _conditions(P)
     if noise: parts = _with_noise(P, noise, k, products, below, trace)
-    else: parts = dict(A_ub=below, b_ub=np.zeros(below.shape[0]), A_eq=sp.vstack([products, trace]), b_eq=np.r_[P.ravel(), k])
+    else:
+        parts = dict(A_ub=below, b_ub=np.zeros(below.shape[0]),
+                     A_eq=sp.vstack([products, trace]), b_eq=np.r_[P.ravel(), k])
     cost = np.r_[np.diag(prices).ravel(), np.zeros(f*n if noise else 0)]
     bounds = [(0, 1)]*(f*f) + [(0, None)]*(len(cost) - f*f)
     found = linprog(cost, bounds=bounds, method="highs", **parts)
-    if found.x is None: raise ValueError(f"no mixtures of n_clusters={k} words come within noise={noise} of all: raise either")
+    if found.x is None:
+        raise ValueError(f"no mixtures of n_clusters={k} words come within noise={noise} of all: raise either")
     return found.x[:f*f].reshape(f, f)
 
 # %% ../nbs/31_separable.ipynb #bbd12b97
