@@ -13,7 +13,7 @@ from common import arguments, collections, one_thread, say, small, table, write
 
 from nmf2.data import planted_tree
 from nmf2.evaluate import accuracy, entropy, nmi
-from nmf2.partitions import make, methods
+from nmf2.methods import make, methods
 from nmf2.study import Study
 from nmf2.weighting import count_pipeline
 

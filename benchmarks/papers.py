@@ -30,8 +30,8 @@ from nmf2.bisection import composites
 from nmf2.data import Corpus, load, planted_tree
 from nmf2.evaluate import nmi, umass_coherence
 from nmf2.flat import flatten
+from nmf2.methods import make
 from nmf2.nnls import heaviest
-from nmf2.partitions import make
 from nmf2.study import Study, machine
 from nmf2.weighting import NormalizedCut, TfIdf, TrimVocabulary
 
@@ -45,7 +45,7 @@ SLOW = "nmf-hier", "nmf-flat", "LDA", "AnchorWords", "XRAY", "Hottopixx"        
 
 class Way(NamedTuple):
     "How a method of the papers is run here"
-    method:str              # its name in `nmf2.partitions.methods()`
+    method:str              # its name in `nmf2.methods.methods()`
     params:dict = {}        # in place of those there
     seeds:range = MANY
     wants:str = "papers"    # which matrix: "papers", "defaults", "counts", or "unit", the papers' with rows of unit length

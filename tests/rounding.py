@@ -7,8 +7,8 @@ on any processor. To try a processor's own kernels instead: `NUMBA_CPU_NAME=gene
 import numpy as np
 import scipy.sparse as sp
 
-NUMERICAL = {"test_bisection", "test_consensus", "test_evaluate", "test_flat", "test_hier", "test_nmf", "test_partitions",
-             "test_rank2", "test_separable"}
+NUMERICAL = {"test_bisection", "test_consensus", "test_evaluate", "test_flat", "test_hier", "test_methods", "test_nmf",
+             "test_partitions", "test_rank2", "test_separable"}
 
 
 def shaken(X, ulps=2):

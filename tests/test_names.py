@@ -48,7 +48,7 @@ def test_estimators_keep_to_the_vocabulary():
     ("hier", "HierNMF2", "settled", "side_tol"), ("hier", "HierNMF2", "progress", "verbose"), ("flat", "FlatNMF2", "moves", "moves_max_iter"),
     ("bisection", "RepeatedBisection", "trials", "n_init"), ("bisection", "RepeatedBisection", "n_iter", "max_iter"),
     ("partitions", "SVDClustering", "rank", "n_components"), ("partitions", "NMFClustering", "rank", "n_components"),
-    ("partitions", "LDA", "doc_iter", "max_doc_update_iter"), ("separable", "AnchorWords", "max_steps", "max_iter"),
+    ("methods", "LDA", "doc_iter", "max_doc_update_iter"), ("separable", "AnchorWords", "max_steps", "max_iter"),
     ("separable", "Hottopixx", "epochs", "max_iter"), ("consensus", "HypergraphEnsemble", "n_topics", "n_components"),
     ("consensus", "ClusterAggregation", "max_rounds", "max_iter"), ("counting", "TermCounter", "progress", "verbose")])
 def test_old_names_of_parameters(module, name, old, new):

@@ -1,6 +1,4 @@
-"""What trees are compared with: spectral clustering, principal directions, their combinations, and the table of all methods"""
-import warnings
-
+"""What trees are compared with: spectral clustering, principal directions, their combinations"""
 import naive
 import numpy as np
 import pytest
@@ -17,9 +15,8 @@ from nmf2.bisection import criterion_of
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.nmf import NMF
-from nmf2.partitions import (LDA, PDDP, RACE, SMALL, AverageAssociation, FlatKMeans, HierKMeans, NMFClustering,
-                             NormalizedCutClustering, NormalizedCutNMF, SVDClustering, by_cosine, centroids, leading, make, methods,
-                             principal_cut, race2008, scatter)
+from nmf2.partitions import (PDDP, RACE, SMALL, AverageAssociation, FlatKMeans, HierKMeans, NMFClustering, NormalizedCutClustering,
+                             SVDClustering, by_cosine, centroids, leading, principal_cut, race2008, scatter)
 from nmf2.weighting import NormalizedCut, count_pipeline
 
 
@@ -352,27 +349,6 @@ def test_iris_as_in_races_paper():
     assert right == [146, 145]                                                                  # the first is 97.33 %, as in the paper
 
 
-def test_lda():
-    corpus = planted_tree((4,), n_docs=200, overlap=.2, length=60, random_state=0)
-    X = sp.csr_matrix(sp.vstack([corpus.X, sp.csr_matrix((1, corpus.X.shape[1]))]))
-    model = LDA(4, max_iter=10, random_state=0).fit(X)
-    assert ari(corpus.classes()[0], model.labels_[:-1]) > .6 and model.labels_[-1] == -1
-    assert_array_equal(model.predict(X), model.labels_), assert_allclose(model.transform(X).sum(1), 1)
-    assert_allclose(model.components_.sum(1), 1)
-    assert_array_equal(clone(model).fit(X).labels_, model.labels_) and list(model.get_feature_names_out())[0] == "lda0"
-    for wrong, what in ((X*.5, "X must hold counts for LDA, whole numbers, and has"), (-X, "Negative"), (X[:,:0], "feature")):
-        with pytest.raises(ValueError, match=what): LDA(3).fit(wrong)
-    with pytest.raises(ValueError, match="features"): model.predict(X[:,:5])
-
-
-def test_normalized_cut_nmf_is_nmf_of_the_weights(planted):
-    X, _ = planted
-    model, plain = NormalizedCutNMF(6, random_state=0), NMF(6, random_state=0)
-    W = model.fit_transform(X)
-    assert_allclose(W, plain.fit_transform(NormalizedCut(tau=0).fit_transform(X))), assert_array_equal(model.labels_, plain.labels_)
-    assert_allclose(model.transform(X), W, atol=1e-8), assert_array_equal(model.predict(X), model.labels_)
-
-
 def test_tree_of_means(planted):
     X, topics = planted
     model = HierKMeans(6, trials=0, random_state=0).fit(X)
@@ -412,32 +388,6 @@ def test_threads_change_nothing(planted):
         assert_array_equal(*found)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", methods())
-def test_every_method_by_name(planted, name):
-    method = methods()[name]
-    pytest.importorskip(method.path.split(":")[0])
-    corpus = planted_tree((2, 3), n_docs=300, overlap=.3, noise=.1, length=60, random_state=0)
-    X, topics = corpus.X if method.wants == "counts" else planted[0], planted[1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = make(name, 6, random_state=0)
-        before = model.get_params()
-        labels = model.fit(X).labels_
-    assert labels.shape == (300,) and labels.min() >= -1 and len(set(labels) - {-1}) >= 6 - (name == "lda")
-    assert ari(topics, labels) > .3, ari(topics, labels)
-    assert str(before) == str(model.get_params())
-    assert_array_equal(make(name, 6, random_state=0).fit(X).labels_, labels)
-
-
-def test_methods_are_made_as_asked():
-    assert make("kmeans-flat", 4, 0, n_init=7).n_init == 7 and make("nmf-hier", 4).n_leaves == 4
-    assert make("SVDr-PDDP-kmeans", 4, 0, n_components=9).n_components == 9
-    assert isinstance(make("hiernmf2", 5), HierNMF2)
-    assert {method.wants for method in methods().values()} == {"weighted", "counts"}
-    with pytest.raises(ValueError, match="name must be one of 'hiernmf2'"): make("k-means", 3)
-
-
 NEGATIVE = {f"check_clustering{rest}": "its data have negative entries" for rest in ("", "(readonly_memmap=True)")}
 
 
@@ -452,7 +402,7 @@ ANY_SIGN = PDDP, FlatKMeans, SVDClustering
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([AverageAssociation(3), NormalizedCutClustering(3, normalize_rows=False), PDDP(3), PDDP(3, kmeans=True),
-                          PDDP(3, kmeans="cosine"), FlatKMeans(3), SVDClustering(3), NMFClustering(3), NormalizedCutNMF(3), HierKMeans(4)],
+                          PDDP(3, kmeans="cosine"), FlatKMeans(3), SVDClustering(3), NMFClustering(3), HierKMeans(4)],
                          expected_failed_checks=expected_to_fail)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
