@@ -6,7 +6,7 @@
 __all__ = ['CRITERIA', 'I1', 'I2', 'E1', 'H1', 'H2', 'G1', 'G1P', 'COLUMNS', 'COPIES', 'N_A', 'N_B', 'SQUARE_A', 'SQUARE_B',
            'WHOLE_A', 'WHOLE_B', 'GAIN', 'CALM', 'REST', 'SAME', 'PART', 'rows_of', 'unit_rows', 'cluster_values',
            'worth', 'Documents', 'arrays', 'labels_of', 'kind_of', 'composites', 'numbered', 'criterion_of_sums',
-           'criterion_of', 'Trials', 'Task', 'Halves', 'first_best', 'bisect', 'Cluster', 'Clustering',
+           'criterion_of', 'Task', 'Trials', 'Halves', 'first_best', 'bisect', 'Cluster', 'Clustering',
            'repeated_bisection', 'coarser', 'Assignment', 'refine', 'direct', 'RepeatedBisection']
 
 # %% ../nbs/22_bisection.ipynb #a7a6b821
@@ -42,7 +42,7 @@ def rows_of(
                          "and make the others so with unit_rows(X)")
     return X
 
-# %% ../nbs/22_bisection.ipynb #d1be3fc5
+# %% ../nbs/22_bisection.ipynb #c8a9f9c8
 def unit_rows(
     X,                   # document-term matrix, any SciPy sparse format or dense, (n_docs, n_terms)
     signed:bool=False,   # may weights be negative?
@@ -70,7 +70,7 @@ def cluster_values(
     inner = np.sqrt(square) if kind == H2 else 0. if kind == E1 else square/n
     return inner, 0. if kind == I1 else n*whole/np.sqrt(square)
 
-# %% ../nbs/22_bisection.ipynb #cb748b8e
+# %% ../nbs/22_bisection.ipynb #24357b18
 @njit(nogil=True, fastmath=False)
 def worth(
     kind:int,      # place of the criterion in `CRITERIA`
@@ -100,7 +100,7 @@ def _some(docs, which):
     "Some of the documents, without a copy of their weights"
     return docs._replace(starts=docs.starts[which], ends=docs.ends[which])
 
-# %% ../nbs/22_bisection.ipynb #b4c43818
+# %% ../nbs/22_bisection.ipynb #633bb4fa
 @njit(nogil=True)
 def _add_up(docs, labels, D):
     "Add each document to the row of `D` that its label says, if it is not below zero"
@@ -168,7 +168,7 @@ def numbered(
     if not len(kept): raise ValueError("labels must put some document into a cluster: all are negative")
     return kept, *np.unique(labels[kept], return_inverse=True)
 
-# %% ../nbs/22_bisection.ipynb #9a996807
+# %% ../nbs/22_bisection.ipynb #76160831
 def criterion_of_sums(
     kind:int,            # place of the criterion in `CRITERIA`
     sizes:np.ndarray,    # documents in each cluster, (k,)
@@ -203,8 +203,8 @@ def _products(docs, i, D, out, place):
     elif size == 64: _strip64(docs.weights, docs.terms, start, end, D, out, place)
     else: _strip32(docs.weights, docs.terms, start, end, D, out, place)
 
-# %% ../nbs/22_bisection.ipynb #3d034e98
-@njit(nogil=True, forceinline=True)
+# %% ../nbs/22_bisection.ipynb #0f51f2e2
+@njit(nogil=True)
 def _put(docs, i, D, c, sign):
     "Add document `i` to column `c` of `D`, or take it off"
     weights = docs.weights
@@ -310,6 +310,52 @@ def _join_seeds(docs, seeds, state, sums, side):
         for c in range(len(seeds)): signs[c] = 1 - side[i,c]
         _put_all(docs, i, sums, signs)
 
+# %% ../nbs/22_bisection.ipynb #84f55f09
+class Task(NamedTuple):
+    "A cut to be made: what `_trials` takes, and where it leaves what it found"
+    docs:Documents
+    total:np.ndarray     # sum of the documents, (n_terms,)
+    inside:np.ndarray    # inner product of each document with it, (n_docs,)
+    pull:np.ndarray      # and with the sum of the whole collection, (n_docs,)
+    kind:int             # place of the criterion in `CRITERIA`
+    n_init:int           # trials
+    max_iter:int         # passes of each
+    states:np.ndarray    # of chance, for each group of trials, (groups,)
+    side:np.ndarray      # what comes out: the side of each document, (groups, n_docs, COLUMNS)
+    known:np.ndarray     # six numbers of both sides, (groups, 6, COLUMNS)
+    record:np.ndarray    # the criterion before each pass and at the end, (groups, max_iter + 1, COLUMNS)
+
+# %% ../nbs/22_bisection.ipynb #7f0e112a
+@in_parts
+def _pulls(part, docs, total, out):
+    "The inner products of some documents with a vector"
+    weights = docs.weights
+    terms = docs.terms
+    for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
+        s = 0.
+        for p in range(np.uintp(docs.starts[i]), np.uintp(docs.ends[i])): s += weights[p]*total[np.uintp(terms[p])]
+        out[i] = s
+
+def _pull_of(docs, n_terms, kind):
+    "The inner product of each document with the sum of all, zeros for criteria that don't need it"
+    pull = np.zeros(len(docs.starts))
+    if kind not in (I1, I2): _pulls(n_parts(len(pull)), docs, _sum_of(docs, n_terms), pull)
+    return pull
+
+# %% ../nbs/22_bisection.ipynb #4569313f
+def _task(docs, n_terms, pull, kind, n_init, max_iter, rng):
+    "A cut to be made of these documents"
+    n = len(docs.starts)
+    groups = -(-n_init//COLUMNS)
+    total = _sum_of(docs, n_terms)
+    inside = np.zeros(n)
+    _pulls(n_parts(n), docs, total, inside)
+    pull = inside if pull is None else np.asarray(pull, float)
+    states = np.random.default_rng(rng).integers(1, 2147483647, groups)
+    side = np.zeros((groups, n, COLUMNS), np.int8)
+    record = np.full((groups, max_iter + 1, COLUMNS), np.nan)
+    return Task(docs, total, inside, pull, kind, n_init, max_iter, states, side, np.zeros((groups, 6, COLUMNS)), record)
+
 # %% ../nbs/22_bisection.ipynb #68a95c1f
 N_A, N_B, SQUARE_A, SQUARE_B, WHOLE_A, WHOLE_B = range(6)
 
@@ -334,7 +380,7 @@ def _group(task, g):
     return Trials(n, sums, task.side[g], task.known[g], np.zeros((6, COLUMNS)), np.zeros(COLUMNS), np.zeros((2, COLUMNS)),
                   np.zeros(n_docs, np.int8))
 
-# %% ../nbs/22_bisection.ipynb #70e2b6b1
+# %% ../nbs/22_bisection.ipynb #1aad2ce8
 @njit(nogil=True, fastmath=FAST)
 def _measure(task, trials):
     "Sizes, squared lengths, and products with the sum of the whole collection, of both sides in each trial"
@@ -362,7 +408,7 @@ def _value(kind, known, c):
     b = cluster_values(kind, known[N_B,c], known[SQUARE_B,c], known[WHOLE_B,c])
     return worth(kind, a[0] + b[0], a[1] + b[1])
 
-@njit(nogil=True, forceinline=True)
+@njit(nogil=True)
 def _slopes(trials, c):
     "One over twice the length of either sum in a trial, 0 if it has none"
     known = trials.known
@@ -372,16 +418,14 @@ def _slopes(trials, c):
 CALM, REST = .05, 4    # how far apart the cosines to both sides must be, as part of their sum, for a rest of so many passes
 
 @njit(nogil=True, forceinline=True)
-def _tangent(trials, c, sign, in_a, in_b):
-    "For I2, at most what a move gains in a trial; and whether the document is far from moving"
-    slope_a, slope_b = trials.slopes[0,c], trials.slopes[1,c]
+def _tangent(slope_a, slope_b, sign, in_a, in_b):
+    "For I2, at most what a move gains; and whether the document is far from moving"
     gain = (1 + sign*in_a)*slope_a + (1 - sign*in_b)*slope_b
     return gain, gain < -CALM*(in_a*slope_a + in_b*slope_b)
 
-@njit(nogil=True, forceinline=True)
-def _moved(trials, c, sign, in_a, in_b, pull):
-    "The six numbers of a trial after a move, in `trials.then`"
-    known, then = trials.known, trials.then
+@njit(nogil=True)
+def _after(known, c, sign, in_a, in_b, pull, then):
+    "The six numbers of a trial after a move, in `then`"
     then[N_A,c] = known[N_A,c] + sign
     then[N_B,c] = known[N_B,c] - sign
     then[SQUARE_A,c] = known[SQUARE_A,c] + (1 + sign*in_a)
@@ -389,32 +433,24 @@ def _moved(trials, c, sign, in_a, in_b, pull):
     then[WHOLE_A,c] = known[WHOLE_A,c] + sign*pull
     then[WHOLE_B,c] = known[WHOLE_B,c] - sign*pull
 
-# %% ../nbs/22_bisection.ipynb #46cae332
-@njit(nogil=True, forceinline=True)
-def _visit(task, trials, i, c, product):
-    "Let a document change sides in one trial, if that is better; the sign of the move, 0 for none, and is it far from moving?"
-    sign = 2.*trials.side[i,c] - 1                        # 1 to side a, −1 away from it
-    in_a = 2*product                                      # by so much its own side's squared length falls and the other's rises,
-    in_b = 2*(task.inside[i] - product)                   # but for the 1 that the document has with itself
-    calm = False
-    if task.kind == I2:
-        gain, calm = _tangent(trials, c, sign, in_a, in_b)
-        if gain <= 0: return 0., calm
-    _moved(trials, c, sign, in_a, in_b, task.pull[i])
-    value = _value(task.kind, trials.then, c)
+# %% ../nbs/22_bisection.ipynb #b42dfcfb
+@njit(nogil=True)
+def _accept(kind, trials, i, c):
+    "Let document `i` change sides in trial `c`, if `trials.then` is better; is it?"
+    value = _value(kind, trials.then, c)
     alone = min(trials.then[N_A,c], trials.then[N_B,c]) == 0
-    if alone or value <= trials.value[c] + GAIN*abs(trials.value[c]): return 0., calm
+    if alone or value <= trials.value[c] + GAIN*abs(trials.value[c]): return False
     trials.side[i,c] = 1 - trials.side[i,c]
     trials.known[:,c] = trials.then[:,c]
     trials.value[c] = value
     _slopes(trials, c)
-    return sign, calm
+    return True
 
-# %% ../nbs/22_bisection.ipynb #2d758958
+# %% ../nbs/22_bisection.ipynb #8437046e
 @njit(nogil=True)
 def _pass(task, trials, order):
     "Visit some documents once, and say which may rest; how many moves there were"
-    docs = task.docs
+    docs, kind, side, slopes = task.docs, task.kind, trials.side, trials.slopes
     products = np.zeros(COLUMNS, trials.sums.dtype)
     signs = np.zeros(COLUMNS, trials.sums.dtype)
     moves = 0
@@ -423,17 +459,26 @@ def _pass(task, trials, order):
         i = order[t]
         _fetch(docs, order[min(t + 1, len(order) - 1)])
         _products(docs, i, trials.sums, products, 0)
-        moved, all_calm = 0, True
+        signs[:] = 0
+        moved, calm = 0, kind == I2
         for c in range(trials.n):
-            signs[c], calm = _visit(task, trials, i, c, products[c])
-            moved += signs[c] != 0
-            all_calm = all_calm and calm
+            sign = 2.*side[i,c] - 1                       # 1 to side a, −1 away from it
+            in_a = 2*products[c]                          # squared lengths change by so much, and by the 1 that
+            in_b = 2*(task.inside[i] - products[c])       # the document has with itself
+            if kind == I2:
+                gain, far = _tangent(slopes[0,c], slopes[1,c], sign, in_a, in_b)
+                calm = calm and far
+                if gain <= 0: continue
+            _after(trials.known, c, sign, in_a, in_b, task.pull[i], trials.then)
+            if not _accept(kind, trials, i, c): continue
+            signs[c] = sign
+            moved += 1
         if moved: _put_all(docs, i, trials.sums, signs)
-        elif all_calm: trials.rest[i] = REST
+        elif calm: trials.rest[i] = REST
         moves += moved
     return moves
 
-# %% ../nbs/22_bisection.ipynb #5c17b2a8
+# %% ../nbs/22_bisection.ipynb #cf1d7dfb
 @njit(nogil=True)
 def _awake(order, rest):
     "The documents that don't rest, in order; the others have one pass less to rest"
@@ -473,52 +518,6 @@ def _trials(g, task):
     _measure(task, trials)
     _note(task, trials, g, t)
 
-# %% ../nbs/22_bisection.ipynb #30026068
-class Task(NamedTuple):
-    "A cut to be made: what `_trials` takes, and where it leaves what it found"
-    docs:Documents
-    total:np.ndarray     # sum of the documents, (n_terms,)
-    inside:np.ndarray    # inner product of each document with it, (n_docs,)
-    pull:np.ndarray      # and with the sum of the whole collection, (n_docs,)
-    kind:int             # place of the criterion in `CRITERIA`
-    n_init:int           # trials
-    max_iter:int         # passes of each
-    states:np.ndarray    # of chance, for each group of trials, (groups,)
-    side:np.ndarray      # what comes out: the side of each document, (groups, n_docs, COLUMNS)
-    known:np.ndarray     # six numbers of both sides, (groups, 6, COLUMNS)
-    record:np.ndarray    # the criterion before each pass and at the end, (groups, max_iter + 1, COLUMNS)
-
-# %% ../nbs/22_bisection.ipynb #7f0e112a
-@in_parts
-def _pulls(part, docs, total, out):
-    "The inner products of some documents with a vector"
-    weights = docs.weights
-    terms = docs.terms
-    for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
-        s = 0.
-        for p in range(np.uintp(docs.starts[i]), np.uintp(docs.ends[i])): s += weights[p]*total[np.uintp(terms[p])]
-        out[i] = s
-
-def _pull_of(docs, n_terms, kind):
-    "The inner product of each document with the sum of all, zeros for criteria that don't need it"
-    pull = np.zeros(len(docs.starts))
-    if kind not in (I1, I2): _pulls(n_parts(len(pull)), docs, _sum_of(docs, n_terms), pull)
-    return pull
-
-# %% ../nbs/22_bisection.ipynb #354c40ed
-def _task(docs, n_terms, pull, kind, n_init, max_iter, rng):
-    "A cut to be made of these documents"
-    n = len(docs.starts)
-    groups = -(-n_init//COLUMNS)
-    total = _sum_of(docs, n_terms)
-    inside = np.zeros(n)
-    _pulls(n_parts(n), docs, total, inside)
-    pull = inside if pull is None else np.asarray(pull, float)
-    states = np.random.default_rng(rng).integers(1, 2147483647, groups)
-    side = np.zeros((groups, n, COLUMNS), np.int8)
-    record = np.full((groups, max_iter + 1, COLUMNS), np.nan)
-    return Task(docs, total, inside, pull, kind, n_init, max_iter, states, side, np.zeros((groups, 6, COLUMNS)), record)
-
 # %% ../nbs/22_bisection.ipynb #da3b1ff5
 class Halves(NamedTuple):
     "Two sides of a collection: what `bisect` returns"
@@ -537,7 +536,7 @@ def first_best(
     top = max(values)
     return next(i for i, value in enumerate(values) if value >= top - SAME[np.dtype(dtype)]*abs(top))
 
-# %% ../nbs/22_bisection.ipynb #30df509e
+# %% ../nbs/22_bisection.ipynb #a521b006
 def _best(task):
     "The best of the trials"
     known, record = task.known, task.record
@@ -548,7 +547,7 @@ def _best(task):
     sides = np.array([cluster_values(task.kind, *known[group,s::2,column]) for s in (0, 1)])
     return Halves(task.side[group,:,column].copy(), sides, np.stack([record[g,:,c] for g, c in run], 1))
 
-# %% ../nbs/22_bisection.ipynb #3165e645
+# %% ../nbs/22_bisection.ipynb #a1653f41
 def _ready(X, criterion, **numbers):
     "Matrix and number of the criterion, checked, and how often things are done, too"
     for name, value in numbers.items(): check_number(name, value, 0 if name == "max_iter" else 1)
@@ -620,28 +619,7 @@ def repeated_bisection(
     X, kind = _ready(X, criterion, k=k, n_init=n_init, max_iter=max_iter)
     return _cut_until(X, k, cstype, kind, n_init, max_iter, seed)
 
-# %% ../nbs/22_bisection.ipynb #2e619d2b
-def _cut_until(X, k, cstype, kind, n_init, max_iter, seed):
-    "Cut documents, known to be sound, until there are k clusters"
-    docs, n_terms = arrays(X), X.shape[1]
-    D, pull = _sum_of(docs, n_terms), _pull_of(docs, n_terms, kind)
-    clusters = [Cluster(np.arange(X.shape[0]), np.array(cluster_values(kind, len(pull), D @ D, D @ D)))]
-    whole, splits = clusters[0].values, []
-    record = [(1, worth(kind, *whole))]
-    def task(c): return _task(_some(docs, c.docs), n_terms, pull[c.docs], kind, n_init, max_iter, stream(seed, c.path))
-    def after(c): return whole - c.values + c.halves.values.sum(0)
-    choose = _best_cut if cstype == "best" else _largest_cut
-    while len(clusters) < k:
-        chosen = choose(clusters, task, lambda c: worth(kind, *after(c)), X.dtype)
-        if chosen is None: break
-        whole = after(chosen)
-        splits.append(_cut(clusters, chosen))
-        record.append((len(clusters), worth(kind, *whole)))
-    labels = np.zeros(len(pull), np.int64)
-    for r, c in enumerate(clusters): labels[c.docs] = r
-    return Clustering(labels, np.array(record, float), np.array(splits, np.int64))
-
-# %% ../nbs/22_bisection.ipynb #35366437
+# %% ../nbs/22_bisection.ipynb #fed2a5d2
 def _best_cut(clusters, task, worth_after, dtype):
     "The cluster to cut by the rule `best`; None if there is none"
     _try_to_cut([c for c in clusters if not c.tried], task)
@@ -662,6 +640,27 @@ def _cut(clusters, chosen):
     clusters[place] = new[0]
     clusters.append(new[1])
     return place
+
+# %% ../nbs/22_bisection.ipynb #2e619d2b
+def _cut_until(X, k, cstype, kind, n_init, max_iter, seed):
+    "Cut documents, known to be sound, until there are k clusters"
+    docs, n_terms = arrays(X), X.shape[1]
+    D, pull = _sum_of(docs, n_terms), _pull_of(docs, n_terms, kind)
+    clusters = [Cluster(np.arange(X.shape[0]), np.array(cluster_values(kind, len(pull), D @ D, D @ D)))]
+    whole, splits = clusters[0].values, []
+    record = [(1, worth(kind, *whole))]
+    def task(c): return _task(_some(docs, c.docs), n_terms, pull[c.docs], kind, n_init, max_iter, stream(seed, c.path))
+    def after(c): return whole - c.values + c.halves.values.sum(0)
+    choose = _best_cut if cstype == "best" else _largest_cut
+    while len(clusters) < k:
+        chosen = choose(clusters, task, lambda c: worth(kind, *after(c)), X.dtype)
+        if chosen is None: break
+        whole = after(chosen)
+        splits.append(_cut(clusters, chosen))
+        record.append((len(clusters), worth(kind, *whole)))
+    labels = np.zeros(len(pull), np.int64)
+    for r, c in enumerate(clusters): labels[c.docs] = r
+    return Clustering(labels, np.array(record, float), np.array(splits, np.int64))
 
 # %% ../nbs/22_bisection.ipynb #b14afcd0
 def coarser(
@@ -721,17 +720,15 @@ def _count(now):
     for c in range(len(known)): now.values[c] = cluster_values(now.kind, known[c,0], known[c,1], known[c,2])
     for s in (0, 1): now.added[s] = now.values[:,s].sum()
 
-# %% ../nbs/22_bisection.ipynb #99ef6e06
-@njit(nogil=True, forceinline=True)
-def _best_cluster(now, i, products):
-    "The best cluster for document `i`, given its products with all sums"
-    kind, known, values, pull = now.kind, now.known, now.values, now.pull[i]
-    own = now.labels[i]
-    value = worth(kind, now.added[0], now.added[1])
+# %% ../nbs/22_bisection.ipynb #2d95592f
+@njit(nogil=True)
+def _best_cluster(kind, known, values, added, own, pull, products):
+    "The best cluster for a document of cluster `own`, given its products with all sums, and `pull`, that with the sum of all"
+    value = worth(kind, added[0], added[1])
     best, to = value + GAIN*abs(value), own
     gone = cluster_values(kind, known[own,0] - 1, known[own,1] - 2*products[own] + 1, known[own,2] - pull)
-    inner = now.added[0] - values[own,0] + gone[0]
-    outer = now.added[1] - values[own,1] + gone[1]
+    inner = added[0] - values[own,0] + gone[0]
+    outer = added[1] - values[own,1] + gone[1]
     for c in range(len(known)):
         if c == own: continue
         if kind == I2 and values[c,0] > 0 and inner + (products[c] + .5)/values[c,0] <= best: continue    # a root lies below its tangent
@@ -746,17 +743,19 @@ PART = 256                           # documents that are asked by a thread
 @in_parts
 def _ask(part, now, some, wants):
     "Which of some documents would be better elsewhere?"
-    products = np.zeros(len(now.tables)*now.tables.shape[2], now.tables.dtype)
+    docs, tables, labels = now.docs, now.tables, now.labels
+    known, values, added = now.known, now.values, now.added
+    products = np.zeros(len(tables)*tables.shape[2], tables.dtype)
     for s in range(PART*part, min(len(some), PART*(part + 1))):
         i = some[s]
-        _fetch(now.docs, some[min(s + 1, len(some) - 1)])
+        _fetch(docs, some[min(s + 1, len(some) - 1)])
         wants[s] = False
-        if now.known[now.labels[i],0] == 1: continue
-        _with_all(now.docs, i, now.tables, products)
-        wants[s] = _best_cluster(now, i, products) != now.labels[i]
+        if known[labels[i],0] == 1: continue
+        _with_all(docs, i, tables, products)
+        wants[s] = _best_cluster(now.kind, known, values, added, labels[i], now.pull[i], products) != labels[i]
 
 # %% ../nbs/22_bisection.ipynb #5e4862ce
-@njit(nogil=True, forceinline=True)
+@njit(nogil=True)
 def _put_into(now, i, c, sign, product):
     "Put document `i` into cluster `c`, or take it out, and keep what is known up to date"
     known, values, added = now.known, now.values, now.added
@@ -772,16 +771,18 @@ def _put_into(now, i, c, sign, product):
 @njit(nogil=True)
 def _move(now, some):
     "Move documents that are better elsewhere, one after another; how many did"
-    products, moves = np.zeros(len(now.tables)*now.tables.shape[2], now.tables.dtype), 0
+    docs, tables, labels = now.docs, now.tables, now.labels
+    products = np.zeros(len(tables)*tables.shape[2], tables.dtype)
+    moves = 0
     for i in some:
-        own = now.labels[i]
+        own = labels[i]
         if now.known[own,0] == 1: continue
-        _with_all(now.docs, i, now.tables, products)
-        to = _best_cluster(now, i, products)
+        _with_all(docs, i, tables, products)
+        to = _best_cluster(now.kind, now.known, now.values, now.added, own, now.pull[i], products)
         if to == own: continue
         _put_into(now, i, own, -1, products[own])
         _put_into(now, i, to, 1, products[to])
-        now.labels[i] = to
+        labels[i] = to
         moves += 1
     return moves
 
@@ -839,7 +840,7 @@ def _join(docs, tables, m, state, labels):
     tables[:] = 0
     for i in range(len(labels)): _put(docs, i, tables[labels[i]//width], labels[i]%width, 1)
 
-# %% ../nbs/22_bisection.ipynb #06ed01eb
+# %% ../nbs/22_bisection.ipynb #ad0c4b87
 @in_parts
 def _direct(part, docs, n_terms, pull, kind, k, max_iter, states, labels, record):
     "One trial: k seeds, each document to the most similar one, and passes"
@@ -892,7 +893,7 @@ def direct(
     X, kind = _ready(X, criterion, k=k, n_init=n_init, max_iter=max_iter)
     return _best_direct(X, k, kind, n_init, max_iter, seed)
 
-# %% ../nbs/22_bisection.ipynb #03c1ff71
+# %% ../nbs/22_bisection.ipynb #9514ab63
 def _steps(k, values): return np.stack([np.full(len(values), k, float), values], 1)
 
 def _best_direct(X, k, kind, n_init, max_iter, seed):
@@ -994,7 +995,7 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
-# %% ../nbs/22_bisection.ipynb #80640371
+# %% ../nbs/22_bisection.ipynb #5658c7f0
 _MOVED = dict(cluster_report="nmf2.report", ClusterReport="nmf2.report", ClusterRow="nmf2.report")
 
 def __getattr__(name):
