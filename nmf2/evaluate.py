@@ -24,22 +24,32 @@ from .formats import plural
 from .tree import Tree, largest
 
 # %% ../nbs/40_evaluate.ipynb #ff2b8c85
+def _is_list(values):
+    "Is this something with an entry for each document?"
+    if isinstance(values, np.ndarray): return values.ndim > 0
+    return hasattr(values, "__iter__") and not (isinstance(values, (str, bytes, dict, set)) or sp.issparse(values))
+
+def _has_rows(values):
+    "Are there entries that are lists or arrays themselves?"
+    if isinstance(values, np.ndarray) and values.ndim > 1: return True
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O": return False
+    return any(isinstance(v, (list, tuple, dict, set)) or getattr(v, "ndim", 0) for v in values)
+
 def _array(values, name):
     "`values` as an array of whole numbers or of strings, whatever they came in"
     if hasattr(values, "to_numpy"): values = values.to_numpy()
-    one_array = isinstance(values, np.ndarray)
-    if values.ndim == 0 if one_array else (isinstance(values, (str, bytes, dict, set)) or sp.issparse(values)
-                                           or not hasattr(values, "__iter__")):
+    if not _is_list(values):
         raise ValueError(f"{name} must be a list or an array with an entry for each document; this is of type "
                          f"{type(values).__name__}")
-    if not one_array: values = list(values)
+    if not isinstance(values, np.ndarray): values = list(values)
     if len(values) == 0: raise ValueError(f"{name} has no entries: there is nothing to measure")
-    plain = one_array and values.dtype.kind != "O"
-    if one_array and values.ndim > 1 or not plain and any(isinstance(v, (list, tuple, dict, set)) or getattr(v, "ndim", 0) for v in values):
+    if _has_rows(values):
         raise ValueError(f"{name} must have one entry for each document, and has rows or columns: "
                          "for several levels of classes there is nmi_by_level, for weights take their argmax first")
-    return values if plain else np.array(_alike(list(values), name))
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O": return values
+    return np.array(_alike(list(values), name))
 
+# %% ../nbs/40_evaluate.ipynb #97fab7bd
 def _alike(values, name):
     "The list, if all are strings or none is, and nothing is missing"
     for i, value in enumerate(values):
@@ -50,19 +60,22 @@ def _alike(values, name):
     return values
 
 # %% ../nbs/40_evaluate.ipynb #e07a76d3
+def _whole(values, name):
+    "Floats as whole numbers, if they are"
+    wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
+    if len(wrong): raise ValueError(f"{name}[{wrong[0]}] is {values[wrong[0]]}: every document needs the number of its group")
+    if np.abs(values).max() >= (limit := 2.**min(np.finfo(values.dtype).nmant + 1, 53)):
+        raise ValueError(f"{name} has floats of {limit:.0f} or more, which aren't told apart from their neighbours: "
+                         "give whole numbers or strings")
+    return values.astype(np.int64)
+
 def group_numbers(
     values,         # whole numbers or strings, one a document, (n_docs,)
     name:str,       # the argument, as the caller knows it
 )->tuple:           # numbers (n_docs,) from 0, −1 where there is none; what the groups are called, sorted
     "Groups as numbers without gaps, and what they were called. −1 and '' belong to no group."
     values = _array(values, name)
-    if values.dtype.kind == "f":
-        wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
-        if len(wrong): raise ValueError(f"{name}[{wrong[0]}] is {values[wrong[0]]}: every document needs the number of its group")
-        if np.abs(values).max() >= (limit := 2.**min(np.finfo(values.dtype).nmant + 1, 53)):
-            raise ValueError(f"{name} has floats of {limit:.0f} or more, which aren't told apart from their neighbours: "
-                             "give whole numbers or strings")
-        values = values.astype(np.int64)
+    if values.dtype.kind == "f": values = _whole(values, name)
     if values.dtype.kind not in "biuU":
         raise ValueError(f"{name} must be whole numbers or strings, got entries of type {values.dtype}")
     names, numbers = np.unique(values, return_inverse=True)
@@ -106,19 +119,24 @@ def contingency(
 )->Contingency:
     "The table of clusters and classes."
     check_choice("outliers", outliers, OUTLIERS)
-    (rows, clusters), (cols, names) = group_numbers(labels, "labels"), _checked_classes(classes, unlabelled)
+    rows, clusters = group_numbers(labels, "labels")
+    cols, names = _checked_classes(classes, unlabelled)
     if len(rows) != len(cols):
         raise ValueError("labels and classes must have an entry for each document, "
                          f"got {len(rows):,} labels and {len(cols):,} classes")
-    known, found = cols >= 0, rows >= 0
-    n_outliers, n_unknown = int((known & ~found).sum()), int((~known).sum())
+    known = cols >= 0
+    n_outliers = int((known & (rows < 0)).sum())
     if outliers == "cluster": rows, clusters = _none_as_group(rows, clusters, "outliers")
     use = known & (rows >= 0)
     if not use.any(): raise ValueError("no document is left to measure: all are outliers or have no class")
+    counts = sp.csr_array((np.ones(use.sum(), np.int64), (rows[use], cols[use])), shape=(len(clusters), len(names)))
+    return _filled(Contingency(counts, clusters, names, n_outliers, _convention(n_outliers, outliers, int((~known).sum()))))
+
+def _convention(n_outliers, outliers, n_unknown):
+    "What was done with outliers, and with documents without a class"
     said = [f"{plural(n_outliers, 'outlier')} {'as one cluster' if outliers == 'cluster' else 'left out'}"]*(n_outliers > 0)
     said += [f"{plural(n_unknown, 'document')} without a class left out"]*(n_unknown > 0)
-    counts = sp.csr_array((np.ones(use.sum(), np.int64), (rows[use], cols[use])), shape=(len(clusters), len(names)))
-    return _filled(Contingency(counts, clusters, names, n_outliers, ", ".join(said) or "no outliers"))
+    return ", ".join(said) or "no outliers"
 
 # %% ../nbs/40_evaluate.ipynb #b642e402
 def _filled(table):
@@ -147,7 +165,7 @@ def best_matching(
     order = np.argsort(cols)
     return rows[order], cols[order]
 
-# %% ../nbs/40_evaluate.ipynb #7d9a57ba
+# %% ../nbs/40_evaluate.ipynb #8645e030
 def confusion(
     labels,                  # this and the following as in `contingency`
     classes,
@@ -234,7 +252,9 @@ def entropy_of(
     p = np.asarray(sizes)[np.asarray(sizes) > 0]/np.sum(sizes)
     return float(-(p*np.log(p)).sum())
 
+# %% ../nbs/40_evaluate.ipynb #3074bee9
 def _nmi(counts, average):
+    "NMI from a table"
     if counts.shape == (1, 1): return 1.
     known = _information(counts)
     return min(known/AVERAGES[average](entropy_of(counts.sum(1)), entropy_of(counts.sum(0))), 1.) if known else 0.
@@ -463,7 +483,8 @@ def dendrogram_purity(
     unlabelled:str="error",     # as in `contingency`
 )->float:                       # above 0, to 1; 1 if no two documents are of the same class
     "The mean share of their class in the smallest node with two documents of a class. Source: Heller and Ghahramani (2005)."
-    tree, (place, below, _) = _tree_of(tree), node_counts(tree, classes, unlabelled)
+    tree = _tree_of(tree)
+    place, below, _ = node_counts(tree, classes, unlabelled)
     pairs = below*(below - 1)/2
     parents, *children = _children_places(tree, place)
     met = pairs.copy()
@@ -533,6 +554,25 @@ def _places(vocab):
     raise ValueError(f"vocab has {str(words[times.argmax()])!r} {times.max()} times: every term needs a name of its own")
 
 # %% ../nbs/40_evaluate.ipynb #eca3624a
+def _heaviest_of_weights(topics, n, n_terms):
+    "The heaviest terms of each row of an array"
+    if n_terms not in (None, topics.shape[1]):
+        raise ValueError(f"topics have {topics.shape[1]:,} terms, and {n_terms:,} are expected: use the matrix or the vocab "
+                         "they come from, or give the topics as lists of words")
+    return [largest(topic.astype(float), n) for topic in topics]
+
+def _heaviest_of_lists(topics, n, n_terms, vocab):
+    "The first terms of each list, as numbers"
+    if isinstance(topics, str) or not hasattr(topics, "__iter__") or not len(topics := list(topics)) or np.ndim(topics[0]) == 0:
+        raise ValueError("topics must be weights (k, n_terms), a fitted model with components_, or a list with a list for each "
+                         "topic, at least one")
+    number = None if vocab is None else _places(vocab)
+    lists = [_terms_of(topic, n, number) for topic in topics]
+    if n_terms is not None and max(map(np.max, filter(len, lists)), default=-1) >= n_terms:
+        raise ValueError(f"topics name terms beyond the {n_terms:,} there are; the first is number 0")
+    return lists
+
+# %% ../nbs/40_evaluate.ipynb #0b476c9c
 def top_numbers(
     topics,               # weights (k, n_terms), a fitted model that has them, or lists of term numbers or words
     n:int,                # at most so many words of each
@@ -548,19 +588,9 @@ def top_numbers(
     if sp.issparse(topics): topics = topics.toarray()
     if isinstance(topics, np.ndarray) and topics.dtype.kind == "f" and not np.isfinite(topics).all():
         raise ValueError("topics contain NaN or inf: every weight must be a finite number")
-    if isinstance(topics, np.ndarray) and topics.ndim == 2 and topics.dtype.kind in "biuf":
-        if n_terms not in (None, topics.shape[1]):
-            raise ValueError(f"topics have {topics.shape[1]:,} terms, and {n_terms:,} are expected: use the matrix or the vocab "
-                             "they come from, or give the topics as lists of words")
-        if len(topics): return [largest(topic.astype(float), n) for topic in topics]
-    if isinstance(topics, str) or not hasattr(topics, "__iter__") or not len(topics := list(topics)) or np.ndim(topics[0]) == 0:
-        raise ValueError("topics must be weights (k, n_terms), a fitted model with components_, or a list with a list for each "
-                         "topic, at least one")
-    number = None if vocab is None else _places(vocab)
-    lists = [_terms_of(topic, n, number) for topic in topics]
-    if n_terms is not None and max(map(np.max, filter(len, lists)), default=-1) >= n_terms:
-        raise ValueError(f"topics name terms beyond the {n_terms:,} there are; the first is number 0")
-    return lists
+    weights = isinstance(topics, np.ndarray) and topics.ndim == 2 and topics.dtype.kind in "biuf"
+    found = _heaviest_of_weights(topics, n, n_terms) if weights else []
+    return found or _heaviest_of_lists(topics, n, n_terms, vocab)
 
 # %% ../nbs/40_evaluate.ipynb #ffd0d3f9
 class Occurrences(NamedTuple):
@@ -571,7 +601,8 @@ class Occurrences(NamedTuple):
 
 def _count(blocks, topics):
     "Occurrences of words, given as columns of sparse matrices of zeros and ones"
-    n, pairs = 0, [np.zeros((len(topic), len(topic))) for topic in topics]
+    n = 0
+    pairs = [np.zeros((len(topic), len(topic))) for topic in topics]
     for block in blocks:
         n += block.shape[0]
         for topic, found in zip(topics, pairs):
@@ -643,9 +674,12 @@ def _blocks(X, words, window, lowercase):
         raise ValueError("texts must be strings, or lists of words, at least one")
     return _windows(X, {word: i for i, word in enumerate(words)}, window, lowercase)
 
-def _occurrences(topics, X, n, window, vocab):
-    "Occurrences of the top words of topics in a reference, and how many words topics have"
-    matrix = sp.issparse(X) or getattr(X, "ndim", 1) == 2
+# %% ../nbs/40_evaluate.ipynb #84782bbe
+def _is_matrix(X): return sp.issparse(X) or getattr(X, "ndim", 1) == 2
+
+def _reference(X, window):
+    "The reference, checked; a data frame or column as an array"
+    matrix = _is_matrix(X)
     if isinstance(X, (str, bytes)) or not (matrix or isinstance(X, Corpus) or hasattr(X, "__iter__")):
         raise ValueError("X must be a document-term matrix, a Corpus, a list of texts, or a list of lists of words, "
                          f"got {type(X).__name__}")
@@ -653,12 +687,26 @@ def _occurrences(topics, X, n, window, vocab):
     if matrix and not X.shape[0]: raise ValueError("X has no documents: at least one is needed to count in")
     if window is not None and matrix: raise ValueError("window needs the order of words: give texts in place of the matrix")
     if window is not None: check_number("window", window, 2)
-    if vocab is None and not matrix: vocab = _own_words(topics) or (X.vocab if isinstance(X, Corpus) else None)
-    if vocab is None and not matrix: raise ValueError("vocab must say what the terms are called, to find them in texts")
+    return X
+
+def _vocab_for(topics, X, vocab):
+    "The terms in words, which is needed for anything but a matrix"
+    if vocab is not None or _is_matrix(X): return vocab
+    vocab = _own_words(topics) or (X.vocab if isinstance(X, Corpus) else None)
+    if vocab is None: raise ValueError("vocab must say what the terms are called, to find them in texts")
+    return vocab
+
+# %% ../nbs/40_evaluate.ipynb #baf21b9d
+def _occurrences(topics, X, n, window, vocab):
+    "Occurrences of the top words of topics in a reference, and how many words topics have"
+    X = _reference(X, window)
+    vocab = _vocab_for(topics, X, vocab)
+    matrix = _is_matrix(X)
     lists = top_numbers(topics, n, X.shape[1] if matrix else len(vocab), vocab)
     used = np.unique(np.concatenate(lists))
     used = used[used >= 0]
-    blocks = [_columns(X, used)] if matrix else _blocks(X, [str(vocab[j]) for j in used], window, all(str(w) == str(w).lower() for w in vocab))
+    if matrix: blocks = [_columns(X, used)]
+    else: blocks = _blocks(X, [str(vocab[j]) for j in used], window, all(str(w) == str(w).lower() for w in vocab))
     return _count(blocks, [np.searchsorted(used, topic[topic >= 0]) for topic in lists]), [len(topic) for topic in lists]
 
 # %% ../nbs/40_evaluate.ipynb #fe07307f

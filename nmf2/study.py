@@ -68,6 +68,12 @@ def _figures(found, classes, score):
         raise ValueError(f"nothing to keep: {'without classes, '*(classes is None)}a method must return {wanted}a dictionary of figures")
     return found
 
+def _described_error(e):
+    "The message of an error and where it came from"
+    where = traceback.extract_tb(e.__traceback__)[-1]
+    return f"{type(e).__name__}: {e} ({Path(where.filename).name}, line {where.lineno}, {where.name})"
+
+# %% ../nbs/41_study.ipynb #0502e78b
 def one_run(
     method,          # a function of `X`, `k` and `seed`, or an estimator
     X,               # what a collection has, (n_docs, …)
@@ -78,16 +84,17 @@ def one_run(
 )->dict:             # "seconds", "error", "warnings", "figures"
     "Run a method, and measure it."
     score = score or (lambda labels, classes: scores(labels, classes)._asdict())
+    error, figures, seconds = None, {}, None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        error, figures, start = None, {}, time.perf_counter()
+        start = time.perf_counter()
         try:
             found = fit_labels(method, X, k, seed)
             seconds = time.perf_counter() - start
             figures = _figures(found, classes, score)
         except Exception as e:
-            seconds, where = time.perf_counter() - start, traceback.extract_tb(e.__traceback__)[-1]
-            error = f"{type(e).__name__}: {e} ({Path(where.filename).name}, line {where.lineno}, {where.name})"
+            seconds = time.perf_counter() - start
+            error = _described_error(e)
     said = list(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
     return dict(seconds=round(seconds, 6), error=error, warnings=said, figures=figures)
 
@@ -95,21 +102,29 @@ def one_run(
 FORMAT = "nmf2 study 1"
 KEY = "collection", "k", "seed", "method"           # by which a run is known
 
+def _is_session(line): return "format" in line
+
+def _parsed(path, text):
+    "The objects in the whole lines of a file"
+    lines = []
+    for i, line in enumerate(text[:text.rfind(b"\n") + 1].splitlines(), 1):
+        try: lines.append(json.loads(line))
+        except ValueError as e: raise ValueError(f"{path}, line {i} is not JSON: is this the file of a study?") from e
+    return lines
+
 def read_lines(
     path,            # a file written by `Study`; there may be none yet
 )->tuple:            # lines about sessions, lines about runs
     "What a study has written so far."
     text = Path(path).read_bytes() if Path(path).exists() else b""
-    whole, lines, head = text[:text.rfind(b"\n") + 1], [], json.dumps({"format": FORMAT}).encode()[:-1]
-    for i, line in enumerate(whole.splitlines(), 1):
-        try: lines.append(json.loads(line))
-        except ValueError as e: raise ValueError(f"{path}, line {i} is not JSON: is this the file of a study?") from e
+    lines = _parsed(path, text)
+    head = json.dumps({"format": FORMAT}).encode()[:-1]
     if not (isinstance(lines[0], dict) and lines[0].get("format") == FORMAT if lines else text[:len(head)] == head[:len(text)]):
         raise ValueError(f"{path} is not the file of a study: its first line should have \"format\": \"{FORMAT}\"")
     for i, line in enumerate(lines, 1):
-        if not (isinstance(line, dict) and ("format" in line or {*KEY, "error"} <= line.keys())):
+        if not (isinstance(line, dict) and (_is_session(line) or {*KEY, "error"} <= line.keys())):
             raise ValueError(f"{path}, line {i} is not a run of a study: take it out, or give the study another path")
-    return [line for line in lines if "format" in line], [line for line in lines if "format" not in line]
+    return [line for line in lines if _is_session(line)], [line for line in lines if not _is_session(line)]
 
 # %% ../nbs/41_study.ipynb #232b1a35
 def drop_torn_line(
@@ -147,6 +162,7 @@ def definition(
     text = method.__repr__(N_CHAR_MAX=10**6) if isinstance(method, BaseEstimator) else repr(method)
     return " ".join(re.sub(r" at 0x[0-9a-fA-F]+", "", text).split())
 
+# %% ../nbs/41_study.ipynb #f71f4c1c
 def fingerprint(
     X,               # a matrix, a data frame of numbers, or a list of texts
 )->int:
@@ -161,18 +177,22 @@ def fingerprint(
 PACKAGES = "nmf2", "numpy", "scipy", "scikit-learn", "numba"
 
 def _version(package):
+    "Of an installed package, None if there is none"
     if package == "nmf2":
         from nmf2 import __version__
         return __version__
     try: return version(package)
     except PackageNotFoundError: return None
 
+def _processor():
+    "Its name, as far as the system tells"
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    return next((s.split(":")[1].strip() for s in lines if s.startswith("model name")), platform.processor())
+
 def machine()->dict:
-    "What a figure depends on beside the code: processor, system, versions."
-    cpu, info = platform.processor(), Path("/proc/cpuinfo")
-    if info.exists():
-        cpu = next((s.split(":")[1].strip() for s in info.read_text().splitlines() if s.startswith("model name")), cpu)
-    return dict(cpu=cpu, cores=os.cpu_count(), system=platform.system(), python=platform.python_version(),
+    "What a figure depends on beyond the code: processor, system, versions."
+    return dict(cpu=_processor(), cores=os.cpu_count(), system=platform.system(), python=platform.python_version(),
                 **{package: _version(package) for package in PACKAGES})
 
 # %% ../nbs/41_study.ipynb #51ef26bf
@@ -396,6 +416,29 @@ def _cell(runs, value, stat, digits):
     spread = f" ± {np.std(x, ddof=1):.{digits}f}" if len(x) > 1 else ""
     return f"{np.mean(x):.{digits}f}{spread}" + f" ({len(x)} of {len(runs)})"*(len(x) < len(runs))
 
+# %% ../nbs/41_study.ipynb #e132269d
+def _listed(x): return list(x) if isinstance(x, (list, tuple, set, range)) else [x]
+
+def _part(run, names): return tuple(run.get(name) for name in names)
+
+def _check_there(runs, names):
+    "Stop at names that no run has"
+    for name in names:
+        if not any(name in run for run in runs):
+            there = ", ".join(dict.fromkeys(name for run in runs for name in run))
+            raise ValueError(f"no run has {name!r}; there are {there or 'no runs'}")
+
+def _chosen(runs, where):
+    "The runs that have these values"
+    for name, wanted in where.items():
+        some = [run for run in runs if run.get(name) in _listed(wanted)]
+        if not some:
+            there = ", ".join(dict.fromkeys(str(run.get(name)) for run in runs))
+            raise ValueError(f"no run that is left has {name}={wanted!r}; there are {there}")
+        runs = some
+    return runs
+
+# %% ../nbs/41_study.ipynb #a26bf415
 def _check_unmixed(runs, over):
     "Stop if a cell has runs that should be told apart"
     for name in set(KEY) - set(over):
@@ -403,6 +446,20 @@ def _check_unmixed(runs, over):
             several = ", ".join(map(str, found[:3]))
             raise ValueError(f"{name} has several values in one cell ({several}): put it in index or columns, "
                              f"choose one with {name}=…, or allow it with over")
+
+def _grouped(runs, index, columns, over):
+    "Runs by row and column"
+    groups = {}
+    for run in runs: groups.setdefault((_part(run, index), _part(run, columns)), []).append(run)
+    for group in groups.values(): _check_unmixed(group, over)
+    return groups
+
+def _warn_of_failures(runs, values):
+    "Say so where a failed run has none of the figures"
+    lost = sum(bool(run.get("error")) and any(run.get(name) is None for name in values) for run in runs)
+    if lost: warnings.warn(f"{lost} of {plural(len(runs), 'run')} failed, and the table is one of the rest", stacklevel=3)
+
+def _title(names): return names[0] if len(names) == 1 else ", ".join(map(str, names))
 
 # %% ../nbs/41_study.ipynb #7fb4912c
 def tabulate(
@@ -420,29 +477,16 @@ def tabulate(
     check_number("digits", digits, 0)
     if stat != "mean±sd" and stat not in STATS and not callable(stat):
         raise ValueError(f"stat must be one of {', '.join(map(repr, ['mean±sd', *STATS]))} or a function, got {stat!r}")
-    def listed(x): return list(x) if isinstance(x, (list, tuple, set, range)) else [x]
-    index, columns, values = listed(index), listed(columns), listed(value)
-    for name in {*index, *columns, *values, *where}:
-        if not any(name in run for run in runs):
-            there = ", ".join(dict.fromkeys(name for run in runs for name in run))
-            raise ValueError(f"no run has {name!r}; there are {there or 'no runs'}")
-    for name, wanted in where.items():
-        if not (some := [run for run in runs if run.get(name) in listed(wanted)]):
-            there = ", ".join(dict.fromkeys(str(run.get(name)) for run in runs))
-            raise ValueError(f"no run that is left has {name}={wanted!r}; there are {there}")
-        runs = some
-    def part(run, names): return tuple(run.get(name) for name in names)
-    rows, cols = (list(dict.fromkeys(part(run, names) for run in runs)) for names in (index, columns))
-    groups = {}
-    for run in runs: groups.setdefault((part(run, index), part(run, columns)), []).append(run)
-    for group in groups.values(): _check_unmixed(group, listed(over))
-    lost = sum(bool(run.get("error")) and any(run.get(name) is None for name in values) for run in runs)
-    if lost and stat not in ("mean±sd", "count"):
-        warnings.warn(f"{lost} of {plural(len(runs), 'run')} failed, and the table is one of the rest", stacklevel=2)
+    index, columns, values = _listed(index), _listed(columns), _listed(value)
+    _check_there(runs, {*index, *columns, *values, *where})
+    runs = _chosen(runs, where)
+    groups = _grouped(runs, index, columns, _listed(over))
+    if stat not in ("mean±sd", "count"): _warn_of_failures(runs, values)
+    rows = list(dict.fromkeys(row for row, _ in groups))
+    cols = list(dict.fromkeys(col for _, col in groups))
     cells = [[_cell(groups.get((row, col), []), name, stat, digits) for col in cols for name in values] for row in rows]
-    def title(names): return names[0] if len(names) == 1 else ", ".join(map(str, names))
-    heads = [title((*col, name) if len(values) > 1 or not col else col) for col in cols for name in values]
-    return Table([title(row) for row in rows], heads, np.array(cells, dtype=object if stat == "mean±sd" else float), digits)
+    heads = [_title((*col, name) if len(values) > 1 or not col else col) for col in cols for name in values]
+    return Table([_title(row) for row in rows], heads, np.array(cells, dtype=object if stat == "mean±sd" else float), digits)
 
 # %% ../nbs/41_study.ipynb #341e7eb0
 def table(study,

@@ -1,4 +1,4 @@
-"""Repeated bisection against slow twins, its criteria, degenerate collections, threads, the estimator, and the report"""
+"""Repeated bisection against slow twins, its criteria, degenerate collections, threads, and the estimator"""
 import os
 import pickle
 import warnings
@@ -14,9 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score as nmi
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from nmf2.bisection import CRITERIA, RepeatedBisection, bisect, cluster_report, coarser, composites, criterion_of, direct, refine, \
-                           repeated_bisection, rows_of, unit_rows
+from nmf2.bisection import CRITERIA, RepeatedBisection, bisect, coarser, composites, criterion_of, direct, refine, repeated_bisection, \
+                           rows_of, unit_rows
 from nmf2.data import load, planted_tree
+from nmf2.report import cluster_report
 from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
 
 each_method = pytest.mark.parametrize("method", ["rb", "rbr", "direct"])
@@ -290,7 +291,7 @@ def test_one_cluster_one_term_and_wrong_parameters(planted):
 def test_more_trials_and_wide_tables(planted):
     X, _ = planted
     U = unit_rows(X)
-    assert direct(U, 20, n_init=3).labels.max() == 19                     # three tables of lanes, the last half full
+    assert direct(U, 20, n_init=3).labels.max() == 19                     # three tables of sums, the last half full
     labels = np.random.default_rng(0).integers(19, size=240)
     better, values = refine(U, labels, max_iter=100)
     assert naive.best_move(X.toarray()[:60], better[:60], "i2") is not None
@@ -345,47 +346,6 @@ def test_quick_kmeans_is_the_naive_one(planted):
                        for s in range(3)]
     quick = [criterion_of(X, quick_kmeans(unit_rows(X), 6, np.random.default_rng(s))) for s in range(3)]
     assert_allclose(quick, naive_criterion, rtol=.05)
-
-
-def test_report_is_that_of_all_pairs():
-    X, rng = noise(60, 30), np.random.default_rng(0)
-    labels, classes = rng.integers(-1, 4, size=60), rng.choice(["a", "b", "c"], size=60)
-    vocab = [f"w{j}" for j in range(30)]
-    report = cluster_report(sp.csr_array(X), labels, vocab, classes, n_terms=30)
-    gaps = [row.isim - row.esim for row in report]
-    assert gaps == sorted(gaps, reverse=True) and {row.cluster for row in report} == {0, 1, 2, 3}
-    U, _ = naive.unit(X)
-    for row in report:
-        inside, outside = U[labels == row.cluster].mean(0), U[(labels != row.cluster) & (labels >= 0)].mean(0)
-        assert row.size == (labels == row.cluster).sum()
-        assert_allclose(row[2:6], naive.cluster_similarities(X, labels, row.cluster), atol=1e-12)
-        p = np.array([np.mean(classes[labels == row.cluster] == name) for name in "abc"])
-        assert_allclose([row.entropy, row.purity], [-(p[p > 0]*np.log(p[p > 0])).sum()/np.log(3), p.max()])
-        for (term, share), j in zip(row.descriptive, (-inside**2).argsort()): assert_allclose(share, inside[j]**2/(inside @ inside))
-        assert_allclose(sum(share for _, share in row.descriptive), 1)
-        top = int(row.discriminating[0][0][1:])
-        assert inside[top] > outside[top]
-        assert_allclose(row.discriminating[0][1], (inside - outside)[top]**2/((inside - outside)**2).sum())
-        assert top == np.where(inside > outside, (inside - outside)**2, 0).argmax()
-    kept = labels >= 0
-    assert report.n_outliers == (~kept).sum()
-    assert_allclose(report.criterion, criterion_of(X, labels))
-    assert_allclose(report.purity, sum(row.size*row.purity for row in report)/kept.sum())
-    assert_allclose(report.entropy, sum(row.size*row.entropy for row in report)/kept.sum())
-
-
-def test_report_shows_itself():
-    X = np.array([[1., 1, 0], [1, 2, 0], [0, 0, 1], [0, 0, 0]])
-    plain = cluster_report(X, [0, 0, 7, -1])
-    assert plain.entropy is None and "entropy" not in repr(plain) and "1 left out" in repr(plain) and plain[0].cluster in (0, 7)
-    shown = cluster_report(X, [0, 0, 7, -1], ["<b>", "&", "c"], [1, 1, 2, 2])._repr_html_()
-    assert "<b>" not in shown and "&lt;b&gt;" in shown and "purity 1.000" in shown
-    alone = cluster_report(X, [0, 0, 0, 0])
-    assert alone[0].esim == 0 and alone[0].size == 4
-    same = cluster_report(np.ones((3, 2)), [0, 0, 1], classes=["x"]*3)
-    assert same.entropy == 0 and same.purity == 1
-    for wrong in (dict(labels=[0, 1]), dict(labels=[-1]*4), dict(vocab=["a"]), dict(classes=[1]), dict(n_terms=0)):
-        with pytest.raises(ValueError, match=next(iter(wrong))): cluster_report(**{"X": X, "labels": [0, 0, 1, 1], **wrong})
 
 
 # ---- what can't be labels, a criterion or a matrix
@@ -458,15 +418,6 @@ def test_wrong_matrices_are_named():
         with pytest.raises(ValueError): rows_of(wrong)
 
 
-def test_classes_of_the_report():
-    X, labels = random_rows(), np.arange(60) % 3
-    for wrong in ([None]*60, ["a", None]*30, [1., np.nan]*30, ["a"]*59, "a", np.zeros((60, 1))):
-        with pytest.raises(ValueError, match="classes must"): cluster_report(X, labels, classes=wrong)
-    for right in (labels, list("abc"*20), np.array(list("abc"*20), object), (labels == 0).tolist()):
-        assert cluster_report(X, labels, classes=right).purity == 1
-    with pytest.raises(ValueError, match="vocab"): cluster_report(X, labels, vocab=["a"])
-
-
 def gaps(a):
     "The same numbers with gaps between them in memory"
     room = np.zeros(2*len(a), a.dtype)
@@ -493,3 +444,15 @@ def test_documents_too_short_to_divide_by_their_length(method, dtype, factor):
     X[3] *= dtype(factor)
     with pytest.raises(ValueError, match="document 3 .*leave it out"): RepeatedBisection(4, method=method).fit(X)
     with pytest.raises(ValueError, match="document 3 .*leave it out"): unit_rows(X)
+
+
+@pytest.mark.parametrize("name", ["cluster_report", "ClusterReport", "ClusterRow"])
+def test_the_report_is_still_found_where_it_was(name):
+    from nmf2 import bisection, report
+    with pytest.warns(FutureWarning, match=f"nmf2.bisection.{name} is nmf2.report.{name} now"): assert getattr(bisection, name) is getattr(report, name)
+
+
+def test_old_and_unknown_names():
+    from nmf2 import bisection
+    with pytest.warns(FutureWarning, match="cluster_values now"): assert bisection.shares is bisection.cluster_values
+    with pytest.raises(AttributeError, match="no attribute 'sheres'"): bisection.sheres

@@ -24,8 +24,9 @@ from nmf2 import bisection, kernels, nmf, nnls
 F, G, R = np.arange(12.).reshape(4, 3), np.eye(3) + .5, np.arange(12.).reshape(4, 3)**2 % 7
 steps = [float(nmf.hals()(F, G, R).sum()), float(nmf._slope(F, G, R)), float(kernels.Rows(sp.csr_matrix(F)).times(G).sum())]
 product, D = np.zeros(16), np.arange(48.).reshape(3, 16)
-bisection._products(np.array([1., 2.]), np.array([0, 2]), 0, 2, D, product, 0)
-bisection._put_all(np.array([1., 2.]), np.array([0, 2]), 0, 2, D, np.ones(16))
+document = bisection.Documents(np.array([1., 2.]), np.array([0, 2]), np.array([0]), np.array([2]))
+bisection._products(document, 0, D, product, 0)
+bisection._put_all(document, 0, D, np.ones(16))
 bisection._tables(3, 5, np.ones(2))
 steps += [float(product.sum()), float(D.sum())]
 used = {f"{m.__name__}.{name}": (sum(d.stats.cache_hits.values()), sum(d.stats.cache_misses.values()))
