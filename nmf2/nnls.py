@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
 from .core import check_matrix, matrix_tags, single_blas
-from .kernels import FAST, ROWS, Rows, in_parts, n_parts, nnls2
+from .kernels import nnls2
+from .parts import FAST, ROWS, in_parts, n_parts
+from .products import Rows
 
 # %% ../nbs/11_nnls.ipynb #478bbd8d
 @njit(nogil=True)

@@ -24,7 +24,8 @@ from threadpoolctl import threadpool_limits
 from .bisection import RepeatedBisection, composites, refine, unit_rows
 from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream, renamed
 from .hier import TreeEstimator
-from .kernels import Rows, stored
+from .cutting import stored
+from .products import Rows
 from .nmf import NMF, SOLVERS
 from .tree import Split
 from .weighting import NormalizedCut, check_counts, degrees, divide_rows, row_sum

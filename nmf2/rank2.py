@@ -14,7 +14,8 @@ import numpy as np
 
 from .compiling import say_if_compiling
 from .core import check_matrix, check_number, seed_of, single_blas, stream, renamed
-from .kernels import CONVERGED, DIED, Rows, alternate, documents, krylov, nnls2, residuals, squared_error, stored, take
+from .cutting import stored, take
+from .kernels import CONVERGED, DIED, Rules, alternate, documents, krylov, nnls2, residuals, squared_error
 from .nnls import TopicModel, heaviest, unit
 
 # %% ../nbs/13_rank2.ipynb #ff737460
@@ -71,7 +72,7 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, side_tol):
     loop, W, work, i, first = alternate if docs.small else alternate.py_func, np.zeros((docs.shape[0], 2)), docs.work, 1, 0.
     for revivals in range(4):
         work.topics[1], work.lengths[1] = unit(Ht)[0], 1
-        i, first, passes, end = loop(docs.data, work, W, i, first, tol, side_tol, min_iter, max_iter, extrapolate, docs.rounding)
+        i, first, passes, end = loop(docs.data, work, W, i, first, Rules(tol, side_tol, min_iter, max_iter, extrapolate, docs.rounding))
         docs.reads += passes
         if end != DIED: return Rank2(W, unit(work.tables[0,:,:2].astype(np.float64))[0], i, end == CONVERGED)
         Ht, norms = unit(work.topics[1].astype(np.float64))

@@ -20,16 +20,16 @@ import numpy as np
 import scipy.sparse as sp
 from numba.core.dispatcher import Dispatcher
 import nmf2
-from nmf2 import bisection, kernels, nmf, nnls
+from nmf2 import bisection, kernels, nmf, nnls, products
 F, G, R = np.arange(12.).reshape(4, 3), np.eye(3) + .5, np.arange(12.).reshape(4, 3)**2 % 7
-steps = [float(nmf.hals()(F, G, R).sum()), float(nmf._slope(F, G, R)), float(kernels.Rows(sp.csr_matrix(F)).times(G).sum())]
+steps = [float(nmf.hals()(F, G, R).sum()), float(nmf._slope(F, G, R)), float(products.Rows(sp.csr_matrix(F)).times(G).sum())]
 product, D = np.zeros(16), np.arange(48.).reshape(3, 16)
 bisection._products(np.array([1., 2.]), np.array([0, 2]), 0, 2, D, product, 0)
 bisection._put_all(np.array([1., 2.]), np.array([0, 2]), 0, 2, D, np.ones(16))
 bisection._tables(3, 5, np.ones(2))
 steps += [float(product.sum()), float(D.sum())]
 used = {f"{m.__name__}.{name}": (sum(d.stats.cache_hits.values()), sum(d.stats.cache_misses.values()))
-        for m in (bisection, kernels, nmf, nnls) for name, d in vars(m).items()
+        for m in (bisection, kernels, nmf, nnls, products) for name, d in vars(m).items()
         for d in [getattr(d, "part", d)] if isinstance(d, Dispatcher) and d.signatures}
 print(json.dumps(dict(file=nmf2.__file__, steps=steps, used=used)))
 """
@@ -52,15 +52,15 @@ def test_an_edited_kernel_is_seen_by_every_caller(tmp_path):
     first, again = call(tmp_path), call(tmp_path)
     assert again["steps"] == first["steps"]
     assert all(hits and not misses for hits, misses in again["used"].values()), again["used"]
-    kernels = tmp_path/"nmf2"/"kernels.py"
-    source = kernels.read_text(encoding="utf-8")
+    instructions = tmp_path/"nmf2"/"instructions.py"
+    source = instructions.read_text(encoding="utf-8")
     sums = ["builder.fadd(builder.load(total), part, **SUM)", "builder.fadd(builder.load(row, align=8), builder.fmul(x, by, **SUM), **SUM)"]
     assert [source.count(one) for one in sums] == [1, 1]
-    status = kernels.stat()
+    status = instructions.stat()
     for one in sums: source = source.replace(one, one.replace("fadd", "fsub"))
-    kernels.write_text(source, encoding="utf-8")
-    os.utime(kernels, ns=(status.st_atime_ns, status.st_mtime_ns))       # of the same date and size, as from an archive
-    assert kernels.stat().st_size == status.st_size
+    instructions.write_text(source, encoding="utf-8")
+    os.utime(instructions, ns=(status.st_atime_ns, status.st_mtime_ns))       # of the same date and size, as from an archive
+    assert instructions.stat().st_size == status.st_size
     edited = call(tmp_path)
     assert all(misses and not hits for hits, misses in edited["used"].values()), edited["used"]
     assert not set(edited["steps"]) & set(first["steps"]), (first["steps"], edited["steps"])
@@ -74,7 +74,7 @@ def _taken(tree, compiled):
 
 def _is_compiled(function):
     names = {getattr(part, "id", None) for decorator in function.decorator_list for part in ast.walk(decorator)}
-    return bool(names & {"njit", "in_parts", "intrinsic", "register_jitable"})
+    return bool(names & {"njit", "in_parts", "intrinsic", "overload", "register_jitable", "with_twin"})
 
 
 @pytest.mark.parametrize("path", compiled_modules(), ids=lambda path: path.stem)
@@ -91,7 +91,7 @@ def test_compiled_code_takes_nothing_from_modules_outside_the_digest(path):
 def test_every_module_that_compiles_is_in_the_digest():
     "No module goes past `njit` of `nmf2.compiling`"
     within = {path.stem for path in compiled_modules()}
-    assert {"compiling", "kernels", "nnls", "nmf", "bisection", "separable"} <= within
+    assert {"compiling", "parts", "instructions", "products", "cutting", "ranks", "kernels", "nnls", "nmf", "score", "bisection", "separable"} <= within
     for path in PACKAGE.glob("*.py"):
         source = path.read_text(encoding="utf-8")
         if path.stem not in within: assert "njit(" not in source and "@njit" not in source, path
