@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['TAKEN', 'take', 'stored']
 
-# %% ../nbs/08_cutting.ipynb #a8513347
+# %% ../nbs/08_cutting.ipynb #37a5089c
 import numpy as np
 import scipy.sparse as sp
 
 from .compiling import njit
 from .parts import in_parts, share
 
-# %% ../nbs/08_cutting.ipynb #fbb625a0
+# %% ../nbs/08_cutting.ipynb #9758a81b
 @in_parts
 def _mark(part, n_parts, indices, indptr, rows, ends, seen):
     "The length of some rows, and which terms occur in them"
@@ -22,7 +22,7 @@ def _mark(part, n_parts, indices, indptr, rows, ends, seen):
         ends[i+1] = hi - lo
         for p in range(lo, hi): seen[np.uintp(indices[p])] = 1          # another thread may write the same
 
-# %% ../nbs/08_cutting.ipynb #2c2becfe
+# %% ../nbs/08_cutting.ipynb #2077358b
 @njit(nogil=True)
 def _number(seen, ends):
     "The terms that occur, the new number of each, and where rows end instead of how long they are"
@@ -34,7 +34,7 @@ def _number(seen, ends):
     for i in range(1, len(ends)): ends[i] += ends[i-1]
     return terms[:n].copy(), new
 
-# %% ../nbs/08_cutting.ipynb #cee8d3b2
+# %% ../nbs/08_cutting.ipynb #20c75814
 @in_parts
 def _copy(part, n_parts, data, indices, indptr, rows, ends, new, values, columns):
     "Some rows with their columns renumbered"
@@ -43,7 +43,7 @@ def _copy(part, n_parts, data, indices, indptr, rows, ends, new, values, columns
         p, q = np.uintp(indptr[rows[i]]), np.uintp(ends[i])
         for k in range(np.uintp(ends[i+1]) - q): values[q+k], columns[q+k] = data[p+k], new[np.uintp(indices[p+k])]
 
-# %% ../nbs/08_cutting.ipynb #054d7180
+# %% ../nbs/08_cutting.ipynb #592657fa
 TAKEN = 20_000                  # documents to a part
 
 def _take_dense(X, rows):
@@ -71,7 +71,7 @@ def take(
     sub.has_canonical_format = True
     return sub, terms
 
-# %% ../nbs/08_cutting.ipynb #a37bb632
+# %% ../nbs/08_cutting.ipynb #61547f48
 def stored(
     X,   # CSR or dense matrix
 )->int:

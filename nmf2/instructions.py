@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SUM', 'ONE', 'TWO', 'THREE', 'FOUR', 'instructions_work', 'with_twin', 'gather', 'scatter']
 
-# %% ../nbs/06_instructions.ipynb #a9f53d2c
+# %% ../nbs/06_instructions.ipynb #ba080f42
 import warnings
 from contextlib import contextmanager
 from functools import cache, wraps
@@ -19,7 +19,7 @@ from numba.extending import intrinsic, overload, register_jitable
 from .compiling import PLAIN, njit
 from .parts import FAST
 
-# %% ../nbs/06_instructions.ipynb #4cb4a535
+# %% ../nbs/06_instructions.ipynb #f18e5a68
 @register_jitable
 def _plain_gather(data, indices, p, end, table):
     "Inner products of the document stored in `p:end` with the two topics of a table"
@@ -40,7 +40,7 @@ def _plain_scatter(data, indices, p, end, table, a, b):
         table[row,2] += data[q]*a
         table[row,3] += data[q]*b
 
-# %% ../nbs/06_instructions.ipynb #40bd347d
+# %% ../nbs/06_instructions.ipynb #ad730808
 @register_jitable
 def _plain_product(data, indices, p, end, table, out, place):
     "Write the product of the document stored in `p:end` with each column of a table to `out`, from `place` on"
@@ -56,7 +56,7 @@ def _plain_add(data, indices, p, end, table, factors):
         row = table[np.uintp(indices[q])]
         for c in range(len(row)): row[c] += data[q]*factors[c]
 
-# %% ../nbs/06_instructions.ipynb #456646d1
+# %% ../nbs/06_instructions.ipynb #373e573d
 @cache
 def instructions_work()->bool:
     "Are the loops compiled with instructions of our own? Tried once in a process, when something has to be compiled."
@@ -75,13 +75,12 @@ def with_twin(
     def decorate(written):
         @wraps(written)
         def function(*args): return plain(*args)         # called from Python: no instructions there
-        @overload(function, inline="always")
-        @wraps(written)
+        @overload(function, inline="always", strict=False)
         def choose(*args): return written if instructions_work() else plain
         return function
     return decorate
 
-# %% ../nbs/06_instructions.ipynb #acb6f040
+# %% ../nbs/06_instructions.ipynb #e6415db6
 def _number(value): return ir.Constant(ir.IntType(64), value)
 
 def _both(builder, a, b):
@@ -104,7 +103,7 @@ def _nonzero(context, builder, signature, args, k, column):
     place = builder.gep(table, [builder.add(builder.mul(term, _number(4)), _number(column))])
     return _both(builder, x, x), builder.bitcast(place, ir.VectorType(x.type, 2).as_pointer())
 
-# %% ../nbs/06_instructions.ipynb #3166a98a
+# %% ../nbs/06_instructions.ipynb #8c23c7c7
 SUM = dict(flags=("contract",))                 # a product and a sum may be one instruction
 
 def _products(n):
@@ -125,7 +124,7 @@ def _products(n):
 _one = _products(1)
 _four = _products(4)
 
-# %% ../nbs/06_instructions.ipynb #c15fffab
+# %% ../nbs/06_instructions.ipynb #5d07db35
 @intrinsic
 def _add(typing, data, indices, p, table, a, b):
     "Add weight times `a` and weight times `b` to the sums of one nonzero's term"
@@ -136,7 +135,7 @@ def _add(typing, data, indices, p, table, a, b):
         return context.get_dummy_value()
     return types.void(data, indices, p, table, a, b), code
 
-# %% ../nbs/06_instructions.ipynb #d5917575
+# %% ../nbs/06_instructions.ipynb #a0a1e7a4
 ONE = np.uintp(1)
 TWO = np.uintp(2)
 THREE = np.uintp(3)
@@ -165,7 +164,7 @@ def gather(
         p += ONE
     return a, b
 
-# %% ../nbs/06_instructions.ipynb #8549a2c9
+# %% ../nbs/06_instructions.ipynb #0d17a021
 @with_twin(_plain_scatter)
 def scatter(
     data:np.ndarray,      # the nonzeros of a CSR matrix
@@ -187,7 +186,7 @@ def scatter(
         _add(data, indices, p, table, a, b)
         p += ONE
 
-# %% ../nbs/06_instructions.ipynb #301912ca
+# %% ../nbs/06_instructions.ipynb #086b6b53
 @contextmanager
 def _rows_of_strip(builder, strip, data, indices, p, end, table):
     "A loop over the nonzeros of a document: its weight, in all places of a strip, and where the row of its term is"
@@ -205,7 +204,7 @@ def _strip_of(size, context, builder, signature, args):
     kind = places[0].type.pointee
     return ir.VectorType(kind, size//(4 if isinstance(kind, ir.FloatType) else 8)), places
 
-# %% ../nbs/06_instructions.ipynb #770932db
+# %% ../nbs/06_instructions.ipynb #2f5de800
 def _strip(size):
     "The product of one document with a strip of `size` bytes a row"
     @intrinsic
@@ -227,7 +226,7 @@ _write32 = _strip(32)
 _write64 = _strip(64)
 _write128 = _strip(128)
 
-# %% ../nbs/06_instructions.ipynb #294f9f74
+# %% ../nbs/06_instructions.ipynb #290d2457
 def _product(write):
     @with_twin(_plain_product)
     def product(data, indices, p, end, table, out, place): write(data, indices, p, end, table, out, place)
@@ -238,7 +237,7 @@ _strip32 = _product(_write32)
 _strip64 = _product(_write64)
 _strip128 = _product(_write128)
 
-# %% ../nbs/06_instructions.ipynb #c636ab35
+# %% ../nbs/06_instructions.ipynb #cffae797
 def _adder(size):
     "One document added to a strip of `size` bytes a row"
     @intrinsic
@@ -256,7 +255,7 @@ def _adder(size):
 _put32 = _adder(32)
 _put64 = _adder(64)
 
-# %% ../nbs/06_instructions.ipynb #e453463d
+# %% ../nbs/06_instructions.ipynb #fd6be6cf
 def _sum(put):
     @with_twin(_plain_add)
     def add(data, indices, p, end, table, factors): put(data, indices, p, end, table, factors)
@@ -265,7 +264,7 @@ def _sum(put):
 _add32 = _sum(_put32)
 _add64 = _sum(_put64)
 
-# %% ../nbs/06_instructions.ipynb #d5ab5de2
+# %% ../nbs/06_instructions.ipynb #8a80f420
 @njit(nogil=True)
 def _every_instruction(data, indices, table, strip, out):
     "Each instruction once: the weights of a document, added to its first term; then a product and a sum"

@@ -28,7 +28,7 @@ def prepare(
     d = 1/det if det > 1e-12*g11*g22 else 0.
     return g22*d, g12*d, g11*d, 1/g11 if g11 > 0 else 0., 1/g22 if g22 > 0 else 0.
 
-# %% ../nbs/10_kernels.ipynb #fd649921
+# %% ../nbs/10_kernels.ipynb #41c79a34
 @njit(nogil=True, inline="always")
 def solve2(
     prepared:tuple,                    # from `prepare`
@@ -68,7 +68,7 @@ class Work(NamedTuple):
     sums:np.ndarray      # what each chunk adds up over its documents, (c, 5)
     parts:np.ndarray     # what each part of the terms adds up, (1 or c, 8)
 
-# %% ../nbs/10_kernels.ipynb #48d20a2f
+# %% ../nbs/10_kernels.ipynb #12a6ea1a
 IN_PARTS = 500_000              # chunks times terms from which the terms are worked on in parts
 
 def working_space(
@@ -84,7 +84,7 @@ def working_space(
                 tables=np.empty((chunks, m, 4), kind), topics=np.zeros((2, m, 2), kind), lengths=np.ones((2, 2)),
                 gram=np.zeros(3), sums=np.zeros((chunks, 5)), parts=np.zeros((parts, 8)))
 
-# %% ../nbs/10_kernels.ipynb #d64575e2
+# %% ../nbs/10_kernels.ipynb #c0bb62a7
 @njit(nogil=True, inline="always")
 def _downhill(d, x):
     "Square of a gradient's entry `d`, as far as it counts where the variable is `x`"
@@ -261,7 +261,7 @@ def _next_topics(part, work, beta):
     _same_topics(work.tables, lo, hi)
     _note(work.parts[part], (g11, g12, g22))
 
-# %% ../nbs/10_kernels.ipynb #c5f41994
+# %% ../nbs/10_kernels.ipynb #ca5ef20e
 @register_jitable
 def next_topics(
     work:Work,          # its topics just solved for, and their lengths, are read
@@ -374,7 +374,7 @@ def _factor(w11, w12, w22):
     c22 = 1/np.sqrt(rest) if rest > 1e-6*w22 else 0.            # one direction only: the second column ends
     return np.array([[c11, -c22*w12/w11], [0, c22]])/np.sqrt(w11 + w22)
 
-# %% ../nbs/10_kernels.ipynb #f85f3877
+# %% ../nbs/10_kernels.ipynb #9ad0ee54
 def krylov(
     docs:Docs,      # what to multiply by
     T:np.ndarray,   # directions to start from, (n_terms, 2)
@@ -394,7 +394,7 @@ def krylov(
         images[:,k:k+2] = Z
     return basis, images, factors
 
-# %% ../nbs/10_kernels.ipynb #6cd1b298
+# %% ../nbs/10_kernels.ipynb #98c9883f
 class Rules(NamedTuple):
     "The rules of `alternate`"
     tol:float           # stop when the projected gradient is below this fraction of the reference
@@ -404,7 +404,7 @@ class Rules(NamedTuple):
     extrapolate:bool    # go a little further after each step?
     rounding:float      # fraction of ‖XᵀW‖ that counts as zero
 
-# %% ../nbs/10_kernels.ipynb #bed9911c
+# %% ../nbs/10_kernels.ipynb #503c66cc
 @njit(nogil=True)
 def _momentum(steps):
     "How far to extrapolate after a number of steps in the same direction, in steps; after Nesterov (1983)"
@@ -418,7 +418,7 @@ def _go_back(work):
     for j in range(topics.shape[1]): topics[1,j,0], topics[1,j,1] = topics[0,j,0], topics[0,j,1]
     lengths[1,0] = lengths[1,1] = 1
 
-# %% ../nbs/10_kernels.ipynb #52bca7b1
+# %% ../nbs/10_kernels.ipynb #6efe752a
 STOPPED, CONVERGED, DIED, GO_ON = 0, 1, 2, 3
 NEAR = .02                      # how small the projected gradient must be before it counts that documents stay
 

@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['BITS', 'descending']
 
-# %% ../nbs/09_ranks.ipynb #423b2c74
+# %% ../nbs/09_ranks.ipynb #f16f7430
 import numpy as np
 
 from .compiling import njit
 
-# %% ../nbs/09_ranks.ipynb #62eb8bb9
+# %% ../nbs/09_ranks.ipynb #540c32e4
 BITS = 11
 
 @njit(nogil=True)
@@ -26,7 +26,7 @@ def _round(order, keys, to_order, to_keys, shift):
         to_keys[ends[digit]] = keys[i]
         ends[digit] += 1
 
-# %% ../nbs/09_ranks.ipynb #95ed0f81
+# %% ../nbs/09_ranks.ipynb #1c6888f5
 @njit(nogil=True)
 def _first_bit(differ, digits):
     "The lowest bit to look at, for keys that differ in the bits of `differ`"
@@ -35,7 +35,7 @@ def _first_bit(differ, digits):
     while digits < 6 and (differ >> shift) >> np.uint64(BITS*digits) != 0: shift += one
     return shift
 
-# %% ../nbs/09_ranks.ipynb #85445fe1
+# %% ../nbs/09_ranks.ipynb #bbc029df
 @njit(nogil=True)
 def descending(
     w:np.ndarray,    # weights of at least 0, float64, (n,)

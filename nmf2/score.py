@@ -31,7 +31,7 @@ def logarithms(
     i = np.arange(1, m + 1)
     return Logarithms(np.log(i), 1/np.log(np.maximum(i, 2)), 1/np.log2(np.maximum(i, 2)))
 
-# %% ../nbs/20_score.ipynb #3658e8fe
+# %% ../nbs/20_score.ipynb #fa239c7c
 @njit(nogil=True)
 def _places(w, terms):
     "The place of each term in descending order, zeros last and by number; and how many are not zero"
@@ -44,7 +44,7 @@ def _places(w, terms):
     for i in range(len(order)): place[order[i]] = i
     return place, len(order)
 
-# %% ../nbs/20_score.ipynb #bcd85cae
+# %% ../nbs/20_score.ipynb #925caa4d
 @njit(nogil=True)
 def _absent(terms, left, right, n_left, n_right, share):
     "Values in the ideal sum of terms that occur nowhere, in ascending order"
@@ -61,7 +61,7 @@ def _absent(terms, left, right, n_left, n_right, share):
         n_right -= right[i] > 0
         start = stop + 1
 
-# %% ../nbs/20_score.ipynb #27c46027
+# %% ../nbs/20_score.ipynb #81799f4f
 @njit(nogil=True)
 def _ideal(values, rest, over_place):
     "The largest sum that values could give, divided by place; those of `rest` are in ascending order"
@@ -77,7 +77,7 @@ def _ideal(values, rest, over_place):
         total += best*over_place[i]
     return total
 
-# %% ../nbs/20_score.ipynb #367ad7ce
+# %% ../nbs/20_score.ipynb #efe5baa1
 @njit(nogil=True)
 def mndcg_sum(
     terms:np.ndarray,       # numbers of the terms that occur in any of the topics, ascending, (t,)

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from numpy.testing import assert_allclose
 
 import nmf2
+from nmf2 import compiling
 from nmf2.compiling import MachineCode, compiled_modules, digest_of_sources
 
 PACKAGE = Path(nmf2.__file__).parent
@@ -128,3 +130,83 @@ def test_where_nothing_can_be_kept_it_is_compiled_each_time(tmp_path):
     for damage in (b"", whole[:5], whole[:-3], b"nonsense"):
         file.path("int64").write_bytes(damage)
         assert file.load("int64") is None
+
+
+LOOPS = """
+import json, sys, warnings
+import numpy as np
+import scipy.sparse as sp
+from nmf2 import instructions
+from nmf2.compiling import njit
+def fails(*args): raise NotImplementedError("no typed pointers")
+def wrong(data, indices, table, strip, out): out[0] = 7
+if len(sys.argv) > 1: instructions._every_instruction = dict(fails=fails, wrong=wrong)[sys.argv[1]]
+from nmf2.kernels import GRAM, SOLVE, documents
+@njit
+def add(data, indices, p, end, table, factors):
+    if table.itemsize == 4: instructions._add32(data, indices, p, end, table, factors)
+    else: instructions._add64(data, indices, p, end, table, factors)
+found = {}
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    for dtype in (np.float32, np.float64):
+        X = sp.random(60, 40, .3, "csr", rng=np.random.default_rng(0)).astype(dtype)
+        docs, rng, W = documents(X), np.random.default_rng(1), np.zeros((60, 2))
+        S, G, slope = docs.sweep(rng.random((40, 2)), W)
+        table, factors = rng.random((40, 8)).astype(dtype), rng.integers(-1, 2, 8).astype(dtype)
+        for i in range(60): add(X.data, X.indices, np.int64(X.indptr[i]), np.int64(X.indptr[i+1]), table, factors)
+        results = [W, S, G, slope, docs.read(rng.random((40, 2)), W, GRAM), table]
+        results += [docs.times(rng.random((40, k))) for k in (2, 4, 7, 20, 33)]          # strips of every width
+        found[np.dtype(dtype).name] = [np.asarray(x, float).ravel().tolist() for x in results]
+print(json.dumps(dict(found=found, works=instructions.instructions_work(), said=[str(w.message) for w in said])))
+"""
+
+
+def loops(folder, *how, **environment):
+    "What the loops come to in a process of its own, with machine code of its own"
+    env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "NMF2_NUMBA_CACHE": "1", "NUMBA_CACHE_DIR": str(folder), "NMF2_PLAIN": "0",
+           "NUMBA_DISABLE_JIT": "0", **environment}
+    done = subprocess.run([sys.executable, "-c", LOOPS, *how], env=env, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def assert_same(found, expected):
+    for dtype, rtol in (("float32", 1e-5), ("float64", 1e-12)):
+        for a, b in zip(found["found"][dtype], expected["found"][dtype], strict=True):
+            assert_allclose(a, b, rtol=rtol, atol=rtol)
+
+
+@pytest.fixture(scope="module")
+def with_instructions(tmp_path_factory):
+    return loops(tmp_path_factory.mktemp("instructions"))
+
+
+@pytest.mark.slow
+def test_plain_numba_gives_the_same_to_rounding(tmp_path, with_instructions):
+    plain = loops(tmp_path, NMF2_PLAIN="1")
+    assert with_instructions["works"] and not plain["works"] and not with_instructions["said"] and not plain["said"]
+    assert_same(plain, with_instructions)
+    again = loops(tmp_path)                          # in the same folder: the machine code of plain numba is not taken for the other
+    assert again["works"] and again["found"] == with_instructions["found"] != plain["found"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how, reason", [("fails", "NotImplementedError: no typed pointers"), ("wrong", "other results")])
+def test_where_the_instructions_fail_plain_numba_is_used(tmp_path, with_instructions, how, reason):
+    found = loops(tmp_path, how)
+    assert not found["works"]
+    (said,) = found["said"]
+    assert "plain numba" in said and "NMF2_PLAIN=1" in said and reason in said
+    assert_same(found, with_instructions)
+
+
+def test_machine_code_is_kept_apart_for_each_compiler_and_choice(tmp_path, monkeypatch):
+    import llvmlite
+    code = MachineCode(tmp_path, "m.f-1.py312", "aa")
+    paths = {code.path("int64")}
+    monkeypatch.setattr(compiling, "PLAIN", not compiling.PLAIN)
+    paths.add(code.path("int64"))
+    monkeypatch.setattr(llvmlite, "__version__", "99.0")
+    paths.add(code.path("int64"))
+    assert len(paths) == 3
