@@ -29,7 +29,7 @@ def _number(seen, ends):
     terms, new = np.empty(len(seen), np.int32), np.empty(len(seen), np.int32)
     n = 0
     for j in range(len(seen)):
-        terms[n], new[j] = j, n                                         # kept if the term occurs, else overwritten by the next
+        terms[n], new[j] = j, n                                # kept if the term occurs, else overwritten by the next
         n += seen[j]
     for i in range(1, len(ends)): ends[i] += ends[i-1]
     return terms[:n].copy(), new

@@ -64,13 +64,13 @@ def instructions_work()->bool:
     try: reason = "" if _trial() else "they give other results"
     except Exception as error: reason = f"{type(error).__name__}: {error}"
     if reason:
-        warnings.warn("nmf2 uses plain numba, which is slower, for its own instructions don't work here. "
-                      f"NMF2_PLAIN=1 says so without this warning. The reason: {reason[:300]}", RuntimeWarning, stacklevel=2)
+        warnings.warn("nmf2 uses plain numba, which is slower, since its own instructions don't work here: "
+                      f"{reason[:300]}. NMF2_PLAIN=1 does so without a warning.", RuntimeWarning, stacklevel=2)
     return not reason
 
 def with_twin(
     plain,   # in plain numba
-):           # a decorator of the same function with instructions of our own; what it returns is called from compiled code
+):           # a decorator of the same function with instructions of our own, for calls from compiled code
     "Compile a function with instructions of our own where they work, and its twin in plain numba where they don't."
     def decorate(written):
         @wraps(written)
@@ -195,7 +195,8 @@ def _rows_of_strip(builder, strip, data, indices, p, end, table):
         x, term = _at(builder, data, indices, p)
         x = builder.insert_element(ir.Constant(strip, ir.Undefined), x, ir.Constant(ir.IntType(32), 0))
         row = builder.gep(table, [builder.mul(term, _number(strip.count))])
-        yield builder.shuffle_vector(x, ir.Constant(strip, ir.Undefined), none), builder.bitcast(row, strip.as_pointer())
+        everywhere = builder.shuffle_vector(x, ir.Constant(strip, ir.Undefined), none)
+        yield everywhere, builder.bitcast(row, strip.as_pointer())
 
 def _strip_of(size, context, builder, signature, args):
     "What `size` bytes of the weights' type are to the compiler; and of the arguments, where each array begins"

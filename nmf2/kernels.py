@@ -34,7 +34,7 @@ def solve2(
     prepared:tuple,                    # from `prepare`
     r1:float, r2:float,                # one right-hand side $B^T y$, nonnegative
 )->tuple:                              # the two weights
-    "The weights $g \\ge 0$ that bring $Bg$ nearest to $y$, for two columns. Source: Kuang and Park (2013), Algorithm 2."
+    "The weights $g \\ge 0$ that bring $Bg$ nearest to $y$, two columns. Source: Kuang and Park (2013), Algorithm 2."
     i11, i12, i22, u1, u2 = prepared
     u, v = u1*r1, u2*r2
     if i11 == 0: return (u, 0.) if u1 > 0 else (0., v)      # parallel columns are as good as one
@@ -134,7 +134,7 @@ def projected_gradient(
     G:np.ndarray,  # Gram matrix of the other, (2, 2)
     R:np.ndarray,  # X times the other, or Xᵀ times it, (n, 2)
 )->float:          # sum of squares over the entries that count
-    "Squared length of the projected gradient $F G - R$: entries count where they are negative or the factor is positive."
+    "Squared length of the projected gradient $F G - R$, of entries that are negative or where the factor is positive."
     total = 0.
     for i in range(len(F)):
         a, b = F[i,0], F[i,1]
@@ -175,7 +175,7 @@ def one_pass(
     W:np.ndarray,      # weights of the documents, (n_docs, 2), float64; written to unless `mode` is `BACK`
     mode:int,          # `SOLVE`, `GRAM`, `BACK` or `TIMES`
 ):
-    "Read the matrix once. The sums over terms stay in the tables, those over documents are in the first row of `work.sums`."
+    "Read the matrix once. Sums over terms stay in the tables; those over documents are in the first row of `work.sums`."
     if data.ndim == 1: _sweep(len(work.tables), data, work, W, mode)
     else: _sweep_dense(data, work, W, mode)
     _add_up(work.sums)
@@ -444,15 +444,16 @@ def _verdict(
 @njit(nogil=True)
 def alternate(
     data:np.ndarray,    # the nonzeros of a CSR matrix; outside compiled code also a dense matrix
-    work:Work,          # its working space, with the topics to start from in `topics[1]` and their lengths in `lengths[1]`
+    work:Work,          # its working space; the topics to start from in `topics[1]`, their lengths in `lengths[1]`
     W:np.ndarray,       # weights, written to, (n_docs, 2)
     i:int,              # number of the first sweep, from 1
     first:float,        # the reference of `tol`, squared; anything if sweep 1 is still to come
     rules:Rules,        # when to stop, and whether to extrapolate
-)->tuple:               # number of the last sweep, `first`, passes over the matrix, and `STOPPED`, `CONVERGED` or `DIED`
+)->tuple:               # number of the last sweep, `first`, passes over the matrix, and why it ended
     """Sweep until the topics are good enough, `max_iter` is reached, or a topic has no documents left.
 
-    Source: Kuang and Park (2013), Section 2, for the alternation; O'Donoghue and Candès (2015) for restarts of the extrapolation.
+    It ends with `STOPPED`, `CONVERGED` or `DIED`. Source: Kuang and Park (2013), Section 2, for the alternation;
+    O'Donoghue and Candès (2015) for restarts of the extrapolation.
     """
     steps = 0                     # in one direction, since the way led uphill
     passes = 0

@@ -31,7 +31,8 @@ class Room(NamedTuple):
 @njit(nogil=True)
 def _room(k):
     "Room for k topics"
-    return Room(np.empty(k, np.bool_), np.empty(k, np.bool_), np.empty(k, np.int64), np.empty((k, k)), np.empty(k), np.empty(k))
+    use, wrong, F = np.empty(k, np.bool_), np.empty(k, np.bool_), np.empty(k, np.int64)
+    return Room(use, wrong, F, np.empty((k, k)), np.empty(k), np.empty(k))
 
 # %% ../nbs/11_nnls.ipynb #478bbd8d
 @njit(nogil=True)
@@ -94,7 +95,7 @@ def _mark_wrong(room, g, m, scale):
 # %% ../nbs/11_nnls.ipynb #85d0fc5a
 @njit(nogil=True, fastmath=FAST)
 def _pivot(G, r, g, room):
-    "Write the best weights for `r` into `g`, from the topics marked in `room.use`; False if pivoting does not get there"
+    "Write the best weights for `r` into `g`, from the topics in `room.use`; False if pivoting does not get there"
     k, fewest, patience, scale = len(r), len(r) + 1, 3, 0.
     use, wrong, F, x = room.use, room.wrong, room.F, room.x
     for i in range(k): scale = max(scale, abs(r[i]))

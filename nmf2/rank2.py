@@ -100,10 +100,10 @@ def _inner_products(T, basis, images, factors):
 def leading_pair(
     docs,                # from `documents`
     steps:int=2,         # blocks of the Krylov space; each takes one pass over the matrix
-)->tuple:                # the space, (n_terms, 2 steps); X times it; and the mixtures of its columns that are wanted, (2 steps, 2 or 1)
-    "Nearly the two leading right singular vectors, the same ones every time. Source: Musco and Musco (2015), Algorithm 2."
+)->tuple:                # the space, (n_terms, 2 steps); X times it; and the mixtures of its columns, (2 steps, 2 or 1)
+    "Nearly the two leading right singular vectors, always the same. Source: Musco and Musco (2015), Algorithm 2."
     T = np.random.default_rng(0).random((docs.shape[1], 2))
-    T[:,:1] = docs.back(np.ones((docs.shape[0], 1)))       # the sum of the documents is nearly the first singular vector
+    T[:,:1] = docs.back(np.ones((docs.shape[0], 1)))       # the sum of the documents: nearly the first singular vector
     T = unit(T)[0].astype(np.float32)                      # all columns of the space are about as long
     basis, images, factors = krylov(docs, T, steps)
     lengths, seen = _inner_products(T, basis, images, factors)
@@ -139,7 +139,7 @@ def svd_topics(
     docs,                # from `documents`
     spare:float=.25,     # for `wedge`
 )->np.ndarray:           # topics, (n_terms, 2)
-    """Two topics to start from: the wedge of the middle half of the documents, in the plane of the leading singular vectors.
+    """Two topics to start from: the wedge of the middle half of the documents, in the plane of the singular vectors.
 
     Source: Gillis, Kuang and Park, *Hierarchical clustering of hyperspectral images using rank-two NMF*, Section 3;
     quartiles of the angle instead of extreme points.
@@ -163,7 +163,8 @@ def first_topics(
 )->np.ndarray:                  # (n_terms, 2), float64
     "Topics to start from: those given, the best for weights that are given, or else from the singular vectors."
     for name, given, shape in (("Ht0", Ht0, (docs.shape[1], 2)), ("W0", W0, (docs.shape[0], 2))):
-        if given is not None and np.shape(given) != shape: raise ValueError(f"{name} must be {shape}, got {np.shape(given)}")
+        if given is not None and np.shape(given) != shape:
+            raise ValueError(f"{name} must be {shape}, got {np.shape(given)}")
     if W0 is None and Ht0 is not None: return np.array(Ht0, dtype=np.float64, order="C")
     if W0 is None: Ht = svd_topics(docs)
     else:
@@ -243,7 +244,8 @@ class Rank2NMF(TopicModel):
         self.components_ = np.ascontiguousarray(fit.Ht.T, dtype=X.dtype)
         self.n_iter_ = fit.n_iter
         self.labels_ = heaviest(fit.W)
-        self.reconstruction_err_ = np.sqrt(squared_error(docs.squares().sum(), docs.back(fit.W), fit.W.T @ fit.W, fit.Ht))
+        error = squared_error(docs.squares().sum(), docs.back(fit.W), fit.W.T @ fit.W, fit.Ht)
+        self.reconstruction_err_ = np.sqrt(error)
         return fit.W.astype(X.dtype)
 
 # %% ../nbs/13_rank2.ipynb #33a1e62a

@@ -116,9 +116,11 @@ def mndcg(
 
     Source: Kuang and Park (2013), Section 3, and the authors' program where the paper is silent.
     """
-    if variant not in ("published", "paper"): raise ValueError(f'variant must be "published" or "paper", got {variant!r}')
+    if variant not in ("published", "paper"):
+        raise ValueError(f'variant must be "published" or "paper", got {variant!r}')
     if not np.shape(parent) == np.shape(left) == np.shape(right):
-        raise ValueError(f"parent, left and right must weigh the same terms, got {len(parent)}, {len(left)} and {len(right)}")
+        lengths = f"{len(parent)}, {len(left)} and {len(right)}"
+        raise ValueError(f"parent, left and right must weigh the same terms, got {lengths}")
     if np.count_nonzero(parent) <= 1: return -3.
     published = variant == "published"
     terms = np.flatnonzero((parent > 0) | (left > 0) | (right > 0)) if published else np.arange(len(parent))
@@ -130,7 +132,10 @@ def error_gain(
     X,                # the documents of a node, CSR or dense, (n_docs, n_terms)
     side:np.ndarray,  # 0 or 1 for each, (n_docs,)
 )->float:             # at least 0
-    "Nearly how much more is explained with a topic for each side than with one for all. Source: Gillis, Kuang and Park (2015)."
+    """Nearly how much more is explained with a topic for each side than with one for all.
+
+    Source: Gillis, Kuang and Park (2015).
+    """
     def explained(part):
         _, images, mix = leading_pair(documents(part), steps=6)
         return float(((images @ mix[:,0])**2).sum())
