@@ -237,7 +237,7 @@ def show_instructions(rows):
 def compare_instructions(args):
     """Measure and write instructions.json."""
     rows = []
-    for name, X, _ in matrices(args.quick, .1):
+    for name, X, _ in matrices(args.quick, .03):
         say(f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz:,} nonzeros")
         rows += with_and_without(name, X, 1 if args.quick else 25)
     output = args.output and args.output.with_name("instructions.json")

@@ -44,10 +44,11 @@ def _plain_scatter(data, indices, p, end, table, a, b):
 @register_jitable
 def _plain_product(data, indices, p, end, table, out, place):
     "Write the product of the document stored in `p:end` with each column of a table to `out`, from `place` on"
-    for c in range(table.shape[1]): out[place+c] = 0
+    first, width = np.uintp(place), np.uintp(table.shape[1])
+    for c in range(width): out[first+c] = 0
     for q in range(np.uintp(p), np.uintp(end)):
-        row = table[np.uintp(indices[q])]
-        for c in range(len(row)): out[place+c] += data[q]*row[c]
+        x, row = data[q], np.uintp(indices[q])
+        for c in range(width): out[first+c] += x*table[row,c]
 
 @register_jitable
 def _plain_add(data, indices, p, end, table, factors):
