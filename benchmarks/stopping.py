@@ -16,7 +16,8 @@ from common import KEEP, WithClasses, arguments, collections, runs_of, small, ta
 
 from nmf2 import FlatNMF2
 from nmf2.evaluate import nmi
-from nmf2.kernels import documents, take
+from nmf2.cutting import take
+from nmf2.kernels import documents
 from nmf2.rank2 import svd_topics
 from nmf2.weighting import count_pipeline
 

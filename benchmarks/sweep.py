@@ -10,20 +10,29 @@ One ANLS iteration (weights of all documents, and the sums that the topics are s
 The products solve nothing and give neither gradient nor objective. Both float types, one thread and all; medians of interleaved
 runs. SciPy has one thread only.
 
-    NMF2_DATA=folder python benchmarks/sweep.py [--quick] [--out FOLDER]
+With --instructions another question: what do instructions of our own gain over plain numba? A sweep, a product with 20 columns and
+a sum of documents in eight columns, each in two processes that are asked in turn, one of them with NMF2_PLAIN=1; one thread, the
+fastest of interleaved runs. The result goes to instructions.json.
+
+    NMF2_DATA=folder python benchmarks/sweep.py [--quick] [--instructions] [--out FOLDER]
 """
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numba
 import numpy as np
+import scipy.sparse as sp
 from common import arguments, interleaved, matrices, say, table, write
 
-from nmf2.kernels import SOLVE, aim, documents, one_pass, solve_terms
+from nmf2.instructions import _add32, _add64, instructions_work
+from nmf2.kernels import SOLVE, documents, next_topics, one_pass, solve_terms
 
-os.environ.setdefault("KMP_BLOCKTIME", "0")        # MKL's threads shall not spin on while others are measured
+os.environ.setdefault("KMP_BLOCKTIME", "0")        # MKL's threads must not spin on while others are measured
 for library in Path(sys.prefix, "lib").glob("libmkl_rt*"): os.environ.setdefault("MKL_RT", str(library))
 try: import sparse_dot_mkl as mkl
 except ImportError: mkl = None
@@ -92,7 +101,7 @@ def one_iteration(X):
     docs, W = documents(X), np.zeros((X.shape[0], 2))
     docs.work.topics[1] = np.random.default_rng(0).random((X.shape[1], 2))
     def iterate():
-        aim(docs.work)
+        next_topics(docs.work)
         one_pass(docs.data, docs.work, W, SOLVE)
         solve_terms(docs.work)
     return iterate
@@ -145,8 +154,101 @@ def show(rows):
     return first + "\n\n" + second
 
 
+# ---- instructions of our own, and plain numba
+
+@numba.njit(nogil=True)
+def add_all(data, indices, indptr, table, factors):
+    """Add every document to the columns of a table."""
+    for i in range(len(indptr) - 1):
+        p, end = np.int64(indptr[i]), np.int64(indptr[i+1])
+        if table.itemsize == 4: _add32(data, indices, p, end, table, factors)
+        else: _add64(data, indices, p, end, table, factors)
+
+
+def eight_sums(X):
+    """Every document of a matrix added to eight columns, with the signs of a trial."""
+    table, factors = np.zeros((X.shape[1], 8), X.dtype), np.array([1, 0, -1, 0, 1, -1, 0, 0], X.dtype)
+    return lambda: add_all(X.data, X.indices, X.indptr, table, factors)
+
+
+def twenty_products(X):
+    """A product with 20 columns."""
+    docs, B = documents(X), np.random.default_rng(0).random((X.shape[1], 20)).astype(X.dtype)
+    return lambda: docs.times(B)
+
+
+LOOPS = {"sweep": one_iteration, "product with 20 columns": twenty_products, "sum in 8 columns": eight_sums}
+CALLS = {}
+
+
+def prepare(path):
+    """In a process that measures: everything compiled and run once; are the instructions used?"""
+    numba.set_num_threads(1)
+    X = sp.load_npz(path)
+    for dtype in ("float32", "float64"):
+        for loop, make in LOOPS.items():
+            CALLS[loop, dtype] = make(X.astype(dtype))
+            CALLS[loop, dtype]()
+    return instructions_work()
+
+
+def seconds_of(loop, dtype, at_least=.02):
+    """In a process that measures: the fastest of some runs."""
+    fastest, start = np.inf, time.perf_counter()
+    while time.perf_counter() < start + at_least:
+        begin = time.perf_counter()
+        CALLS[loop, dtype]()
+        fastest = min(fastest, time.perf_counter() - begin)
+    return fastest
+
+
+def process(plain, path):
+    """A process with our instructions or without, ready to measure."""
+    os.environ["NMF2_PLAIN"] = str(int(plain))
+    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+    used = pool.submit(prepare, path).result()
+    if used == plain: sys.exit("The instructions don't work here: there is nothing to compare.")
+    return pool
+
+
+def with_and_without(name, X, rounds):
+    """A row for each float type: seconds of each loop with our instructions and in plain numba."""
+    with tempfile.TemporaryDirectory() as folder:
+        sp.save_npz(f"{folder}/X.npz", sp.csr_matrix(X), compressed=False)
+        pools = {who: process(who == "plain", f"{folder}/X.npz") for who in ("instructions", "plain")}
+        rows = []
+        for dtype in ("float32", "float64"):
+            seconds = {loop: dict.fromkeys(pools, np.inf) for loop in LOOPS}
+            for _ in range(rounds):
+                for loop in LOOPS:
+                    for who, pool in pools.items():
+                        seconds[loop][who] = min(seconds[loop][who], pool.submit(seconds_of, loop, dtype).result())
+            rows.append(dict(matrix=name, shape=X.shape, nonzeros=X.nnz, dtype=dtype, threads=1, seconds=seconds))
+        for pool in pools.values(): pool.shutdown()
+    return rows
+
+
+def show_instructions(rows):
+    """How many times as long plain numba takes."""
+    return table(["matrix", "float type", *LOOPS],
+                 [[r["matrix"], r["dtype"], *[f"{s['plain']/s['instructions']:.2f}" for s in r["seconds"].values()]] for r in rows])
+
+
+def compare_instructions(args):
+    """Measure and write instructions.json."""
+    rows = []
+    for name, X, _ in matrices(args.quick, .03):
+        say(f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz:,} nonzeros")
+        rows += with_and_without(name, X, 1 if args.quick else 25)
+    output = args.output and args.output.with_name("instructions.json")
+    write(output, show_instructions(rows), rows=rows, what="How many times as long plain numba takes as instructions of our own: "
+          "one whole ANLS iteration, a product with 20 columns, and a sum of all documents in eight columns; one thread, the fastest "
+          "of interleaved runs in two processes")
+
+
 def main():
-    args = arguments(__doc__, "sweep.json")
+    args = arguments(__doc__, "sweep.json", instructions="compare instructions of our own with plain numba, and nothing else")
+    if args.instructions: return compare_instructions(args)
     if mkl is None: say("sparse_dot_mkl is not installed: MKL is left out")
     rows = []
     for name, X, _ in matrices(args.quick, 1):

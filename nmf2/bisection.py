@@ -25,7 +25,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit, say_if_compiling
 from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream, renamed
-from .kernels import FAST, ROWS, Rows, _add32, _add64, _strip32, _strip64, _strip128, in_parts, in_threads, n_parts, zeros_in_lines
+from .instructions import _add32, _add64, _strip32, _strip64, _strip128
+from .parts import FAST, ROWS, in_parts, in_threads, n_parts
+from .products import Rows, zeros_in_lines
 from .nnls import heaviest
 from .weighting import EmptyDocumentsWarning, divide_rows
 

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, unit_rows
 from .core import check_choice, check_matrix, check_number, matrix_tags, progress_bar, seed_of, renamed
-from .kernels import in_threads
+from .parts import in_threads
 from .nmf import NMF, nmf
 from .nnls import heaviest
 from .partitions import RACE, centroids, race2008, rows_of_length_one

@@ -11,7 +11,8 @@ import numpy as np
 from .bisection import composites, refine, unit_rows
 from .core import check_matrix, check_number, names_of, single_blas, renamed
 from .hier import HierNMF2, NumberedTopics
-from .kernels import documents, take
+from .cutting import take
+from .kernels import documents
 from .nnls import TopicModel, heaviest, memberships, nnls, unit
 from .order import own_order, sorted_by
 from .rank2 import leading_pair

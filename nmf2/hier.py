@@ -29,7 +29,9 @@ from .bisection import bisect, composites, unit_rows
 from .compiling import say_if_compiling
 from .core import (check_choice, check_matrix, check_number, matrix_tags, names_of, progress_bar, renamed, seed_of,
                        single_blas, stream)
-from .kernels import documents, nnls2, pool, projected_gradient, stored, take
+from .cutting import stored, take
+from .kernels import documents, nnls2, projected_gradient
+from .parts import pool
 from .nmf import EXACT, SOLVERS, SOUND, exact, nmf
 from .nnls import unit
 from .order import own_order, reordered, sorted_by

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, renamed
-from .kernels import Rows
+from .products import Rows
 from .nmf import NMF, SOLVERS
 from .partitions import RACE
 from .weighting import NormalizedCut, check_counts

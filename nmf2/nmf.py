@@ -20,7 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
 from .core import check_matrix, check_number, seed_of, single_blas, value_range
-from .kernels import ROWS, Rows, _strip128, in_parts, in_threads, n_parts
+from .instructions import _strip128
+from .parts import ROWS, in_parts, in_threads, n_parts
+from .products import Rows
 from .nnls import TopicModel, heaviest, memberships, nnls, unit
 
 # %% ../nbs/12_nmf.ipynb #9f5fd897

@@ -24,8 +24,9 @@ from threadpoolctl import threadpool_limits
 from .bisection import RepeatedBisection, composites, refine, unit_rows
 from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream, renamed
 from .hier import TreeEstimator
-from .kernels import Rows, stored
+from .cutting import stored
 from .nmf import NMF
+from .products import Rows
 from .tree import Split
 from .weighting import degrees, divide_rows, row_sum
 

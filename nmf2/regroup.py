@@ -12,7 +12,8 @@ import numpy as np
 
 from .bisection import composites, rows_of, unit_rows
 from .core import check_number, names_of, single_blas
-from .kernels import documents, nnls2, take
+from .cutting import take
+from .kernels import documents, nnls2
 from .tree import Split, Tree, largest
 
 # %% ../nbs/24_regroup.ipynb #3ff3c2c1

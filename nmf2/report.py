@@ -13,7 +13,7 @@ import numpy as np
 
 from .bisection import I2, composites, criterion_of_sums, numbered, unit_rows
 from .core import check_number
-from .kernels import Rows
+from .products import Rows
 from .tree import largest
 
 # %% ../nbs/42_report.ipynb #199080cb

@@ -18,7 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .compiling import njit, say_if_compiling
 from .core import check_choice, check_matrix, check_number, seed_of, single_blas, renamed
-from .kernels import FAST, Rows, in_parts
+from .parts import FAST, in_parts
+from .products import Rows
 from .nnls import TopicModel, heaviest, nnls
 from .weighting import check_counts, divide_rows, doc_freq, trim_mask
 

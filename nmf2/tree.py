@@ -16,7 +16,8 @@ import numpy as np
 
 from .core import check_matrix, check_number
 from .files import mended
-from .kernels import Rows, nnls2
+from .kernels import nnls2
+from .products import Rows
 
 # %% ../nbs/21_tree.ipynb #a0ee17b3
 def patch_to(

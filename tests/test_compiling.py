@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from numpy.testing import assert_allclose
 
 import nmf2
+from nmf2 import compiling
 from nmf2.compiling import MachineCode, compiled_modules, digest_of_sources
 
 PACKAGE = Path(nmf2.__file__).parent
@@ -20,9 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 from numba.core.dispatcher import Dispatcher
 import nmf2
-from nmf2 import bisection, kernels, nmf, nnls
+from nmf2 import bisection, kernels, nmf, nnls, products
 F, G, R = np.arange(12.).reshape(4, 3), np.eye(3) + .5, np.arange(12.).reshape(4, 3)**2 % 7
-steps = [float(nmf.hals()(F, G, R).sum()), float(nmf._slope(F, G, R)), float(kernels.Rows(sp.csr_matrix(F)).times(G).sum())]
+steps = [float(nmf.hals()(F, G, R).sum()), float(nmf._slope(F, G, R)), float(products.Rows(sp.csr_matrix(F)).times(G).sum())]
 product, D = np.zeros(16), np.arange(48.).reshape(3, 16)
 document = bisection.Documents(np.array([1., 2.]), np.array([0, 2]), np.array([0]), np.array([2]))
 bisection._products(document, 0, D, product, 0)
@@ -30,7 +32,7 @@ bisection._put_all(document, 0, D, np.ones(16))
 bisection._tables(3, 5, np.ones(2))
 steps += [float(product.sum()), float(D.sum())]
 used = {f"{m.__name__}.{name}": (sum(d.stats.cache_hits.values()), sum(d.stats.cache_misses.values()))
-        for m in (bisection, kernels, nmf, nnls) for name, d in vars(m).items()
+        for m in (bisection, kernels, nmf, nnls, products) for name, d in vars(m).items()
         for d in [getattr(d, "part", d)] if isinstance(d, Dispatcher) and d.signatures}
 print(json.dumps(dict(file=nmf2.__file__, steps=steps, used=used)))
 """
@@ -53,15 +55,15 @@ def test_an_edited_kernel_is_seen_by_every_caller(tmp_path):
     first, again = call(tmp_path), call(tmp_path)
     assert again["steps"] == first["steps"]
     assert all(hits and not misses for hits, misses in again["used"].values()), again["used"]
-    kernels = tmp_path/"nmf2"/"kernels.py"
-    source = kernels.read_text(encoding="utf-8")
+    instructions = tmp_path/"nmf2"/"instructions.py"
+    source = instructions.read_text(encoding="utf-8")
     sums = ["builder.fadd(builder.load(total), part, **SUM)", "builder.fadd(builder.load(row, align=8), builder.fmul(x, by, **SUM), **SUM)"]
     assert [source.count(one) for one in sums] == [1, 1]
-    status = kernels.stat()
+    status = instructions.stat()
     for one in sums: source = source.replace(one, one.replace("fadd", "fsub"))
-    kernels.write_text(source, encoding="utf-8")
-    os.utime(kernels, ns=(status.st_atime_ns, status.st_mtime_ns))       # of the same date and size, as from an archive
-    assert kernels.stat().st_size == status.st_size
+    instructions.write_text(source, encoding="utf-8")
+    os.utime(instructions, ns=(status.st_atime_ns, status.st_mtime_ns))       # of the same date and size, as from an archive
+    assert instructions.stat().st_size == status.st_size
     edited = call(tmp_path)
     assert all(misses and not hits for hits, misses in edited["used"].values()), edited["used"]
     assert not set(edited["steps"]) & set(first["steps"]), (first["steps"], edited["steps"])
@@ -75,7 +77,7 @@ def _taken(tree, compiled):
 
 def _is_compiled(function):
     names = {getattr(part, "id", None) for decorator in function.decorator_list for part in ast.walk(decorator)}
-    return bool(names & {"njit", "in_parts", "intrinsic", "register_jitable"})
+    return bool(names & {"njit", "in_parts", "intrinsic", "overload", "register_jitable", "with_twin"})
 
 
 @pytest.mark.parametrize("path", compiled_modules(), ids=lambda path: path.stem)
@@ -92,7 +94,7 @@ def test_compiled_code_takes_nothing_from_modules_outside_the_digest(path):
 def test_every_module_that_compiles_is_in_the_digest():
     "No module goes past `njit` of `nmf2.compiling`"
     within = {path.stem for path in compiled_modules()}
-    assert {"compiling", "kernels", "nnls", "nmf", "bisection", "separable"} <= within
+    assert {"compiling", "parts", "instructions", "products", "cutting", "ranks", "kernels", "nnls", "nmf", "score", "bisection", "separable"} <= within
     for path in PACKAGE.glob("*.py"):
         source = path.read_text(encoding="utf-8")
         if path.stem not in within: assert "njit(" not in source and "@njit" not in source, path
@@ -129,3 +131,83 @@ def test_where_nothing_can_be_kept_it_is_compiled_each_time(tmp_path):
     for damage in (b"", whole[:5], whole[:-3], b"nonsense"):
         file.path("int64").write_bytes(damage)
         assert file.load("int64") is None
+
+
+LOOPS = """
+import json, sys, warnings
+import numpy as np
+import scipy.sparse as sp
+from nmf2 import instructions
+from nmf2.compiling import njit
+def fails(*args): raise NotImplementedError("no typed pointers")
+def wrong(data, indices, table, strip, out): out[0] = 7
+if len(sys.argv) > 1: instructions._every_instruction = dict(fails=fails, wrong=wrong)[sys.argv[1]]
+from nmf2.kernels import GRAM, SOLVE, documents
+@njit
+def add(data, indices, p, end, table, factors):
+    if table.itemsize == 4: instructions._add32(data, indices, p, end, table, factors)
+    else: instructions._add64(data, indices, p, end, table, factors)
+found = {}
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    for dtype in (np.float32, np.float64):
+        X = sp.random(60, 40, .3, "csr", rng=np.random.default_rng(0)).astype(dtype)
+        docs, rng, W = documents(X), np.random.default_rng(1), np.zeros((60, 2))
+        S, G, slope = docs.sweep(rng.random((40, 2)), W)
+        table, factors = rng.random((40, 8)).astype(dtype), rng.integers(-1, 2, 8).astype(dtype)
+        for i in range(60): add(X.data, X.indices, np.int64(X.indptr[i]), np.int64(X.indptr[i+1]), table, factors)
+        results = [W, S, G, slope, docs.read(rng.random((40, 2)), W, GRAM), table]
+        results += [docs.times(rng.random((40, k))) for k in (2, 4, 7, 20, 33)]          # strips of every width
+        found[np.dtype(dtype).name] = [np.asarray(x, float).ravel().tolist() for x in results]
+print(json.dumps(dict(found=found, works=instructions.instructions_work(), said=[str(w.message) for w in said])))
+"""
+
+
+def loops(folder, *how, **environment):
+    "What the loops come to in a process of its own, with machine code of its own"
+    env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "NMF2_NUMBA_CACHE": "1", "NUMBA_CACHE_DIR": str(folder), "NMF2_PLAIN": "0",
+           "NUMBA_DISABLE_JIT": "0", **environment}
+    done = subprocess.run([sys.executable, "-c", LOOPS, *how], env=env, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def assert_same(found, expected):
+    for dtype, rtol in (("float32", 1e-5), ("float64", 1e-12)):
+        for a, b in zip(found["found"][dtype], expected["found"][dtype], strict=True):
+            assert_allclose(a, b, rtol=rtol, atol=rtol)
+
+
+@pytest.fixture(scope="module")
+def with_instructions(tmp_path_factory):
+    return loops(tmp_path_factory.mktemp("instructions"))
+
+
+@pytest.mark.slow
+def test_plain_numba_gives_the_same_to_rounding(tmp_path, with_instructions):
+    plain = loops(tmp_path, NMF2_PLAIN="1")
+    assert with_instructions["works"] and not plain["works"] and not with_instructions["said"] and not plain["said"]
+    assert_same(plain, with_instructions)
+    again = loops(tmp_path)                          # in the same folder: the machine code of plain numba is not taken for the other
+    assert again["works"] and again["found"] == with_instructions["found"] != plain["found"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how, reason", [("fails", "NotImplementedError: no typed pointers"), ("wrong", "other results")])
+def test_where_the_instructions_fail_plain_numba_is_used(tmp_path, with_instructions, how, reason):
+    found = loops(tmp_path, how)
+    assert not found["works"]
+    (said,) = found["said"]
+    assert "plain numba" in said and "NMF2_PLAIN=1" in said and reason in said
+    assert_same(found, with_instructions)
+
+
+def test_machine_code_is_kept_apart_for_each_compiler_and_choice(tmp_path, monkeypatch):
+    import llvmlite
+    code = MachineCode(tmp_path, "m.f-1.py312", "aa")
+    paths = {code.path("int64")}
+    monkeypatch.setattr(compiling, "PLAIN", not compiling.PLAIN)
+    paths.add(code.path("int64"))
+    monkeypatch.setattr(llvmlite, "__version__", "99.0")
+    paths.add(code.path("int64"))
+    assert len(paths) == 3

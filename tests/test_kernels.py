@@ -10,8 +10,13 @@ from numba import get_num_threads, njit, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2 import kernels
-from nmf2.kernels import (GRAM, alternate, cut_points, descending, documents, in_threads, krylov, nnls2, pool, prepare,
-                          projected_gradient, residuals, solve2, solve_terms, squared_error, take)
+from nmf2.cutting import take
+from nmf2.instructions import _add32, _add64
+from nmf2.kernels import (GRAM, Rules, alternate, documents, krylov, nnls2, prepare, projected_gradient, residuals, solve2,
+                          solve_terms, squared_error)
+from nmf2.parts import cut_points, in_threads, pool
+from nmf2.products import Rows
+from nmf2.ranks import descending
 
 
 @cache
@@ -87,10 +92,10 @@ def test_products_with_any_number_of_columns(dtype, index):
     B = rng.standard_normal((90, 70)).astype(dtype)
     truth, near = X.toarray().astype(float) @ B, dict(rtol=1e-5, atol=1e-5) if dtype == np.float32 else dict(rtol=1e-12, atol=1e-12)
     for k in range(1, 71):
-        out = kernels.Rows(X).times(B[:,:k])
+        out = Rows(X).times(B[:,:k])
         assert out.shape == (1100, k) and out.flags.c_contiguous and out.dtype == dtype
         assert_allclose(out, truth[:,:k], **near)
-    assert_array_equal(kernels.Rows(X).times(B, 500, 600), kernels.Rows(X).times(B)[500:600])
+    assert_array_equal(Rows(X).times(B, 500, 600), Rows(X).times(B)[500:600])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -98,8 +103,8 @@ def test_products_with_any_number_of_columns(dtype, index):
 def test_one_document_added_to_eight_columns(dtype, index):
     @njit
     def add(data, indices, p, end, table, factors):
-        if table.itemsize == 4: kernels._add32(data, indices, p, end, table, factors)
-        else: kernels._add64(data, indices, p, end, table, factors)
+        if table.itemsize == 4: _add32(data, indices, p, end, table, factors)
+        else: _add64(data, indices, p, end, table, factors)
     rng = np.random.default_rng(1)
     X, table = sp.random(20, 30, .3, "csr", dtype=dtype, rng=rng), rng.random((30, 8)).astype(dtype)
     for i in range(20):
@@ -185,7 +190,8 @@ def loop(X, way, threads=None, sweeps=30):
     docs.work.topics[1] = np.random.default_rng(0).random((X.shape[1], 2))
     before = get_num_threads()
     set_num_threads(threads or before)
-    way(docs.data, docs.work, W, 1, 0., 1e-12, -1., 1, sweeps, True, 1e-15)
+    rules = Rules(tol=1e-12, side_tol=-1., min_iter=1, max_iter=sweeps, extrapolate=True, rounding=1e-15)
+    way(docs.data, docs.work, W, 1, 0., rules)
     set_num_threads(before)
     return np.concatenate([docs.work.tables[0,:,:2].ravel(), W.ravel()])
 

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from nmf2.data import load, planted_tree
 from nmf2.nmf import (NMF, SOLVERS, SOUND, STARTS, _line_search, _slope, exact, first_factors, hals,
                       multiplicative, nmf, projected_gradient_descent, revive_topics, take_turns, truncated)
-from nmf2.kernels import Rows
+from nmf2.products import Rows
 from nmf2.nnls import heaviest, memberships
 from nmf2.weighting import count_pipeline
 
