@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib import font_manager, rcParams
+from matplotlib import font_manager
 from matplotlib.artist import allow_rasterization
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.colors import to_rgb

@@ -827,6 +827,7 @@ class Hottopixx(_Separable):
     - `anchors_` (n_clusters,): the anchor words, as columns of the matrix
     - `components_` (n_clusters, n_terms): $H$, one topic a row, of unit length
     - `labels_` (n_docs,): the topic with the largest weight, −1 for documents without any
+    - `n_iter_` int: passes that were made; 1 for "lp"
 
     Source: Bittorf, Recht, Ré and Tropp, Factoring nonnegative matrices with linear programs (2012).
     """
@@ -859,6 +860,7 @@ class Hottopixx(_Separable):
 
     def _fit(self, X):
         k = self.n_clusters
+        self.n_iter_ = self.max_iter if self.method == "gradient" else 1
         words, P = _hott_points(X, k, self.max_words, self.max_docs, np.random.default_rng(self._seed))
         best = np.argsort(-self._hott(P), kind="stable")
         anchors = words[hottest(P, best, k) if self.method == "gradient" else best[:k]]

@@ -420,17 +420,22 @@ class Rounded(AnchorWords):
         return X
 
 
+def no_one_number(estimator):
+    "AnchorWords makes its steps for each word by itself"
+    return {"check_transformer_n_iter": "there is no one number of iterations"} if isinstance(estimator, AnchorWords) else {}
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([Rounded(2, min_df=1), XRAY(2), XRAY(2, anchors="documents"), XRAY(2, select="rand", random_state=0),
-                          Hottopixx(2, max_iter=30, random_state=0)])
+                          Hottopixx(2, max_iter=30, random_state=0)], expected_failed_checks=no_one_number)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([AnchorWords(2, min_df=1)])
+@parametrize_with_checks([AnchorWords(2, min_df=1)], expected_failed_checks=no_one_number)
 def test_scikit_learn_contract_with_fractions(estimator, check):
     try: check(estimator)
     except (ValueError, AssertionError) as e:
