@@ -966,7 +966,9 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
         lengths = np.sqrt(Rows(X).squares())
         filled = lengths > 0
         if not filled.all():
-            warnings.warn(f"{(~filled).sum()} of {len(filled)} documents are empty: they get the label -1", EmptyDocumentsWarning)
+            empty = (~filled).sum()
+            they = "is empty: it gets" if empty == 1 else "are empty: they get"
+            warnings.warn(f"{empty} of {len(filled)} documents {they} the label -1", EmptyDocumentsWarning)
         if k > filled.sum(): raise ValueError(f"n_clusters must be at most {filled.sum()}, the documents that have terms: got {k}")
         docs = divide_rows(sp.csr_array(X if filled.all() else X[filled]), lengths[filled])
         self.labels_, self._cut = (np.full(len(filled), -1) for _ in range(2))

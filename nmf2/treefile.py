@@ -308,7 +308,7 @@ def read_tree(
         size = f.seek(0, os.SEEK_END)
         try: tree = _read(f, size, max_ratio)
         except Exception as e:                      # a bit changed anywhere may bring about any of a dozen
-            raise ValueError(f"{path} is not a tree saved by nmf2, or is damaged ({shortened(str(e), 200)}): "
+            raise ValueError(f"{path} is not a tree saved by nmf2, or is damaged ({shortened(' '.join(str(e).split()), 200)}): "
                              "write it again with tree.save(path)") from e
     if tree is None: raise ValueError(f"{path} was saved by a later version of nmf2: update nmf2 to read it")
     return tree
