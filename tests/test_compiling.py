@@ -61,6 +61,9 @@ def test_an_edited_kernel_is_seen_by_every_caller(tmp_path):
     assert [source.count(one) for one in sums] == [1, 1]
     status = instructions.stat()
     for one in sums: source = source.replace(one, one.replace("fadd", "fsub"))
+    compared = "np.array_equal(a, b) for"                                # else the trial would find out, and plain numba be used
+    assert source.count(compared) == 1
+    source = source.replace(compared, compared.replace("b)", "a)"))
     instructions.write_text(source, encoding="utf-8")
     os.utime(instructions, ns=(status.st_atime_ns, status.st_mtime_ns))       # of the same date and size, as from an archive
     assert instructions.stat().st_size == status.st_size
