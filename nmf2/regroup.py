@@ -25,7 +25,7 @@ class Join(NamedTuple):
 
 # %% ../nbs/24_regroup.ipynb #b1341f5d
 def _costs(G, a, alive):
-    "What joining cluster `a` with each other costs, infinite for itself and those that are gone; `G` has inner products of their sums"
+    "What joining cluster `a` with each other costs, infinite for those that are gone; `G` has inner products of sums"
     lengths = np.sqrt(G.diagonal())
     joined = np.sqrt(np.maximum(G[a,a] + G.diagonal() + 2*G[a], 0))
     costs = np.where(alive, lengths[a] + lengths - joined, np.inf)
@@ -35,7 +35,7 @@ def _costs(G, a, alive):
 def joins(
     G:np.ndarray,   # inner products of the clusters' sums, (k, k)
 )->list:            # of k − 1 `Join`s, in the order in which they are made
-    "Join the two clusters that cost least, of equals the first, until there is one. Source: Zhao and Karypis (2002), with their I2."
+    "Join the two clusters that cost least, of equals the first, until there is one. Source: Zhao and Karypis (2002)."
     G, alive, made = np.array(G, dtype=np.float64), np.ones(len(G), bool), []
     costs = np.array([_costs(G, a, alive) for a in range(len(G))])
     for _ in range(len(G) - 1):
@@ -99,8 +99,10 @@ def regroup(
 def _checked_labels(labels, X):
     "Labels from 0 on, each there, or an error"
     labels = np.asarray(labels)
-    if labels.shape != (X.shape[0],): raise ValueError(f"labels must have one entry for each of the {X.shape[0]} documents, got shape {labels.shape}")
-    if labels.dtype.kind not in "iu": raise ValueError(f"labels must be whole numbers, −1 for none, got {labels.dtype}")
+    if labels.shape != (X.shape[0],):
+        raise ValueError(f"labels must have one entry for each of the {X.shape[0]} documents, got shape {labels.shape}")
+    if labels.dtype.kind not in "iu":
+        raise ValueError(f"labels must be whole numbers, −1 for none, got {labels.dtype}")
     filled = documents(X).filled()
     labels = np.where(filled, labels, -1).astype(np.int64)
     sizes = np.bincount(labels[labels >= 0]) if (labels >= 0).any() else np.zeros(1, int)
@@ -154,8 +156,8 @@ def _spoken_for(P):
 
 # %% ../nbs/24_regroup.ipynb #5073b5c8
 def same_word(
-    a:str,
-    b:str,
+    a:str,   # a word
+    b:str,   # another
 )->bool:
     "Are these probably two forms of one word?"
     short, long = sorted((a, b), key=len)

@@ -51,16 +51,16 @@ class Best(NamedTuple):
 def best_start(
     X,                       # as for `clusterings`
     k:int,                   # clusters wanted
-    init=STARTS,
+    init=STARTS,             # likewise
     moves_max_iter:int=10,   # passes in which documents move, at most
-    seed:int=0,
+    seed:int=0,              # likewise, and for the order in which documents move
     verbose:bool=False,      # show a progress bar?
 )->Best:
     "Of several starts the one with the largest criterion, after documents have moved. Source: Zhao and Karypis (2004), Section 3."
     docs, found = unit_rows(X), {}
     with progress_bar(len(init), "Finding topics", verbose, "start") as bar:
         for start, labels in clusterings(X, k, init, seed):
-            begun = np.maximum(labels, 0)                                # documents that have none of the topics begin in the first
+            begun = np.maximum(labels, 0)                   # documents that have none of the topics begin in the first
             labels, _ = refine(docs, begun, max_iter=moves_max_iter, rng=seed)
             found[start] = labels, criterion_of(docs, labels)
             bar.update()
@@ -160,7 +160,8 @@ class TopicTree(BaseEstimator):
         first_of = [found.labels[leaf.docs[0]] for leaf in self.tree_.leaves()]
         self.components_ = np.ascontiguousarray(found.Ht.T[first_of], dtype=X.dtype)
         if self.n_topics_ < self.n_topics:
-            warnings.warn(f"n_topics={self.n_topics} can't be had: there are {self.n_topics_} topics that some document has most of", stacklevel=2)
+            warnings.warn(f"n_topics={self.n_topics} can't be had: there are {self.n_topics_} topics that some document "
+                          "has most of", stacklevel=2)
         return self
 
     def fit_predict(self, documents, y=None, vocab=None):
@@ -171,7 +172,8 @@ class TopicTree(BaseEstimator):
         "Weights of documents in all topics, (n, n_topics_)"
         check_is_fitted(self)
         X = self.pipeline_.transform(getattr(documents, "texts", None) or getattr(documents, "X", documents))
-        with single_blas(): return memberships(check_matrix(TopicTree, X, n_terms=len(self.vocab_), min_docs=1), self.components_.T)
+        X = check_matrix(TopicTree, X, n_terms=len(self.vocab_), min_docs=1)
+        with single_blas(): return memberships(X, self.components_.T)
 
     def predict(self, documents):
         "The topic that each document has most of, −1 for documents without a known word, (n,)."
@@ -202,7 +204,8 @@ class TopicTree(BaseEstimator):
         "A row for each topic: number, size, words. A pandas data frame if pandas is there, else a list of dictionaries."
         check_is_fitted(self)
         words = telling_words(self.tree_, n_terms)
-        rows = [dict(topic=k, node=leaf.id, documents=leaf.size, words=" ".join(words[leaf.id])) for k, leaf in enumerate(self.tree_.leaves())]
+        rows = [dict(topic=k, node=leaf.id, documents=leaf.size, words=" ".join(words[leaf.id]))
+                for k, leaf in enumerate(self.tree_.leaves())]
         try: from pandas import DataFrame
         except ImportError: return rows
         return DataFrame(rows)
@@ -214,7 +217,8 @@ def _checked(est):
     "The seed, or an error that names the parameter that is wrong"
     check_number("n_topics", est.n_topics, 1)
     check_number("moves_max_iter", est.moves_max_iter, 0)
-    if isinstance(est.init, str) or not len(est.init): raise ValueError(f"init must be a tuple of some of {STARTS}, got {est.init!r}")
+    if isinstance(est.init, str) or not len(est.init):
+        raise ValueError(f"init must be a tuple of some of {STARTS}, got {est.init!r}")
     for start in est.init: check_choice("init", start, STARTS)
     return seed_of(est.random_state)
 
@@ -222,7 +226,8 @@ def _found(X, est, seed):
     "The topics and labels, the same for any order of documents and words, −1 for empty documents; and the best start"
     X = check_matrix(TopicTree, X, n_terms=X.shape[1])
     filled = np.flatnonzero(documents(X).filled())
-    if est.n_topics > len(filled): raise ValueError(f"n_topics must be at most {len(filled)}, the documents that have words, got {est.n_topics}")
+    if est.n_topics > len(filled):
+        raise ValueError(f"n_topics must be at most {len(filled)}, the documents that have words, got {est.n_topics}")
     with single_blas():
         part = X[filled]
         order = own_order(part)
