@@ -48,7 +48,7 @@ class Balanced(HierNMF2):
             split, took = find_split(*args, **options)
             at, share = balanced(split.W.astype(np.float64))
             return split._replace(side=(share <= at).astype(np.int8)), took
-        return super()._how() | dict(find=find)
+        return super()._how() | dict(split_by=find)
 
 
 # ---- methods: functions of X, k and seed

@@ -941,6 +941,7 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
     - `labels_` (n_docs,): cluster of each document, −1 for empty ones
     - `components_` (n_clusters, n_terms): centroids, of unit length
     - `criterion_` float: the criterion at the end; more is better, what should be small is negative
+    - `n_iter_` int: how many cuts and passes were made
     - `record_` (n_steps, 2): number of clusters and criterion, first of one cluster, then after each cut, and after each pass of a
       refinement. No pass lowers the criterion, but cuts do lower "g1" and "g1p", for which one cluster has 0, the best there is
     - `splits_` (n_clusters − 1,): the cluster that was cut to make cluster 1, 2, …; empty for "direct"
@@ -974,6 +975,7 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
         self.labels_, self._cut = (np.full(len(filled), -1) for _ in range(2))
         with say_if_compiling(): self._cut[filled], run = _clusters(self, docs, seed)
         self.labels_[filled], self.record_, self.splits_, self.criterion_ = run.labels, run.record, run.splits, float(run.record[-1,1])
+        self.n_iter_ = max(len(run.record) - 1, 1)
         D = _sums(arrays(docs), X.shape[1], run.labels, run.labels.max() + 1)
         self.components_ = (D/np.linalg.norm(D, axis=1)[:,None]).astype(X.dtype)
         if len(D) < k:
