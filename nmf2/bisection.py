@@ -73,7 +73,7 @@ def cluster_values(
     return inner, 0. if kind == I1 else n*whole/np.sqrt(square)
 
 # %% ../nbs/22_bisection.ipynb #24357b18
-@njit(nogil=True, fastmath=False)
+@njit(nogil=True)
 def worth(
     kind:int,      # place of the criterion in `CRITERIA`
     inner:float,   # sum over the clusters of what should be large

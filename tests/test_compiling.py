@@ -5,14 +5,16 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+import numba
 import pytest
 from numpy.testing import assert_allclose
 
 import nmf2
 from nmf2 import compiling
-from nmf2.compiling import MachineCode, compiled_modules, digest_of_sources
+from nmf2.compiling import MachineCode, compiled_modules, digest_of_sources, njit
 
 PACKAGE = Path(nmf2.__file__).parent
 
@@ -134,6 +136,34 @@ def test_where_nothing_can_be_kept_it_is_compiled_each_time(tmp_path):
     for damage in (b"", whole[:5], whole[:-3], b"nonsense"):
         file.path("int64").write_bytes(damage)
         assert file.load("int64") is None
+
+
+def lost(a, b): return (a + b) - a
+
+
+def quotient(a, b): return a/b
+
+
+def test_a_caller_hands_nothing_down_to_what_it_calls_first():
+    "What a function gives doesn't depend on who called it first"
+    for function, options, args in [(lost, dict(fastmath=True), (1e16, 1.)), (quotient, dict(error_model="numpy"), (1., 0.))]:
+        step = njit(function)
+        @njit(**options)
+        def caller(a, b): return step(a, b)
+        with suppress(ZeroDivisionError): caller(*args)
+        if function is lost: assert step(*args) == lost(*args) == 0 != 1 == njit(fastmath=True)(lost)(*args)
+        else: pytest.raises(ZeroDivisionError, step, *args)
+
+
+def test_what_a_notebook_defines_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "_SOURCES", "1111")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    def ours(x): return x + 1
+    def own(x): return x + 1
+    own.__module__ = "__main__"
+    assert njit(ours)(1) == njit(own)(1) == 2
+    (kept,) = [path.name for path in tmp_path.rglob("*.nbc")]
+    assert ".ours-" in kept
 
 
 LOOPS = """
