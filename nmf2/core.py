@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'expect_error', 'check_layout', 'check_sparse', 'value_range', 'check_matrix', 'matrix_tags', 'check_number',
-           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'progress_bar', 'renamed', 'single_blas']
+           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'progress_bar', 'renamed', 'patch_to',
+           'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import sys
@@ -336,6 +337,18 @@ def renamed(
             setattr(target, method, taking_both(getattr(target, method), target.__name__))
         return target
     return decorate
+
+# %% ../nbs/00_core.ipynb #e6c91fc8
+def patch_to(
+    cls,        # a class
+    how=None,   # what to make of the function first, such as `staticmethod` or `property`
+):              # a decorator
+    "Make a function a method of a class."
+    def patched(function):
+        function.__qualname__ = f"{cls.__name__}.{function.__name__}"
+        setattr(cls, function.__name__, how(function) if how else function)
+        return function
+    return patched
 
 # %% ../nbs/00_core.ipynb #611e5512
 @lru_cache(maxsize=1)

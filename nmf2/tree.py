@@ -14,22 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .core import check_matrix, check_number
+from .core import check_matrix, check_number, patch_to
 from .files import mended
 from .kernels import nnls2
 from .products import Rows
-
-# %% ../nbs/21_tree.ipynb #a0ee17b3
-def patch_to(
-    cls,        # a class
-    how=None,   # what to make of the function first, such as `staticmethod`
-):              # a decorator
-    "Make a function a method of a class."
-    def patched(function):
-        function.__qualname__ = f"{cls.__name__}.{function.__name__}"
-        setattr(cls, function.__name__, how(function) if how else function)
-        return function
-    return patched
 
 # %% ../nbs/21_tree.ipynb #9242a708
 class Split(NamedTuple):
