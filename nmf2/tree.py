@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .core import check_matrix, check_number, patch_to
+from .core import check_matrix, check_number, patch_to, single_blas
 from .files import mended
 from .kernels import nnls2
+from .nnls import heaviest, memberships
 from .products import Rows
 
 # %% ../nbs/21_tree.ipynb #9242a708
@@ -111,6 +112,9 @@ class Tree:
         self.nodes = {}       # id -> Node, in order of creation
         self.splits = []      # ids in the order in which they were split
         self.names = {}       # id -> name, where somebody gave one
+        self.headings = {}    # id -> words and phrases that tell the node apart, as `nmf2.headings` finds them
+        self.levels = ()      # numbers of leaves, ascending, at which the tree is shown in outline
+        self.leaf_topics = None    # (n_terms, n_leaves), of unit length: what new documents are compared with, all at once
 
     @property
     def n_terms(self)->int: return len(self.root_topic)
@@ -159,8 +163,8 @@ def __iter__(tree):
 
 @patch_to(Tree)
 def __setstate__(tree, state):
-    "Unpickle; trees of version 0.1.0 have no names, and their words took the room of the longest each."
-    tree.__dict__.update({"names": {}} | state)
+    "Unpickle; trees of version 0.1.0 have no names or headings, and their words took the room of the longest each."
+    tree.__dict__.update(dict(names={}, headings={}, levels=(), leaf_topics=None) | state)
     tree.vocab = tree._vocab
 
 # %% ../nbs/21_tree.ipynb #3e716755
@@ -248,14 +252,23 @@ def rename(tree,
     else: tree.names.pop(id, None)
 
 @patch_to(Tree)
+def heading(tree,
+    node,              # a node or its id
+    n:int=4,           # words, at most
+)->list:               # of words, shortened
+    "Words to head a node: those that tell it apart if the tree has such (`nmf2.headings`), else its heaviest."
+    id = tree[node].id
+    return list(map(shortened, tree.headings[id][:n] if id in tree.headings else tree.top_terms(id, n=n)))
+
+@patch_to(Tree)
 def title(tree,
     node,              # a node or its id
     n:int=3,           # words for a node that has no name
 )->str:
-    "What to call a node: its name, or its first words, shortened."
+    "What to call a node: its name, or the words of its heading."
     id = tree[node].id
     if id in tree.names: return shortened(tree.names[id], 100)
-    return " ".join(map(shortened, tree.top_terms(id, n=n))) if id else "all documents"
+    return (", " if id in tree.headings else " ").join(tree.heading(id, n)) if id else "all documents"
 
 # %% ../nbs/21_tree.ipynb #b20e4c92
 @patch_to(Tree)
@@ -357,13 +370,26 @@ def route(
 def predict(tree,
     X,                 # document-term matrix, dense or sparse, weighted as that of the tree, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves; all if None
-)->np.ndarray:         # numbers as in `Tree.labels`, −1 for empty documents, (n,)
+)->np.ndarray:         # numbers as in `Tree.labels`, −1 for documents without weight in any leaf, (n,)
     """The leaf of each of some new documents: at each node the side with more weight.
+
+    A tree with `leaf_topics` compares documents with all leaves at once: the heaviest is theirs.
 
     Source: Kuang and Park (2013), Algorithm 2, one document a right-hand side.
     """
     X = check_matrix(tree, X, reset=False, min_docs=1, n_terms=tree.n_terms)
-    return route(tree, X, n)
+    if tree.leaf_topics is None: return route(tree, X, n)
+    return np.append(_numbers_at(tree, n), -1)[heaviest(_leaf_weights(tree, X))]
+
+# %% ../nbs/21_tree.ipynb #3fb48835
+def _numbers_at(tree, n):
+    "The number of each leaf's node among the `n` leaves of a cut, (n_leaves,)"
+    cut = tree.leaves(n)
+    return np.array([next(k for k, node in enumerate(cut) if leaf.id.startswith(node.id)) for leaf in tree.leaves()])
+
+def _leaf_weights(tree, X):
+    "Weights of documents in the topics of all leaves, (n, n_leaves)"
+    with single_blas(): return memberships(X, tree.leaf_topics)
 
 # %% ../nbs/21_tree.ipynb #7a160ae2
 def _parts(node, R, both):
@@ -397,6 +423,13 @@ def shares(
     return out
 
 # %% ../nbs/21_tree.ipynb #3cc3df3a
+def _leaf_shares(tree, X, n):
+    "Shares of the topics of all leaves, summed at the nodes of a cut; leaves' sizes where a document has none of them"
+    counted = _leaf_weights(tree, X)*tree.leaf_topics.sum(0)
+    counted[counted.sum(1) == 0] = [leaf.size for leaf in tree.leaves()]
+    numbers = _numbers_at(tree, n)
+    return (counted/counted.sum(1, keepdims=True)) @ (numbers[:,None] == np.arange(numbers.max() + 1)).astype(X.dtype)
+
 @patch_to(Tree)
 def transform(tree,
     X,                 # document-term matrix, dense or sparse, weighted as that of the tree, (n, n_terms)
@@ -404,14 +437,14 @@ def transform(tree,
 )->np.ndarray:         # each row sums to one, (n, n_leaves)
     "How much of each leaf is in each of some documents, new or old."
     X = check_matrix(tree, X, reset=False, min_docs=1, n_terms=tree.n_terms)
-    return shares(tree, X, n)
+    return shares(tree, X, n) if tree.leaf_topics is None else _leaf_shares(tree, X, n)
 
 # %% ../nbs/21_tree.ipynb #bdb7c5e2
 def _outliers(node): return f"{len(node.outliers):,} outlier" + "s"*(len(node.outliers) != 1)
 
 def _line(tree, node, n_terms):
     "A node as a line of text"
-    terms = " ".join(map(shortened, tree.top_terms(node, n=n_terms)))
+    terms = (", " if node.id in tree.headings else " ").join(tree.heading(node, n_terms))
     if node.id in tree.names: terms = f"{tree.title(node)}: {terms}"
     dropped = f", {_outliers(node)}" if len(node.outliers) else ""
     return f"{node.id + ' ' if node.id else ''}({node.size:,}{dropped}) {terms}"
@@ -487,8 +520,8 @@ def _documents_html(tree, node, texts, ids, n_docs):
 def _head(tree, node, n_terms, unfolded):
     "The beginning of a node's list item: its size, title, words and id"
     words = [html.escape(shortened(t)) for t in tree.top_terms(node, n=n_terms)]
-    named = node.id in tree.names or not node.id
-    head = f"<b>{html.escape(tree.title(node))}</b> {' '.join(words[0 if named else 3:]) if node.id else ''}"
+    told = any(node.id in given for given in (tree.names, tree.headings)) or not node.id
+    head = f"<b>{html.escape(tree.title(node))}</b> {' '.join(words[0 if told else 3:]) if node.id else ''}"
     dropped = f" and {_outliers(node)}" if len(node.outliers) else ""
     return (f"<li><details{' open' if unfolded else ''}><summary><span class='n'>{node.size:,}{dropped}</span> &ensp;"
             f"{head} <span class='id'>{node.id}</span></summary>")
@@ -550,7 +583,7 @@ def _entry(tree, node, n_terms, ids):
     def named(rows): return [int(i) if ids is None else str(ids[i]) for i in rows]
     terms = tree.top_terms(node, n=n_terms)
     weights = node.topic[largest(node.topic, n_terms)]
-    return dict(id=node.id, name=tree.names.get(node.id), size=node.size,
+    return dict(id=node.id, name=tree.names.get(node.id), heading=tree.headings.get(node.id), size=node.size,
                 score=node.score if np.isfinite(node.score) else None,
                 children=[c.id for c in node.children],
                 terms=[[t, round(float(w), 6)] for t, w in zip(terms, weights)],
@@ -566,7 +599,8 @@ def to_json(tree,
     Splits in order, and for each node its size, score and terms, its outliers, and the documents of a leaf.
     """
     ids, = check_given(tree, ids=ids)
-    about = dict(format="nmf2 tree", version=1, n_docs=tree.n_docs, n_terms=tree.n_terms, n_leaves=tree.n_leaves)
+    about = dict(format="nmf2 tree", version=1, n_docs=tree.n_docs, n_terms=tree.n_terms, n_leaves=tree.n_leaves,
+                 levels=list(tree.levels))
     nodes = [_entry(tree, node, n_terms, ids) for node in tree]
     return json.dumps(about | dict(splits=tree.splits, nodes=nodes), ensure_ascii=False, indent=1)
 

@@ -216,7 +216,7 @@ def test_what_is_not_sound_is_refused(tree, tmp_path, change):
 def test_the_harmless_changes(tree, tmp_path):
     write(tmp_path/"t", packed(tree), remark="a key more")
     assert str(Tree.load(tmp_path/"t")) == str(tree)
-    write(tmp_path/"t", packed(tree), version=2, n_docs="in another way")
+    write(tmp_path/"t", packed(tree), version=3, n_docs="in another way")
     with pytest.raises(ValueError, match="t was saved by a later version"): Tree.load(tmp_path/"t")
 
 
@@ -301,3 +301,41 @@ def test_more_can_be_allowed(tmp_path):
     assert Tree.load(tmp_path/"t").labels().sum() == 500_000
     with pytest.raises(ValueError, match="max_ratio"): Tree.load(tmp_path/"t", max_ratio=1)
     with pytest.raises(ValueError, match="max_ratio must"): Tree.load(tmp_path/"t", max_ratio=0)
+
+
+def with_view(tree):
+    """A copy that is shown in outline and compares documents with its leaves."""
+    tree = pickle.loads(pickle.dumps(tree))
+    topics = np.stack([leaf.topic for leaf in tree.leaves()], 1)
+    tree.leaf_topics, tree.levels = topics/np.linalg.norm(topics, axis=0), (2, tree.n_leaves)
+    tree.headings = {leaf.id: ["two words", "one"] for leaf in tree.leaves()}
+    return tree
+
+
+def test_headings_levels_and_topics_are_kept(tree, tmp_path):
+    seen = with_view(tree)
+    seen.save(tmp_path/"t")
+    again = Tree.load(tmp_path/"t")
+    assert_array_equal(again.leaf_topics, seen.leaf_topics)
+    assert again.headings == seen.headings and again.levels == seen.levels and str(again) == str(seen)
+    X = np.eye(tree.n_terms)[:40]
+    for n in (None, 3):
+        assert_array_equal(again.predict(X, n), seen.predict(X, n))
+        assert_array_equal(again.transform(X, n), seen.transform(X, n))
+
+
+@pytest.mark.parametrize("change, message", [
+    (dict(levels=(3, 2)), "levels"), (dict(levels=(99,)), "levels"), (dict(headings={"none": ["a"]}), "no such node"),
+    (dict(headings={"0": "a"}), "no list of words"), (dict(headings={"0": [1]}), "no list of words"),
+    (dict(leaf_topics=np.ones((3, 3))), "topics of the leaves"), (dict(leaf_topics=-np.eye(300)[:,:6]), "topics of the leaves")])
+def test_a_wrong_view_is_not_written(tree, tmp_path, change, message):
+    seen = with_view(tree)
+    vars(seen).update(change)
+    with pytest.raises(ValueError, match=message): seen.save(tmp_path/"t")
+
+
+def test_topics_of_leaves_must_be_in_the_file(tree, tmp_path):
+    arrays = packed(with_view(tree))
+    del arrays["leaf_topics"]
+    with open(tmp_path/"t", "wb") as f: np.savez(f, **arrays)
+    with pytest.raises(ValueError, match="leaf_topics is missing"): Tree.load(tmp_path/"t")
