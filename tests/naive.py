@@ -2,6 +2,7 @@
 
 They share no code with the package. Letters as there: X (n_docs, n_terms) ≈ W @ H.
 """
+import re
 from itertools import combinations, permutations
 from math import inf, log, log2
 
@@ -509,3 +510,17 @@ def joins(sums):
         made.append(((a, b), loss((a, b))))
         sums[a] = sums[a] + sums.pop(b)
     return made
+
+
+def phrases(texts, words, least=5):
+    """Pairs of words that come together: {(first, second): documents with both together, with the first, with the second}."""
+    cut = [[(m.group(), m.start(), m.end()) for m in re.finditer(r"\b\w\w+\b", text.lower())] for text in texts]
+    def alone(word): return sum(any(w == word for w, _, _ in tokens) for tokens in cut)
+    def together(a, b):
+        return sum(any(u == a and v == b and text[end:start] in (" ", "-", "\n") for (u, _, end), (v, start, _) in zip(tokens, tokens[1:]))
+                   for text, tokens in zip(texts, cut))
+    found = {}
+    for a, b in permutations(sorted(words), 2):
+        n, first, second = together(a, b), alone(a), alone(b)
+        if n >= least and n >= .4*min(first, second) and n*n >= .1*first*second: found[a, b] = n, first, second
+    return found

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.regroup import distinction, joins, outline, regroup, same_word, telling_words
+from nmf2.regroup import joins, regroup
 from nmf2.tree import Tree
 from nmf2.weighting import count_pipeline
 
@@ -70,7 +70,8 @@ def test_tree_answers_and_is_kept(planted, tmp_path):
     tree.save(tmp_path/"a.nmf2")
     again = Tree.load(tmp_path/"a.nmf2")
     assert_array_equal(again.labels(4), tree.labels(4))
-    assert again.splits == tree.splits and str(again) == str(tree)
+    assert again.splits == tree.splits and str(again) == str(tree) and again.levels == tree.levels == (3, 9)
+    for n in (None, 3): assert_array_equal(again.predict(X, n), tree.predict(X, n))
     for node in tree:
         if node.id: assert len(tree.contrast(node)) and len(tree.typical(node)) and set(tree.typical(node)) <= set(node.docs)
     assert tree.to_linkage().shape == (8, 4)
@@ -91,33 +92,6 @@ def test_any_order_of_documents_words_and_clusters(planted):
     for n in (2, 3, 6, 9): assert len(set(zip(tree.labels(n)[rows], other.labels(n)))) == n
 
 
-def test_words(planted):
-    corpus, X, flat = planted
-    tree = regroup(X, flat.labels_)
-    words = telling_words(tree, 3)
-    assert words[""] == [] and all(0 < len(words[node.id]) <= 3 for node in tree if node.id)
-    frequent = str(tree.vocab[tree.root_topic.argmax()])
-    assert sum(frequent in some for some in words.values()) < len(words)/2
-    for some in words.values(): assert not any(same_word(a, b) for a in some for b in some if a != b)
-    lines = outline(tree, (3, 9), 2).splitlines()
-    assert lines[0] == "450 documents" and len(lines) == 1 + 3 + 9 and sum(line.startswith("      ") for line in lines) == 9
-    assert len(outline(tree, 3).splitlines()) == 4 and outline(tree, (50,)) == outline(tree, (9,))
-    tree.rename(tree.leaves(3)[0].id, "the first of three")
-    assert "the first of three" in outline(tree, 3)
-
-
-def test_distinction_is_the_divergence():
-    p, q = np.array([.5, .3, .2, 0]), np.array([.1, .2, .3, .4])
-    assert_allclose(distinction(7*p, 3*q).sum(), .5*np.log(5) + .3*np.log(1.5) + .2*np.log(2/3))
-    assert_allclose(distinction(p, p), 0)
-
-
-@pytest.mark.parametrize("a, b, same", [("gun", "guns", True), ("guns", "gun", True), ("box", "boxes", True), ("encryption", "encrypted", True),
-                                        ("christ", "christian", True), ("car", "card", False), ("state", "static", False), ("a", "b", False),
-                                        ("international", "internet", False), ("", "s", True)])
-def test_forms_of_a_word(a, b, same): assert same_word(a, b) == same
-
-
 @pytest.mark.parametrize("labels, message", [
     (np.zeros(5, int), "one entry for each"), (np.ones(60, int), "from 0 on"), (np.zeros(60), "whole numbers"),
     (np.full(60, -2), "from 0 on"), (np.full(60, -1), "from 0 on"), (np.array([0, 2]*30), "from 0 on")])
@@ -125,8 +99,17 @@ def test_bad_labels(labels, message):
     with pytest.raises(ValueError, match=message): regroup(some_documents()[0], labels)
 
 
-def test_words_must_be_there():
-    X, labels = some_documents()
-    tree = regroup(X, labels)
-    with pytest.raises(ValueError, match="set tree.vocab"): telling_words(tree)
-    with pytest.raises(ValueError, match="levels"): outline(regroup(X, labels, [f"w{j}" for j in range(40)]), (0, 3))
+def test_new_documents_are_compared_with_all_clusters(planted):
+    _, X, flat = planted
+    tree = regroup(X, flat.labels_)
+    W = np.array([naive.nnls(tree.leaf_topics.astype(float), x) for x in X.toarray().astype(float)])
+    assert_array_equal(tree.predict(X), W.argmax(1))
+    shares = W*tree.leaf_topics.sum(0)
+    assert_allclose(tree.transform(X), shares/shares.sum(1, keepdims=True), atol=1e-4)
+    for n in (1, 3, 9):
+        below = np.array([[leaf.id.startswith(node.id) for node in tree.leaves(n)] for leaf in tree.leaves()])
+        assert_array_equal(tree.predict(X, n), below[W.argmax(1)].argmax(1))
+        assert_allclose(tree.transform(X, n), tree.transform(X) @ below, atol=1e-6)
+    empty = np.zeros((1, X.shape[1]))
+    assert tree.predict(empty) == [-1] and tree.predict(empty, 3) == [-1]
+    assert_allclose(tree.transform(empty)[0], [leaf.size/450 for leaf in tree.leaves()], rtol=1e-6)

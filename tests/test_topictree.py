@@ -61,7 +61,7 @@ def test_a_column_of_a_data_frame(texts, model):
     pandas = pytest.importorskip("pandas")
     assert groups(TopicTree(9, stop_words=None).fit(pandas.Series(texts, index=range(7, 457))).labels_) == groups(model.labels_)
     table = model.topics(5)
-    assert list(table.columns) == ["topic", "node", "documents", "words"] and table.documents.sum() == 450
+    assert list(table.columns) == ["topic", "node", "documents", "title", "words"] and table.documents.sum() == 450
 
 
 def test_a_corpus_of_counts(corpus, model):
@@ -111,7 +111,9 @@ def test_empty_documents(corpus):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert_array_equal(model.predict(X), model.labels_)
-        assert_allclose(model.transform(X)[-1], .2)
+        assert_allclose(model.transform(X)[-1], [leaf.size/200 for leaf in model.tree_.leaves()], rtol=1e-6)
+    assert_array_equal(model.documents_.wordless, [200, 201, 202])
+    assert not len(model.documents_.topicless) and "200 of 203 documents have a topic; 3 without" in str(model.documents_)
 
 
 def test_copies_and_settings(corpus, model):
