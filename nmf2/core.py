@@ -168,7 +168,7 @@ def _check_is_matrix(X):
     "Stop at texts, at collections, and at what has no rows and columns"
     if isinstance(X, np.matrix): raise ValueError("X must be an array, not an np.matrix: give np.asarray(X)")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise ValueError("X has masked entries: fill them first, such as with X.filled(0)")
+        raise ValueError("X must have no masked entries: fill them, such as with X.filled(0)")
     if X is None or isinstance(X, (dict, set, Iterator)) and not sp.issparse(X):          # one sparse form is a dict
         raise ValueError("X must be an array or a sparse matrix with documents as rows and terms as columns, "
                          f"got {type(X).__name__}")

@@ -197,7 +197,7 @@ def test_what_is_no_matrix_gets_one_short_line(given):
 
 @pytest.mark.parametrize("given, why", [
     (sp.csr_matrix(np.eye(2)).todense(), "np.asarray"), ((row for row in np.eye(2)), "got generator"), (None, "got NoneType"), ({1, 2}, "got set"),
-    (np.ma.masked_less([[1, 0], [0, 1]], 1), "masked entries"), (np.zeros((2, 2), "M8[s]"), "its type is datetime64"), ([[10**400, 1], [1, 2]], "too large")])
+    (np.ma.masked_less([[1, 0], [0, 1]], 1), r"no masked entries: fill them, such as with X.filled\(0\)$"), (np.zeros((2, 2), "M8[s]"), "its type is datetime64"), ([[10**400, 1], [1, 2]], "too large")])
 def test_what_looks_like_a_matrix_is_refused_with_a_remedy(given, why):
     with pytest.raises(ValueError, match=why): check_matrix(Demo(), given)
 
