@@ -385,11 +385,11 @@ def check_arguments(
     "Stop before any work at options that can't be right."
     from nmf2.counting import check_options
     from nmf2.hier import check_share
-    from nmf2.weighting import check_limits, text_pipeline
+    from nmf2.weighting import check_limits, check_tau, text_pipeline
     for name, value in given(args, LEAST).items():
         if value is not None: check_number(f"--{name.replace('_', '-')}", value, LEAST[name])
     if "min_score" in args: check_number("--min-score", args.min_score, 0, whole=False)
-    if "tau" in args: check_number("--tau", args.tau, 0, whole=False)
+    if "tau" in args: check_tau(args.tau, "--tau")
     if "max_outliers" in args: check_share("--max-outliers", args.max_outliers)
     if "tol" in args: check_number("--tol", args.tol, 0, whole=False, above=True)
     check_limits(args.min_df, args.max_df, args.max_terms)
@@ -645,7 +645,7 @@ class Parser(argparse.ArgumentParser):
         message = re.sub(r"^argument (?:-\w/)?(--[\w-]+): ", r"\1 ", message)
         if found := re.match(r"(.*)invalid choice: '(.*)' \(choose from (.*)\)", message):
             message = _choice(*found.groups())
-        if found := re.match(r"unrecognized arguments: (--[\w-]+)", message):
+        if found := re.match(r"unrecognized arguments: (--?[a-zA-Z][\w-]*)", message):
             message = f"there is no option {found[1]}" + did_you_mean(found[1], self.known)
         self.exit(2, f"nmf2: error: {' '.join(message.split())} (nmf2 --help tells more)\n")
 

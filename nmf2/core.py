@@ -10,6 +10,7 @@ __all__ = ['LIMITS', 'expect_error', 'check_layout', 'check_sparse', 'value_rang
 # %% ../nbs/00_core.ipynb #5060ffb5
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 
@@ -165,12 +166,19 @@ def _are_texts(X):
 
 # %% ../nbs/00_core.ipynb #bceeaf2d
 def _check_is_matrix(X):
-    "Stop at texts and collections"
+    "Stop at texts, at collections, and at what has no rows and columns"
+    if isinstance(X, np.matrix): raise ValueError("X must be an array, not an np.matrix: give np.asarray(X)")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError("X must have no masked entries: fill them, such as with X.filled(0)")
+    if X is None or isinstance(X, (dict, set, Iterator)) and not sp.issparse(X):          # one sparse form is a dict
+        raise ValueError("X must be an array or a sparse matrix with documents as rows and terms as columns, "
+                         f"got {type(X).__name__}")
     if _are_texts(X):
         raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
     kind = getattr(np.asarray(X) if isinstance(X, (list, tuple)) else X, "dtype", None)
     if getattr(kind, "kind", "") == "c":
         raise ValueError("Complex data not supported: X must hold real numbers")
+    if getattr(kind, "kind", "") in ("m", "M"): raise ValueError(f"X must hold numbers, and its type is {kind}")
     if hasattr(X, "texts") and hasattr(X, "vocab"):
         raise ValueError("X must be a matrix, not a Corpus: weigh its counts with "
                          "nmf2.count_pipeline(vocab=corpus.vocab).fit_transform(corpus.X), and give that")
@@ -189,6 +197,7 @@ def _remedy(message):
                          ("X has", "Weigh new documents with the pipeline that weighted those of the fit."),
                          ("2D array", "X needs documents as rows and terms as columns."),
                          ("array element with a sequence", "X needs one number for each document and term."),
+                         ("too large to convert", "X must hold numbers that can be squared."),
                          ("could not convert", "X must hold numbers: make them from texts with nmf2.text_pipeline().")):
         if part in message: return remedy
     return ""
@@ -211,7 +220,8 @@ def check_matrix(
         if sp.issparse(X): X = check_sparse(X)
         with np.errstate(over="ignore"):                      # what overflows is found below
             X = validate_data(est, X, reset=reset, **form) if n_terms is None else check_array(X, **form)
-    except ValueError as e: raise ValueError(f"{_one_line(str(e))} {_remedy(str(e))}".strip()) from e
+    except (ValueError, OverflowError) as e:
+        raise ValueError(f"{_one_line(str(e))} {_remedy(str(e))}".strip()) from e
     if n_terms not in (None, X.shape[1]):
         raise ValueError(f"X has {X.shape[1]} features, but {n_terms} are expected. {_remedy('X has')}")
     if sp.issparse(X): X = _tidy(X)
@@ -242,13 +252,15 @@ def check_number(
     low,               # least value allowed
     whole:bool=True,   # must it be a whole number?
     above:bool=False,  # must it be larger than `low`?
+    high=np.inf,       # largest value allowed
 ):                     # `value`, as int or float
     "`value` if it is a number in range, else an error that names the argument."
     kind = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    good = isinstance(value, kind) and not isinstance(value, bool) and (value > low if above else value >= low)
-    if not good:
+    good = isinstance(value, kind) and not isinstance(value, bool)
+    if not (good and (value > low if above else value >= low) and value <= high):
         kind, limit = "whole number" if whole else "number", f"above {low}" if above else f"of at least {low}"
-        raise ValueError(f"{name} must be a {kind} {limit}, got {value!r}")
+        if high < np.inf: limit += f" and at most {high:g}"
+        raise ValueError(f"{name} must be a {kind} {limit}, got {value!r:.60}")
     return int(value) if whole else float(value)
 
 # %% ../nbs/00_core.ipynb #9c8f543f
@@ -273,7 +285,7 @@ def seed_of(
     try: return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as e:
         raise ValueError("random_state must be None, a whole number, a RandomState or a Generator, "
-                         f"got {random_state!r}") from e
+                         f"got {random_state!r:.60}") from e
 
 # %% ../nbs/00_core.ipynb #622ea8e5
 def stream(

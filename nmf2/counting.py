@@ -247,6 +247,14 @@ def count_in(
             counted = pool.map(count_share, [counter]*len(shares), shares, [fixed]*len(shares))
         yield from counted
 
+# %% ../nbs/00_counting.ipynb #1cc3c0b9
+def _check_ngrams(sizes):
+    "Stop at what are not two numbers of words"
+    whole = isinstance(sizes, (tuple, list)) and all(isinstance(n, (int, np.integer)) for n in sizes)
+    if not (whole and len(sizes) == 2 and 1 <= sizes[0] <= sizes[1]):
+        raise ValueError("ngram_range must be two whole numbers, the fewest and the most words of a term, "
+                         f"such as (1, 2); got {sizes!r:.60}")
+
 # %% ../nbs/00_counting.ipynb #478652a9
 def check_options(
     counter,   # a `CountVectorizer`
@@ -258,6 +266,11 @@ def check_options(
     words = () if counter.vocabulary is None else counter.vocabulary
     if not hasattr(words, "__len__") or not all(isinstance(word, str) for word in words):
         raise ValueError(f"vocabulary must be a list of terms, each a string; got {words!r:.60}")
+    _check_ngrams(counter.ngram_range)
+    if counter.input != "content":
+        raise ValueError(f"input must be 'content', got {counter.input!r}: read files with nmf2.data.read(path)")
+    if not (counter.preprocessor is None or callable(counter.preprocessor)):
+        raise ValueError(f"preprocessor must be a function of a text, or None; got {counter.preprocessor!r:.60}")
     if counter.analyzer != "word" or counter.tokenizer is not None: return      # no pattern needed
     try: n_groups = re.compile(counter.token_pattern).groups
     except (re.error, TypeError, RecursionError, OverflowError) as e:

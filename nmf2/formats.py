@@ -363,6 +363,8 @@ def read_csv(
         source.weigh({b"\n": 300, separator.encode("utf-8", "replace"): 60})
         rows = _rows(source, itertools.chain(head, text), _dialect(separator, quote), line)
         names, rows = _column_names(source, rows, header)
+        if delimiter and header and not text_field and len(names) == 1 and re.search("[\t,;|]", names[0]):
+            raise fault(source, line, f"a single column, {brief(names[0])}: is delimiter={delimiter!r} right?")
         fields = _fields(source, names, text_field, label_field, id_field)
         return _from_records(source, _table_records(source, rows, names, fields, separator), fields)
     with opened(path) as source: return decoded(source, encoding, parse, newline="")
@@ -809,6 +811,7 @@ def _string(value):
     if value.dtype.kind == "S": value = np.char.decode(value, "utf-8")
     if value.dtype == object and value.size == 1: return _string(value.item())
     value = value.item() if value.size == 1 else "".join(map(str, value.ravel()))
+    if value != value: return ""                         # NaN stands for nothing
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 # %% ../nbs/00_formats.ipynb #58e9cf5e

@@ -528,6 +528,8 @@ class AnchorWords(_Separable):
                              "lower min_df or min_length")
         points = Q if self.project is None else project(Q, self.project, self._seed)
         self.anchors_, N = corners(points, self.n_clusters, candidates, clean_up=self.clean_up)
+        if not len(self.anchors_):
+            raise ValueError(f"project={self.project} columns are too few to tell words apart: raise project, or set it to None")
         if points is not Q: N = np.stack([Q.dots(i) for i in self.anchors_], 1)
         mix = mixtures_of(Q, self.anchors_, N, self.recover, self.tol, self.max_iter)
         A = anchor_topics(mix, Q.p)

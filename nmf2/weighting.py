@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'NORMS', 'doc_freq', 'check_counts', 'check_limits', 'trim_mask', 'EmptyDocumentsWarning', 'TrimVocabulary',
-           'row_totals', 'row_lengths', 'divide_rows', 'TfIdf', 'row_sum', 'degrees', 'NormalizedCut', 'count_pipeline',
-           'text_pipeline']
+           'row_totals', 'row_lengths', 'divide_rows', 'TfIdf', 'row_sum', 'degrees', 'check_tau', 'NormalizedCut',
+           'count_pipeline', 'text_pipeline']
 
 # %% ../nbs/02_weighting.ipynb #dbece4b2
 import warnings
@@ -428,6 +428,14 @@ def degrees(
         d[i:j] = row_totals(X.data[some]*s[X.indices[some]], X.shape[1], X.indptr[i:j + 1] - X.indptr[i])
     return np.maximum(d, own)
 
+# %% ../nbs/02_weighting.ipynb #e8449381
+def check_tau(
+    tau:float,        # how far normalized cut is regularized
+    name:str="tau",   # the argument, as the caller knows it
+):
+    "Stop at what is no multiple of the mean degree, or so much that nothing of the degrees is left."
+    check_number(name, tau, 0, whole=False, high=1e6)
+
 # %% ../nbs/02_weighting.ipynb #5f9ce768
 class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Documents of unit length, divided by the square root of their similarity to the whole collection, regularized.
@@ -465,7 +473,7 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _unit(self, X): return divide_rows(X, row_lengths(X))
 
     def _fit(self, X):
-        check_number("tau", self.tau, 0, whole=False)
+        check_tau(self.tau)
         X = self._unit(check_matrix(self, X, min_docs=1))
         self.sum_ = row_sum(X)
         d = degrees(X, self.sum_)
@@ -492,7 +500,7 @@ def count_pipeline(
     "Counts (n_docs, n_terms) to weights (n_docs, n_terms that stay), the form that all models here are meant for."
     from sklearn.pipeline import Pipeline
     check_limits(min_df, max_df, max_terms)
-    check_number("tau", tau, 0, whole=False)
+    check_tau(tau)
     return Pipeline([("trim", TrimVocabulary(min_df, max_df, max_terms, vocab=vocab, dtype=dtype)),
                      ("tfidf", TfIdf(sublinear_tf=sublinear_tf)),
                      ("ncut", NormalizedCut(tau) if normalized_cut else "passthrough")])

@@ -195,6 +195,8 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["clusterr"], "no command 'clusterr', only demo, cluster; did you mean cluster?"),
     (["letters"], "to cluster what is there: nmf2 cluster letters"),
     (["cluster", "letters", "--topics", "5"], "no option --topics; did you mean --leaves?"),
+    (["cluster", "letters", "-k", "5"], "no option -k; did you mean --leaves?"),
+    (["cluster", "letters", "--tau", "inf"], "--tau must be a number of at least 0 and at most 1e+06, got inf"),
     (["cluster", "letters", "--lables", "x"], "no option --lables; did you mean --label-field?"),
     (["cluster", "letters", "--weights", "tf"], "--weights must be one of ncut, tfidf, none, got 'tf'"),
     (["cluster", "letters", "--text-field", "body"], "knows no --text-field, only --read pattern=..., --encoding"),

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 
-from nmf2.core import LIMITS, check_matrix, check_sparse, expect_error
+from nmf2.core import LIMITS, check_matrix, check_number, check_sparse, expect_error
 from nmf2.data import Corpus, planted_tree
 
 FORMATS = ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"]
@@ -193,3 +193,22 @@ def test_an_empty_matrix_with_ends_that_fall(kind):
 def test_what_is_no_matrix_gets_one_short_line(given):
     with pytest.raises((ValueError, TypeError)) as e: check_matrix(Demo(), given)
     assert len(str(e.value)) < 450 and "\n" not in str(e.value).strip()
+
+
+@pytest.mark.parametrize("given, why", [
+    (sp.csr_matrix(np.eye(2)).todense(), "np.asarray"), ((row for row in np.eye(2)), "got generator"), (None, "got NoneType"), ({1, 2}, "got set"),
+    (np.ma.masked_less([[1, 0], [0, 1]], 1), r"no masked entries: fill them, such as with X.filled\(0\)$"), (np.zeros((2, 2), "M8[s]"), "its type is datetime64"), ([[10**400, 1], [1, 2]], "too large")])
+def test_what_looks_like_a_matrix_is_refused_with_a_remedy(given, why):
+    with pytest.raises(ValueError, match=why): check_matrix(Demo(), given)
+
+
+def test_a_masked_array_without_masked_entries_is_an_array():
+    assert_array_equal(check_matrix(Demo(), np.ma.masked_less([[1., 2], [3, 4]], 0)), [[1, 2], [3, 4]])
+
+
+def test_a_number_has_limits_and_its_message_stays_short():
+    assert check_number("tau", 3, 0, whole=False, high=3) == 3
+    for wrong in (3.1, np.inf, np.nan):
+        with pytest.raises(ValueError, match="tau must be a number of at least 0 and at most 3, got"): check_number("tau", wrong, 0, whole=False, high=3)
+    with pytest.raises(ValueError, match="n_topics must be a whole number") as e: check_number("n_topics", ["a long text "*100]*100, 1)
+    assert len(str(e.value)) < 150

@@ -190,7 +190,10 @@ def test_an_interrupt_ends_everything(tmp_path):
 
 @pytest.mark.parametrize("options, why", [
     (dict(vocabulary="goal"), "vocabulary must be a list of terms"), (dict(token_pattern=None), "token_pattern must be a regular"),
-    (dict(token_pattern="("), "token_pattern must be a regular"), (dict(min_df=-1), "min_df")])
+    (dict(token_pattern="("), "token_pattern must be a regular"), (dict(min_df=-1), "min_df"),
+    (dict(ngram_range=(0, 1)), "ngram_range must be two whole numbers"), (dict(ngram_range=("1", "2")), "ngram_range"), (dict(ngram_range=(1,)), "ngram_range"),
+    (dict(ngram_range=(2, 1)), "ngram_range"), (dict(ngram_range=2), "ngram_range"), (dict(ngram_range=(1, 1.5)), "ngram_range"),
+    (dict(preprocessor=5), "preprocessor must be a function"), (dict(input="file"), "nmf2.data.read")])
 def test_options_that_are_none(options, why):
     with pytest.raises(ValueError, match=why): TermCounter(**options).fit(["goal"])
 

@@ -234,7 +234,9 @@ def test_planted_in_any_order_is_the_same_kind_of_thing():
 @pytest.mark.parametrize("bad, words", [
     (dict(branching=()), "branching"), (dict(branching=(3, 0)), "branching"), (dict(n_docs=11), "n_docs"), (dict(n_words=0), "n_words"), (dict(length=0), "length"),
     (dict(overlap=0.8, noise=0.3), "overlap and noise"), (dict(noise=-0.1), "overlap and noise"), (dict(skew=-1), "skew"),
-    (dict(n_terms=600), "n_terms"), (dict(spread=-1), "spread")])
+    (dict(n_terms=600), "n_terms"), (dict(spread=-1), "spread"), (dict(length=np.inf), "length must be"), (dict(spread=1e300), "spread must be"),
+    (dict(skew=np.inf), "skew must be"), (dict(overlap=np.nan), "overlap and noise"), (dict(noise="a"), "overlap and noise"), (dict(dtype="zz"), "dtype must be"),
+    (dict(branching=(10**5, 10**5)), "n_docs must be"), (dict(n_terms=10**10), "n_terms must be"), (dict(n_words=10**9), "n_words must be")])
 def test_planted_refuses(bad, words):
     with pytest.raises(ValueError, match=words): planted_tree(**bad)
 
@@ -248,6 +250,17 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setenv("USERPROFILE", str(tmp_path/"home"))
     monkeypatch.delenv("NMF2_DATA", raising=False)
     return tmp_path
+
+@pytest.mark.parametrize("name, start, why", [("a.docx", b"PK\3\4\0", "can't tell.*an office document, of which text files"), ("a.pdf", b"%PDF-1.7\0", "looks like a PDF"),
+                                              ("a.txt.zst", b"\x28\xb5\x2f\xfd\0", "packed by zstd"), ("a.bin", b"\1\2\0", "Say it with format=")])
+def test_files_of_other_kinds_are_told_by_their_first_bytes(here, name, start, why):
+    Path(name).write_bytes(start)
+    with pytest.raises(ValueError, match=f"{name}: .*{why}"): read(name)
+
+def test_an_address_on_the_net_is_no_path():
+    with pytest.raises(FileNotFoundError, match="download it first"): read("https://example.org/docs.csv")
+    with pytest.raises(FileNotFoundError, match="no such file or folder$"): read("docs.csv")
+
 
 
 def put(path, *texts):

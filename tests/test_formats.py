@@ -146,6 +146,12 @@ def test_jsonl_faults(here, line, words):
     fails(read_jsonl, put("bad.jsonl", '{"text": "fine", "id": 1}\n' + line), *words)
 
 
+def test_labels_that_are_nan_are_none(here):
+    np.savez("a.npz", X=np.eye(3), labels=[1, np.nan, 2.5])
+    scipy.io.savemat("a.mat", dict(fea=np.eye(3), gnd=[1, np.nan, 2.5]))
+    assert read_npz("a.npz")["labels"] == read_matlab("a.mat")["labels"] == [["1"], [], ["2.5"]]
+
+
 def test_a_gap_in_the_labels_stays_a_gap(here):
     assert read_jsonl(put("a.jsonl", '{"text": "x", "labels": ["", "b"]}\n{"text": "y", "labels": ["a", null]}'))["labels"] == [["", "b"], ["a"]]
     assert read_csv(put("a.csv", "text,one,two\nx,,b\ny,a,\n"), label_field=["one", "two"])["labels"] == [["", "b"], ["a"]]
@@ -174,6 +180,8 @@ def test_csv_options(here):
         {"texts": ["one", "two"], "labels": [["x"], ["y"]]}
     assert read_csv("a.csv", text_field=1, header=False)["texts"] == ["x", "y"]
     with pytest.raises(ValueError, match="delimiter must be one character"): read_csv("a.csv", delimiter="::")
+    with pytest.raises(ValueError, match="b.csv, line 1: a single column, 'id,text': is delimiter=';' right"): read_csv(put("b.csv", "id,text\n1,a b\n"), delimiter=";")
+    assert read_csv("b.csv", delimiter=";", text_field="id,text")["texts"] == ["1,a b"]
     assert read_csv(put("a.tsv", 'text\tlabel\n"unclosed\tx\n'), quote="") == {"texts": ['"unclosed'], "labels": [["x"]]}
     long = "word "*100_000
     assert read_csv(put("long.csv", f"text,label\n{long},x\n"))["texts"] == [long]

@@ -442,3 +442,10 @@ def test_scikit_learn_contract_with_fractions(estimator, check):
         parts = [e, e.__cause__, e.__context__]
         if any("counts for AnchorWords" in str(part) for part in parts): pytest.xfail("the check gives fractions, and AnchorWords needs counts")
         raise
+
+
+def test_a_projection_that_loses_all_words():
+    X = np.zeros((2, 12))
+    X[:,0] = X[1,1] = 1
+    with pytest.raises(ValueError, match="project=2 columns are too few.*or set it to None"):
+        AnchorWords(2, min_df=.1, project=2, random_state=2147483647).fit(X)

@@ -515,3 +515,9 @@ def test_limits_that_are_none(limits, why):
     for make in (text_pipeline, count_pipeline):
         with pytest.raises(ValueError, match=why): make(**limits)
     check_limits(np.int64(3), np.float32(.5))
+
+
+@pytest.mark.parametrize("tau", [-1, np.inf, np.nan, 1e300, "1"])
+def test_tau_beyond_what_leaves_weights(tau):
+    for use in (lambda: count_pipeline(tau=tau), lambda: NormalizedCut(tau).fit(np.eye(3))):
+        with pytest.raises(ValueError, match="tau must be a number of at least 0 and at most 1e"): use()
