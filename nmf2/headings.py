@@ -190,8 +190,9 @@ def outline_rows(
     levels=None,      # numbers of leaves, ascending; what is beyond the tree's counts as all; None for the tree's own
 )->list:              # of (node, depth)
     "Nested cuts of a tree, each node before those in it."
-    if levels is None: levels = tree.levels or good_levels(tree)
-    sizes = sorted({min(check_number("levels", n, 1), tree.n_leaves) for n in np.atleast_1d(levels).tolist()})
+    levels = np.atleast_1d(levels if levels is not None else tree.levels or good_levels(tree))
+    if levels.ndim > 1 or not levels.size: raise ValueError(f"levels must be numbers of leaves, such as (6, 20), got {levels.tolist()}")
+    sizes = sorted({min(check_number("levels", n, 1), tree.n_leaves) for n in levels.tolist()})
     cuts, rows = [tree.leaves(n) for n in sizes], []
     def below(id, cut, depth):
         if cut == len(cuts): return

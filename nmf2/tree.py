@@ -258,7 +258,8 @@ def heading(tree,
 )->list:               # of words, shortened
     "Words to head a node: those that tell it apart if the tree has such (`nmf2.headings`), else its heaviest."
     id = tree[node].id
-    return list(map(shortened, tree.headings[id][:n] if id in tree.headings else tree.top_terms(id, n=n)))
+    words = tree.headings.get(id) or tree.top_terms(id, n=n)
+    return [shortened(" ".join(str(word).split())) for word in words[:n]]
 
 @patch_to(Tree)
 def title(tree,

@@ -16,7 +16,7 @@ import zipfile
 
 import numpy as np
 
-from .core import check_number
+from .core import LIMITS, check_number
 from .files import is_text
 from .tree import Split, Tree, shortened
 from .writing import whole_file
@@ -66,6 +66,7 @@ def check_weights(
     _sound(good, f"{what} are not {' × '.join(map(str, shape))} numbers")
     good = np.isfinite(weights).all() and weights.min(initial=0) >= BELOW*weights.max(initial=0)
     _sound(good, f"{what} are not finite numbers of at least 0")
+    _sound(weights.max(initial=0) <= LIMITS[weights.dtype.type], f"{what} are too large")
     lengths = np.linalg.norm(weights.astype(float), axis=0)
     _sound(not unit or (abs(lengths - 1) < 1e-3).all(), f"{what} are not of unit length")
 
@@ -299,6 +300,7 @@ def unpacked(
     _sound(good, "nodes are missing, or there twice")
     tree = Tree(about["n_docs"], arrays["root_topic"], about.get("vocab"))
     parts = {name: _apart(arrays[name], arrays[name + "_ends"], n, name) for name in PARTS}
+    for weights in (tree.root_topic, *parts["Ht"], *parts["W"]): weights[(weights < 0) & (weights >= BELOW*weights.max(initial=0))] = 0
     for k, id in enumerate(ids):
         split = Split(*(parts[name][k] for name in Split._fields))
         if not about["has_split"][k]:

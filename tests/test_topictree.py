@@ -144,3 +144,46 @@ def test_bad_parameters(corpus, options, message):
 def test_bad_documents(texts):
     with pytest.raises(ValueError, match="single string"): TopicTree().fit("a text")
     with pytest.raises(ValueError, match="vocab goes with counts"): TopicTree().fit(texts, vocab=["a"])
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="one column"): TopicTree().fit(pandas.DataFrame(dict(text=texts)))
+    with pytest.raises(ValueError, match="one column"): TopicTree().fit(np.array(texts)[:,None])
+
+
+def test_counts_that_are_none(corpus):
+    weights = count_pipeline().fit_transform(corpus.X)
+    with pytest.raises(ValueError, match="documents must be counts, not weights"): TopicTree(3).fit(weights)
+    with pytest.raises(ValueError, match="different things"): TopicTree(1, min_df=1, max_df=1.).fit(np.ones((3, 4)))
+    with pytest.raises(ValueError, match="vocab=..."): TopicTree(3).fit(corpus.X, corpus.vocab)
+    for wrong in ({"a": 0}, "words", ["a", "b"]):
+        with pytest.raises(ValueError, match="vocab must"): TopicTree(3).fit(corpus.X, vocab=wrong)
+
+
+def test_new_documents_in_another_form(corpus, texts, model):
+    rng = np.random.default_rng(0)
+    columns = rng.permutation(corpus.X.shape[1])
+    moved = Corpus(X=corpus.X.tocsr()[:,columns], vocab=np.asarray(corpus.vocab)[columns])
+    assert_array_equal(model.predict(corpus.X), model.labels_)
+    assert_array_equal(TopicTree(9).fit(corpus).predict(moved), model.labels_)
+    with pytest.raises(ValueError, match="must be counts"): model.predict(texts)
+    by_texts = TopicTree(9, stop_words=None).fit(texts)
+    with pytest.raises(ValueError, match="must be texts"): by_texts.predict(corpus.X)
+    with pytest.raises(ValueError, match="none"): model.predict(Corpus(X=corpus.X, vocab=[f"q{j}" for j in range(corpus.X.shape[1])]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_array_equal(by_texts.predict(["zzz qqq"]), [-1])
+        assert_allclose(by_texts.transform([""])[0], [leaf.size/450 for leaf in by_texts.tree_.leaves()], rtol=1e-6)
+
+
+def test_rows_of_counts_as_lists(corpus, model):
+    rows = corpus.X.toarray().tolist()
+    assert_array_equal(TopicTree(9).fit(rows, vocab=corpus.vocab).labels_, model.labels_)
+    assert_allclose(TopicTree(9).fit_transform(rows), model.transform(rows))
+    assert len(model.get_feature_names_out()) == 9
+
+
+def test_what_is_shown(texts):
+    model = TopicTree(9, stop_words=None).fit(texts)
+    model.name(lambda words, texts: f"{len(words)} words, {len(texts)} texts", nodes=model.tree_.leaves(3))
+    assert model.outline(3).count("5 texts") == 3
+    page = model.to_html(title="nine")
+    assert "nine" in page and texts[model.tree_.typical(model.tree_.leaves()[0], 1)[0]][:40] in page
