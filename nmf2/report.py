@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .bisection import I2, composites, criterion_of_sums, numbered, unit_rows
-from .core import check_number
+from .core import check_number, patch_to
 from .products import Rows
 from .tree import largest
 
@@ -131,21 +131,21 @@ def _cells(report):
     return [_HEAD[i] for i in show], rows, f"{sum(row.size for row in report):,} documents, I2 {report.criterion:.2f}{known}{left}"
 
 # %% ../nbs/42_report.ipynb #756faefe
-def _as_text(report):
+@patch_to(ClusterReport)
+def __repr__(report):
     "Columns of numbers, then the terms"
     head, rows, end = _cells(report)
     n = len(head) - 2
     width = [max(map(len, column)) for column in zip(head, *rows)]
-    lines = ["  ".join(text.rjust(w) for text, w in zip(row[:n], width)) + "  " + "; ".join(row[n:]) for row in [head, *rows]]
-    return "\n".join([*lines, end])
+    def line(row): return "  ".join([*(text.rjust(w) for text, w in zip(row[:n], width)), "; ".join(row[n:])])
+    return "\n".join([line(head), *map(line, rows), end])
 
-def _as_html(report):
+@patch_to(ClusterReport)
+def _repr_html_(report):
     "A table, and the last line below it"
     head, rows, end = _cells(report)
+    sides = ["right"]*(len(head) - 2) + ["left"]*2
     def line(tag, texts):
-        sides = ["right"]*(len(head) - 2) + ["left"]*2
-        return "<tr>" + "".join(f"<{tag} style='text-align:{s}'>{html.escape(t)}</{tag}>" for s, t in zip(sides, texts)) + "</tr>"
+        cells = (f"<{tag} style='text-align:{s}'>{html.escape(t)}</{tag}>" for s, t in zip(sides, texts))
+        return f"<tr>{''.join(cells)}</tr>"
     return f"<table>{line('th', head)}{''.join(line('td', row) for row in rows)}</table><p>{html.escape(end)}</p>"
-
-ClusterReport.__repr__ = ClusterReport.__str__ = _as_text
-ClusterReport._repr_html_ = _as_html
