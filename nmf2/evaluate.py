@@ -278,7 +278,7 @@ def nmi(
     outliers:str="cluster",
     unlabelled:str="error",
     *,
-    average:str="arithmetic",   # of both entropies: "arithmetic" (scikit-learn), "max" (Xu, Liu and Gong), "geometric", "min"
+    average:str="arithmetic",   # of both entropies: "arithmetic", as scikit-learn, "geometric", "min", or "max", as Xu
 )->float:                       # 0 to 1
     """Normalized mutual information. One cluster and one class: 1; only one of both: 0.
 
