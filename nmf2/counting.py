@@ -376,12 +376,14 @@ def get_stop_words(self):
 @patch_to(TermCounter)
 def build_preprocessor(self):
     "A function that makes a text ready to be cut."
-    return super(TermCounter, self).build_preprocessor() if self.preprocessor is None else partial(_prepared, self.preprocessor)
+    if self.preprocessor is None: return super(TermCounter, self).build_preprocessor()
+    return partial(_prepared, self.preprocessor)
 
 @patch_to(TermCounter)
 def build_tokenizer(self):
     "A function that cuts a text into words."
-    return super(TermCounter, self).build_tokenizer() if self.tokenizer is None else partial(_cut, self.tokenizer, "tokenizer")
+    if self.tokenizer is None: return super(TermCounter, self).build_tokenizer()
+    return partial(_cut, self.tokenizer, "tokenizer")
 
 @patch_to(TermCounter)
 def build_analyzer(self):

@@ -243,7 +243,7 @@ class Study:
 
     @property
     def runs(self)->list:
-        "The runs that are asked for, as far as they are done: the last one of each kind. Others in the file stay there."
+        "The runs that are asked for, as far as they are done, the last of each kind. Others in the file stay there."
         return list({_key(run): run for run in self._runs if _asked(self, run)}.values())
 
     @property
