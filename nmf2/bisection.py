@@ -966,7 +966,7 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
     - `criterion_` float: the criterion at the end; more is better, what should be small is negative
     - `n_iter_` int: how many cuts and passes were made
     - `record_` (n_steps, 2): number of clusters and criterion, first of one cluster, then after each cut, and after
-      each pass of a refinement. No pass lowers the criterion, but cuts do lower "g1" and "g1p": one cluster has 0, the best
+      each pass of a refinement. No pass lowers the criterion, but cuts do lower "g1" and "g1p": one cluster has 0
     - `splits_` (n_clusters − 1,): the cluster that was cut to make cluster 1, 2, …; empty for "direct"
 
     Source: Zhao and Karypis (2004); Karypis, *CLUTO, a clustering toolkit* (2002), Technical report 02-017.
