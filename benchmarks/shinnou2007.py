@@ -15,7 +15,7 @@ from common import KEEP, arguments, collections, runs_of, small, table, together
 
 from nmf2 import NMF, FlatNMF2, HierNMF2
 from nmf2.bisection import RepeatedBisection
-from nmf2.consensus import HypergraphEnsemble, integrate
+from nmf2.consensus import HypergraphEnsemble
 from nmf2.evaluate import entropy
 from nmf2.partitions import FlatKMeans
 from nmf2.weighting import TfIdf

@@ -17,7 +17,7 @@ from common import arguments, collections, say, small, table, together, write
 from sklearn.cluster import BisectingKMeans, KMeans
 from sklearn.decomposition import NMF
 
-from nmf2.data import Corpus, library_docs
+from nmf2.data import library_docs
 from nmf2.evaluate import nmi
 from nmf2.flat import FlatNMF2
 from nmf2.weighting import text_pipeline

@@ -83,6 +83,8 @@ class Links(Processor):
         self.names = dict(vars(self.module)) if self.module else {}
         for cell in self.nb.cells:
             if cell.cell_type == "code": self.names.update(imported(cell.source))
+        methods = {name for name, thing in self.names.items() if isfunction(thing) and "." in thing.__qualname__}
+        self.names = {name: thing for name, thing in self.names.items() if name not in methods}     # `patch_to` leaves them
 
     def cell(self, cell):
         if cell.cell_type == "markdown": cell.source = self.linked(cell.source)

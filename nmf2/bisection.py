@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit, say_if_compiling
-from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream, renamed
+from .core import check_choice, check_matrix, check_number, matrix_tags, patch_to, renamed, seed_of, stream
 from .instructions import _add32, _add64, _strip32, _strip64, _strip128
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
 from .products import Rows, zeros_in_lines
@@ -38,10 +38,11 @@ def rows_of(
     signed:bool=False,   # may weights be negative?
 ):                       # CSR, float32 or float64
     "The matrix, checked, as the kernels here take it."
-    X = sp.csr_array(check_matrix(rows_of, X, reset=False, min_docs=1, n_terms=(np.shape(X) or (0,))[-1], signed=signed))
+    n_terms = (np.shape(X) or (0,))[-1]
+    X = sp.csr_array(check_matrix(rows_of, X, reset=False, min_docs=1, n_terms=n_terms, signed=signed))
     if unit and (odd := abs(Rows(X).squares() - 1) > 1e-5).any():
-        raise ValueError(f"X must have documents of length one, and {odd.sum()} of {len(odd)} have another: leave out empty ones, "
-                         "and make the others so with unit_rows(X)")
+        raise ValueError(f"X must have documents of length one, and {odd.sum()} of {len(odd)} have another: "
+                         "leave out empty ones, and make the others so with unit_rows(X)")
     return X
 
 # %% ../nbs/22_bisection.ipynb #c8a9f9c8
@@ -122,13 +123,16 @@ def labels_of(
 )->np.ndarray:         # (n_docs,), int64, and never the caller's own
     "The labels, checked."
     labels, low = np.asarray(labels), -1 if none else 0
-    if labels.shape != (n_docs,): raise ValueError(f"labels must have {n_docs} entries, one for each document, got shape {labels.shape}")
+    if labels.shape != (n_docs,):
+        raise ValueError(f"labels must have {n_docs} entries, one for each document, got shape {labels.shape}")
     whole = labels.dtype.kind in "iuf"
     odd = ~((labels >= low) & (labels < k) & (labels == np.rint(labels))) if whole else np.ones(n_docs, bool)
     if labels.dtype.kind != "b" and odd.any():
         high = "" if k == 2**31 else f" to {k - 1}"
-        names = ": np.unique(labels, return_inverse=True)[1] makes such numbers from names" if labels.dtype.kind in "OUS" else ""
-        raise ValueError(f"labels must be whole numbers from {low}{high or ' on'}, got {labels[odd].tolist()[0]!r}{names}")
+        named = labels.dtype.kind in "OUS"
+        advice = ": np.unique(labels, return_inverse=True)[1] makes such numbers from names" if named else ""
+        first = labels[odd].tolist()[0]
+        raise ValueError(f"labels must be whole numbers from {low}{high or ' on'}, got {first!r}{advice}")
     return labels.astype(np.int64)
 
 def kind_of(
@@ -163,7 +167,7 @@ def _sum_of(docs, n_terms):
 def numbered(
     labels,        # cluster of each document, −1 for none, (n_docs,)
     n_docs:int,    # how many there must be
-)->tuple:          # documents that belong somewhere; names of the clusters; for each of these documents, the place of its name
+)->tuple:          # documents that belong somewhere; names of the clusters; of these documents, the place of the name
     "Clusters numbered without gaps, and the documents in them."
     labels = labels_of(labels, n_docs)
     kept = np.flatnonzero(labels >= 0)
@@ -269,7 +273,7 @@ def _length(docs, i):
 
 @njit(nogil=True)
 def _second_seed(docs, a, b, c, sums, products):
-    "The first document from `b` on that is no copy of `a`, which is alone in column `c` of the sums; −1 if there is none"
+    "The first document from `b` on that is no copy of `a`, which is alone in column `c` of the sums; −1 if none is"
     _products(docs, a, sums, products, 0)
     own = products[c]
     length = _length(docs, a)
@@ -279,6 +283,7 @@ def _second_seed(docs, a, b, c, sums, products):
         b = b + 1 if b + 1 < len(docs.starts) else 0
     return -1
 
+# %% ../nbs/22_bisection.ipynb #68f6ce7f
 @njit(nogil=True)
 def _seeds(docs, n_trials, state, sums):
     "Two seeds for each trial, (n_trials, 2), with their difference in `sums`; none if all documents are copies of one"
@@ -298,7 +303,7 @@ def _seeds(docs, n_trials, state, sums):
 # %% ../nbs/22_bisection.ipynb #8a28dfc1
 @njit(nogil=True, fastmath=FAST)
 def _join_seeds(docs, seeds, state, sums, side):
-    "Each document to the side of the more similar seed, given their difference in each column; then the sums of sides a"
+    "Each document to the side of the more similar seed, by the difference in each column; then the sums of sides a"
     products = np.zeros(COLUMNS, sums.dtype)
     signs = np.zeros(COLUMNS, sums.dtype)
     for i in range(len(side)):
@@ -379,8 +384,8 @@ def _group(task, g):
     groups = len(task.states)
     n = task.n_init*(g + 1)//groups - task.n_init*g//groups
     sums = zeros_in_lines(len(task.total), COLUMNS, task.docs.weights)
-    return Trials(n, sums, task.side[g], task.known[g], np.zeros((6, COLUMNS)), np.zeros(COLUMNS), np.zeros((2, COLUMNS)),
-                  np.zeros(n_docs, np.int8))
+    then, value, slopes = np.zeros((6, COLUMNS)), np.zeros(COLUMNS), np.zeros((2, COLUMNS))
+    return Trials(n, sums, task.side[g], task.known[g], then, value, slopes, np.zeros(n_docs, np.int8))
 
 # %% ../nbs/22_bisection.ipynb #1aad2ce8
 @njit(nogil=True, fastmath=FAST)
@@ -417,7 +422,8 @@ def _slopes(trials, c):
     for s in (0, 1): trials.slopes[s,c] = .5/np.sqrt(known[SQUARE_A+s,c]) if known[SQUARE_A+s,c] > 0 else 0.
 
 # %% ../nbs/22_bisection.ipynb #ba88eda1
-CALM, REST = .05, 4    # how far apart the cosines to both sides must be, as part of their sum, for a rest of so many passes
+CALM = .05             # how far apart the cosines to both sides must be for a rest, as a share of their sum
+REST = 4               # so many passes
 
 @njit(nogil=True, forceinline=True)
 def _tangent(slope_a, slope_b, sign, in_a, in_b):
@@ -524,11 +530,12 @@ def _trials(g, task):
 class Halves(NamedTuple):
     "Two sides of a collection: what `bisect` returns"
     side:np.ndarray     # 0 or 1 for each document, (n_docs,)
-    values:np.ndarray   # what each side adds to the criterion, to what should be large and to what should be small, (2, 2)
-    record:np.ndarray   # the criterion at the start, after each pass (from what moves gained), and at the end, nan afterwards, (max_iter + 1, n_init)
+    values:np.ndarray   # what each side adds to what should be large and to what should be small, (2, 2)
+    record:np.ndarray   # the criterion at the start, after each pass (from what moves gained), and at the end;
+                        # nan afterwards, (max_iter + 1, n_init)
 
 # %% ../nbs/22_bisection.ipynb #32ad4fae
-SAME = {np.dtype("f4"): 1e-6, np.dtype("f8"): 1e-9}      # values that differ by less than this part of them are equal but for rounding
+SAME = {np.dtype("f4"): 1e-6, np.dtype("f8"): 1e-9}      # a smaller difference, as a share, is only rounding
 
 def first_best(
     values,    # criteria of several ways, not empty
@@ -559,7 +566,7 @@ def _ready(X, criterion, **numbers):
 @renamed(trials="n_init", n_iter="max_iter")
 def bisect(
     X,                          # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
-    pull:np.ndarray|None=None,  # inner product of each with the sum of the whole collection, (n_docs,); if these are all, None
+    pull:np.ndarray|None=None,  # inner product of each with the sum of the whole collection, (n_docs,); None: of these
     *,
     criterion:str="i2",         # one of `CRITERIA`
     n_init:int=10,              # pairs of seeds, of which the best is kept
@@ -587,7 +594,7 @@ class Cluster:
 class Clustering(NamedTuple):
     "Clusters, and how they were made"
     labels:np.ndarray           # (n_docs,)
-    record:np.ndarray           # number of clusters and criterion, of one cluster, after each cut and each pass, (n_steps, 2)
+    record:np.ndarray           # number of clusters and criterion, after each cut and each pass, (n_steps, 2)
     splits:np.ndarray           # the cluster that was cut to make each cluster from the second on, (n_clusters - 1,)
 
 # %% ../nbs/22_bisection.ipynb #0577bd16
@@ -603,23 +610,6 @@ def _try_to_cut(clusters, task):
     for i, c in enumerate(many): c.halves = _best(tasks[i])
     for c in clusters: c.tried = True
     return any(c.halves for c in clusters)
-
-# %% ../nbs/22_bisection.ipynb #79389619
-@renamed(trials="n_init", n_iter="max_iter")
-def repeated_bisection(
-    X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
-    k:int,                 # clusters wanted
-    *,
-    cstype:str="best",     # the cluster to cut next: the one whose cut is "best" for the criterion, or a "large" one
-    criterion:str="i2",    # one of `CRITERIA`
-    n_init:int=10,         # trials of each cut
-    max_iter:int=10,       # at most this many passes in each trial
-    seed:int=0,            # from `seed_of`
-)->Clustering:             # fewer than k clusters if only copies are left in each
-    "Cut in two until there are k clusters. Source: Zhao and Karypis (2004), Section 3."
-    if cstype not in ("best", "large"): raise ValueError(f"cstype must be 'best' or 'large', got {cstype!r}")
-    X, kind = _ready(X, criterion, k=k, n_init=n_init, max_iter=max_iter)
-    return _cut_until(X, k, cstype, kind, n_init, max_iter, seed)
 
 # %% ../nbs/22_bisection.ipynb #fed2a5d2
 def _best_cut(clusters, task, worth_after, dtype):
@@ -664,6 +654,23 @@ def _cut_until(X, k, cstype, kind, n_init, max_iter, seed):
     for r, c in enumerate(clusters): labels[c.docs] = r
     return Clustering(labels, np.array(record, float), np.array(splits, np.int64))
 
+# %% ../nbs/22_bisection.ipynb #79389619
+@renamed(trials="n_init", n_iter="max_iter")
+def repeated_bisection(
+    X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
+    k:int,                 # clusters wanted
+    *,
+    cstype:str="best",     # the cluster to cut next: the one whose cut is "best" for the criterion, or a "large" one
+    criterion:str="i2",    # one of `CRITERIA`
+    n_init:int=10,         # trials of each cut
+    max_iter:int=10,       # at most this many passes in each trial
+    seed:int=0,            # from `seed_of`
+)->Clustering:             # fewer than k clusters if only copies are left in each
+    "Cut in two until there are k clusters. Source: Zhao and Karypis (2004), Section 3."
+    if cstype not in ("best", "large"): raise ValueError(f"cstype must be 'best' or 'large', got {cstype!r}")
+    X, kind = _ready(X, criterion, k=k, n_init=n_init, max_iter=max_iter)
+    return _cut_until(X, k, cstype, kind, n_init, max_iter, seed)
+
 # %% ../nbs/22_bisection.ipynb #b14afcd0
 def coarser(
     labels:np.ndarray,  # cluster of each document, −1 for none, (n_docs,)
@@ -701,6 +708,7 @@ class Assignment(NamedTuple):
     values:np.ndarray   # what each cluster adds to the criterion, (k, 2)
     added:np.ndarray    # and all of them together, (2,)
 
+# %% ../nbs/22_bisection.ipynb #c5389bd3
 @register_jitable
 def _assignment(docs, pull, kind, k, labels, tables):
     return Assignment(docs, pull, kind, labels, tables, np.zeros((k, 3)), np.zeros((k, 2)), np.zeros(2))
@@ -725,7 +733,7 @@ def _count(now):
 # %% ../nbs/22_bisection.ipynb #2d95592f
 @njit(nogil=True)
 def _best_cluster(kind, known, values, added, own, pull, products):
-    "The best cluster for a document of cluster `own`, given its products with all sums, and `pull`, that with the sum of all"
+    "The best cluster for a document of `own`, given its products with all sums, and `pull`, that with the sum of all"
     value = worth(kind, added[0], added[1])
     best, to = value + GAIN*abs(value), own
     gone = cluster_values(kind, known[own,0] - 1, known[own,1] - 2*products[own] + 1, known[own,2] - pull)
@@ -733,7 +741,8 @@ def _best_cluster(kind, known, values, added, own, pull, products):
     outer = added[1] - values[own,1] + gone[1]
     for c in range(len(known)):
         if c == own: continue
-        if kind == I2 and values[c,0] > 0 and inner + (products[c] + .5)/values[c,0] <= best: continue    # a root lies below its tangent
+        # a root lies below its tangent
+        if kind == I2 and values[c,0] > 0 and inner + (products[c] + .5)/values[c,0] <= best: continue
         come = cluster_values(kind, known[c,0] + 1, known[c,1] + 2*products[c] + 1, known[c,2] + pull)
         value = worth(kind, inner - values[c,0] + come[0], outer - values[c,1] + come[1])
         if value > best: best, to = value, c
@@ -770,6 +779,7 @@ def _put_into(now, i, c, sign, product):
     values[c] = cluster_values(now.kind, known[c,0], known[c,1], known[c,2])
     for s in (0, 1): added[s] += values[c,s]
 
+# %% ../nbs/22_bisection.ipynb #1ca6877e
 @njit(nogil=True)
 def _move(now, some):
     "Move documents that are better elsewhere, one after another; how many did"
@@ -830,6 +840,7 @@ def _different(docs, order, tables, k):
         if m == k: break
     return m
 
+# %% ../nbs/22_bisection.ipynb #f271d167
 @njit(nogil=True)
 def _join(docs, tables, m, state, labels):
     "Each document to the most similar of m seeds, by lot where it has nothing in common with any; then the sums"
@@ -875,7 +886,8 @@ def _refined(X, labels, kind, max_iter, rng):
     state = np.random.default_rng(rng).integers(1, 2147483647, 1)
     tables = _tables(k, n_terms, X.data)
     width = tables.shape[2]
-    for b, part in enumerate(np.split(_sums(docs, n_terms, labels, k), range(width, k, width))): tables[b,:,:len(part)] = part.T
+    parts = np.split(_sums(docs, n_terms, labels, k), range(width, k, width))
+    for table, part in zip(tables, parts): table[:,:len(part)] = part.T
     record = np.full(max_iter + 1, np.nan)
     _refine(_assignment(docs, _pull_of(docs, n_terms, kind), kind, k, labels, tables), max_iter, state, record)
     return labels, record[~np.isnan(record)]
@@ -920,6 +932,17 @@ def _check_options(est):
     for name, allowed in (("method", ("rb", "rbr", "direct")), ("cstype", ("best", "large"))):
         check_choice(name, getattr(est, name), allowed)
 
+def _filled(X):
+    "Documents of length one, which of those given these are, and a warning of empty ones"
+    lengths = np.sqrt(Rows(X).squares())
+    filled = lengths > 0
+    if not filled.all():
+        empty = (~filled).sum()
+        they = "is empty: it gets" if empty == 1 else "are empty: they get"
+        warnings.warn(f"{empty} of {len(filled)} documents {they} the label -1", EmptyDocumentsWarning, stacklevel=2)
+    return divide_rows(sp.csr_array(X if filled.all() else X[filled]), lengths[filled]), filled
+
+# %% ../nbs/22_bisection.ipynb #c3f2b891
 def _clusters(est, docs, seed):
     "Labels before any refinement, and the clustering in the end"
     k, kind = est.n_clusters, kind_of(est.criterion)
@@ -942,17 +965,17 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
     - `components_` (n_clusters, n_terms): centroids, of unit length
     - `criterion_` float: the criterion at the end; more is better, what should be small is negative
     - `n_iter_` int: how many cuts and passes were made
-    - `record_` (n_steps, 2): number of clusters and criterion, first of one cluster, then after each cut, and after each pass of a
-      refinement. No pass lowers the criterion, but cuts do lower "g1" and "g1p", for which one cluster has 0, the best there is
+    - `record_` (n_steps, 2): number of clusters and criterion, first of one cluster, then after each cut, and after
+      each pass of a refinement. No pass lowers the criterion, but cuts do lower "g1" and "g1p": one cluster has 0
     - `splits_` (n_clusters − 1,): the cluster that was cut to make cluster 1, 2, …; empty for "direct"
 
-    Source: Zhao and Karypis (2004); Karypis, *CLUTO, a clustering toolkit*, Technical report 02-017, University of Minnesota.
+    Source: Zhao and Karypis (2004); Karypis, *CLUTO, a clustering toolkit* (2002), Technical report 02-017.
     """
     def __init__(self,
         n_clusters:int=20,      # clusters wanted
         *,
         method:str="rbr",       # "rb" repeated bisection, "rbr" refined at the end, "direct" from k seeds
-        cstype:str="best",      # the cluster to cut next: the one whose cut is "best" for the criterion, or a "large" one
+        cstype:str="best",      # cut next the cluster whose cut is "best" for the criterion, or a "large" one
         n_init:int=10,          # starts of each cut, of which the best is kept
         max_iter:int=10,        # at most this many passes in each
         criterion:str="i2",     # "i1", "i2", "e1", "h1", "h2", "g1" or "g1p"
@@ -961,45 +984,57 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
         self.n_clusters, self.method, self.cstype, self.n_init = n_clusters, method, cstype, n_init
         self.max_iter, self.criterion, self.random_state = max_iter, criterion, random_state
 
-    def fit(self, X, y=None):
-        _check_options(self)
-        X, seed, k = check_matrix(self, X), seed_of(self.random_state), self.n_clusters
-        lengths = np.sqrt(Rows(X).squares())
-        filled = lengths > 0
-        if not filled.all():
-            empty = (~filled).sum()
-            they = "is empty: it gets" if empty == 1 else "are empty: they get"
-            warnings.warn(f"{empty} of {len(filled)} documents {they} the label -1", EmptyDocumentsWarning)
-        if k > filled.sum(): raise ValueError(f"n_clusters must be at most {filled.sum()}, the documents that have terms: got {k}")
-        docs = divide_rows(sp.csr_array(X if filled.all() else X[filled]), lengths[filled])
-        self.labels_, self._cut = (np.full(len(filled), -1) for _ in range(2))
-        with say_if_compiling(): self._cut[filled], run = _clusters(self, docs, seed)
-        self.labels_[filled], self.record_, self.splits_, self.criterion_ = run.labels, run.record, run.splits, float(run.record[-1,1])
-        self.n_iter_ = max(len(run.record) - 1, 1)
-        D = _sums(arrays(docs), X.shape[1], run.labels, run.labels.max() + 1)
-        self.components_ = (D/np.linalg.norm(D, axis=1)[:,None]).astype(X.dtype)
-        if len(D) < k:
-            warnings.warn(f"only {len(D)} clusters, not n_clusters={k}: the documents in each are copies of one another",
-                          ConvergenceWarning)
-        return self
-
-    def predict(self, X):
-        "The cluster with the nearest centroid for each document, −1 for one that has no term in common with any, (n,)."
-        check_is_fitted(self)
-        return heaviest(Rows(check_matrix(self, X, reset=False, min_docs=1)).times(self.components_.T))
-
-    def labels(self,
-        n:int|None=None,   # clusters; all if None
-    )->np.ndarray:         # (n_docs,)
-        "The labels at the end or, for fewer clusters, those when there were `n`, before any refinement."
-        check_is_fitted(self)
-        k = len(self.components_)
-        if n is None or n == k: return self.labels_.copy()
-        if check_number("n", n, 1) > k: raise ValueError(f"n must be at most {k}, the clusters there are: got {n}")
-        if self.method == "direct": raise ValueError('there are no fewer clusters with method="direct": fit again with "rb" or "rbr"')
-        return coarser(self._cut, self.splits_, n)
-
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/22_bisection.ipynb #b9afe5e3
+@patch_to(RepeatedBisection)
+def fit(self,
+    X,        # document-term matrix, (n_docs, n_terms)
+    y=None,   # not used
+):            # the fitted estimator
+    "Find the clusters."
+    _check_options(self)
+    X = check_matrix(self, X)
+    seed = seed_of(self.random_state)
+    docs, filled = _filled(X)
+    if self.n_clusters > filled.sum():
+        raise ValueError(f"n_clusters must be at most {filled.sum()}, the documents that have terms: "
+                         f"got {self.n_clusters}")
+    self.labels_ = np.full(len(filled), -1)
+    self._cut = self.labels_.copy()
+    with say_if_compiling(): self._cut[filled], run = _clusters(self, docs, seed)
+    self.labels_[filled] = run.labels
+    self.record_, self.splits_ = run.record, run.splits
+    self.criterion_ = float(run.record[-1,1])
+    self.n_iter_ = max(len(run.record) - 1, 1)
+    D = _sums(arrays(docs), X.shape[1], run.labels, run.labels.max() + 1)
+    self.components_ = (D/np.linalg.norm(D, axis=1)[:,None]).astype(X.dtype)
+    if len(D) < self.n_clusters:
+        warnings.warn(f"only {len(D)} clusters, not n_clusters={self.n_clusters}: "
+                      "the documents in each are copies of one another", ConvergenceWarning)
+    return self
+
+# %% ../nbs/22_bisection.ipynb #31634e52
+@patch_to(RepeatedBisection)
+def predict(self,
+    X,           # documents, (n, n_terms)
+)->np.ndarray:   # −1 for a document that has no term in common with any, (n,)
+    "The cluster with the nearest centroid for each document."
+    check_is_fitted(self)
+    return heaviest(Rows(check_matrix(self, X, reset=False, min_docs=1)).times(self.components_.T))
+
+@patch_to(RepeatedBisection)
+def labels(self,
+    n:int|None=None,   # clusters; all if None
+)->np.ndarray:         # (n_docs,)
+    "The labels at the end or, for fewer clusters, those when there were `n`, before any refinement."
+    check_is_fitted(self)
+    k = len(self.components_)
+    if n is None or n == k: return self.labels_.copy()
+    if check_number("n", n, 1) > k: raise ValueError(f"n must be at most {k}, the clusters there are: got {n}")
+    if self.method == "direct":
+        raise ValueError('there are no fewer clusters with method="direct": fit again with "rb" or "rbr"')
+    return coarser(self._cut, self.splits_, n)
 
 # %% ../nbs/22_bisection.ipynb #5658c7f0
 _MOVED = dict(cluster_report="nmf2.report", ClusterReport="nmf2.report", ClusterRow="nmf2.report")
@@ -1010,5 +1045,6 @@ def __getattr__(name):
     elif name in _MOVED: place, new = _MOVED[name], name
     else: raise AttributeError(f"module 'nmf2.bisection' has no attribute {name!r}")
     from importlib import import_module
-    warnings.warn(f"nmf2.bisection.{name} is {place}.{new} now; the old name will go with version 0.3", FutureWarning, stacklevel=2)
+    warnings.warn(f"nmf2.bisection.{name} is {place}.{new} now; the old name will go with version 0.3", FutureWarning,
+                  stacklevel=2)
     return getattr(import_module(place), new)

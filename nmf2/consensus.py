@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, unit_rows
-from .core import check_choice, check_matrix, check_number, matrix_tags, progress_bar, seed_of, renamed
+from .core import check_choice, check_matrix, check_number, matrix_tags, patch_to, progress_bar, renamed, seed_of
 from .parts import in_threads
 from .nmf import NMF, nmf
 from .nnls import heaviest
@@ -323,6 +323,7 @@ def _bases(est, seed):
         raise ValueError("base must have a random_state, or all runs are the same")
     return [seeded(base, seed + 1 + q, sizes[q % len(sizes)]) for q in range(r)]
 
+# %% ../nbs/32_consensus.ipynb #568ed67a
 def check_clusters(
     n_clusters:int,   # clusters wanted
     X,                # document-term matrix, (n_docs, n_terms)
@@ -331,6 +332,7 @@ def check_clusters(
     if n_clusters > X.shape[0]:
         raise ValueError(f"n_clusters must be at most {X.shape[0]}, the number of documents, got {n_clusters}")
 
+# %% ../nbs/32_consensus.ipynb #7528a539
 def _best_labels(runs, k):
     "Labels of the run with the smallest error; without errors, of the one that agrees most with the others"
     labelings = [run.labels for run in runs]
@@ -351,6 +353,7 @@ def _columns_by(run, X, weights):
     labels = np.where(labels < k, labels, -1)       # a cluster that had no document of the fit says nothing of others
     return columns_of(labels, k=k) if weights == "standard" else weighted_columns(W, labels, weights)
 
+# %% ../nbs/32_consensus.ipynb #2b9a1a2e
 class ByVotes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     "What an estimator does with new documents if it has `runs_`, the `weights` of their columns, and their `owners`."
     def transform(self, X):
@@ -382,7 +385,8 @@ class HypergraphEnsemble(ByVotes):
     - `components_` (n_clusters, n_terms): the mean document of each cluster, of unit length
     - `runs_` list: of each run its `labels`, its `error`, its `columns` and its fitted `estimator`
     - `incidence_` (n_docs, clusters of all runs): the hypergraph, CSR
-    - `best_labels_` (n_docs,): of the run with the smallest error; without errors, of the one that agrees most with others
+    - `best_labels_` (n_docs,): of the run with the smallest error; if runs have no error, of the one that agrees most
+      with the others
     - `confidence_` (n_docs,): the share of a document's votes that its cluster has
 
     Source: Shinnou and Sasaki (2007).
@@ -394,30 +398,36 @@ class HypergraphEnsemble(ByVotes):
         weights:str="weighted",      # "weighted", "standard" or "full"
         integrate:str="bisection",   # "bisection", "kmeans", "nmf", "spectral" or "meta"
         base=None,                   # estimator to run; None for ten turns of NMF by HALS from random factors
-        n_components=None,           # clusters of a run, or several to take in turns; None for `n_clusters`, or as `base` has
+        n_components=None,           # clusters of a run, or several in turns; None: `n_clusters`, or as in `base`
         verbose:bool=False,          # show a progress bar?
         random_state=None,           # seed of the runs and of what comes after
     ):
         self.n_clusters, self.n_runs, self.weights, self.integrate = n_clusters, n_runs, weights, integrate
         self.base, self.n_components, self.verbose, self.random_state = base, n_components, verbose, random_state
 
-    def fit(self, X, y=None):
-        seed = seed_of(self.random_state)
-        bases = _bases(self, seed)
-        X = check_matrix(self, X)
-        check_clusters(self.n_clusters, X)
-        def one_run(q): return fit_run(bases[q], X, self.weights)
-        def runs(): return in_parallel(one_run, len(bases), "Running the ensemble", self.verbose)
-        self.runs_ = _saying_once(runs, len(bases))
-        self.incidence_ = sp.hstack([run.columns for run in self.runs_], format="csr")
-        self.labels_ = integrate(self.incidence_, self.n_clusters, self.integrate, seed)
-        k = max(1, self.labels_.max() + 1)
-        self.best_labels_ = _best_labels(self.runs_, k)
-        self.components_ = rows_of_length_one(centroids(X, self.labels_, k))
-        self._owners = owners(self.incidence_, self.labels_, k)
-        for_own = votes(self.incidence_, self._owners)[np.arange(X.shape[0]), self.labels_]
-        self.confidence_ = np.where(self.labels_ >= 0, for_own, 0)
-        return self
+# %% ../nbs/32_consensus.ipynb #44269577
+@patch_to(HypergraphEnsemble)
+def fit(self,
+    X,        # document-term matrix, (n_docs, n_terms)
+    y=None,   # not used
+):            # the fitted estimator
+    "Run, integrate, and count votes."
+    seed = seed_of(self.random_state)
+    bases = _bases(self, seed)
+    X = check_matrix(self, X)
+    check_clusters(self.n_clusters, X)
+    def one_run(q): return fit_run(bases[q], X, self.weights)
+    def runs(): return in_parallel(one_run, len(bases), "Running the ensemble", self.verbose)
+    self.runs_ = _saying_once(runs, len(bases))
+    self.incidence_ = sp.hstack([run.columns for run in self.runs_], format="csr")
+    self.labels_ = integrate(self.incidence_, self.n_clusters, self.integrate, seed)
+    k = max(1, self.labels_.max() + 1)
+    self.best_labels_ = _best_labels(self.runs_, k)
+    self.components_ = rows_of_length_one(centroids(X, self.labels_, k))
+    self._owners = owners(self.incidence_, self.labels_, k)
+    for_own = votes(self.incidence_, self._owners)[np.arange(X.shape[0]), self.labels_]
+    self.confidence_ = np.where(self.labels_ >= 0, for_own, 0)
+    return self
 
 # %% ../nbs/32_consensus.ipynb #d78bb522
 def stability(
@@ -659,8 +669,8 @@ class ClusterAggregation(ClusterMixin, BaseEstimator):
     def __init__(self,
         n_clusters:int=20,             # clusters wanted
         *,
-        clusterers=None,               # what is aggregated: estimators, and clusterings (n_docs,); None for those of Race
-        algorithms=None,               # what clusters again: estimators, or names like "kmeans"; None for those of `clusterers`
+        clusterers=None,               # what is aggregated: estimators, clusterings (n_docs,); None for those of Race
+        algorithms=None,               # what clusters again: estimators, names like "kmeans"; None: as `clusterers`
         threshold=.5,                  # drop entries up to this share of the clusterings; or one number for each round
         iterate:bool=True,             # aggregate again until the algorithms agree?
         max_iter:int=5,                # at most so many rounds
@@ -673,20 +683,26 @@ class ClusterAggregation(ClusterMixin, BaseEstimator):
         self.threshold, self.iterate, self.max_iter, self.agree = threshold, iterate, max_iter, agree
         self.max_entries, self.verbose, self.random_state = max_entries, verbose, random_state
 
-    def fit(self, X, y=None):
-        k = check_number("n_clusters", self.n_clusters, 1)
-        options = _options(self)
-        seed = seed_of(self.random_state)
-        X = check_matrix(self, X)
-        first, again = _lists(self, X.shape[1])
-        check_clusters(k, X)
-        def both():
-            labelings = _clusterings(first, X, seed, self.verbose)
-            return labelings, *aggregate(labelings, k, again, seed=seed + 1, **options)
-        self.labelings_, self.rounds_, self.agreed_ = _saying_once(both, len(first))
-        self.labels_ = self.rounds_[-1].labels
-        self.n_iter_ = len(self.rounds_)
-        self.components_ = rows_of_length_one(centroids(X, self.labels_, max(1, self.labels_.max() + 1)))
-        return self
-
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/32_consensus.ipynb #5822c116
+@patch_to(ClusterAggregation)
+def fit(self,
+    X,        # document-term matrix, (n_docs, n_terms)
+    y=None,   # not used
+):            # the fitted estimator
+    "Cluster, and aggregate until the algorithms agree."
+    k = check_number("n_clusters", self.n_clusters, 1)
+    options = _options(self)
+    seed = seed_of(self.random_state)
+    X = check_matrix(self, X)
+    first, again = _lists(self, X.shape[1])
+    check_clusters(k, X)
+    def both():
+        labelings = _clusterings(first, X, seed, self.verbose)
+        return labelings, *aggregate(labelings, k, again, seed=seed + 1, **options)
+    self.labelings_, self.rounds_, self.agreed_ = _saying_once(both, len(first))
+    self.labels_ = self.rounds_[-1].labels
+    self.n_iter_ = len(self.rounds_)
+    self.components_ = rows_of_length_one(centroids(X, self.labels_, max(1, self.labels_.max() + 1)))
+    return self

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
+from inspect import unwrap
 
 import numpy as np
 import scipy.sparse as sp
@@ -357,7 +358,7 @@ def patch_to(
 ):              # a decorator
     "Make a function a method of a class."
     def patched(function):
-        function.__qualname__ = f"{cls.__name__}.{function.__name__}"
+        for part in (function, unwrap(function)): part.__qualname__ = f"{cls.__name__}.{function.__name__}"
         setattr(cls, function.__name__, how(function) if how else function)
         return function
     return patched

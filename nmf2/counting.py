@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from .core import progress_bar, with_names, renamed
+from .core import patch_to, progress_bar, renamed, with_names
 
 # %% ../nbs/00_counting.ipynb #648b83e3
 def _text_of(value):
@@ -35,6 +35,7 @@ def _text_of(value):
     if isinstance(value, bytes): return "Decode it: text.decode()."
     return "Replace missing texts by '' or leave them out."
 
+# %% ../nbs/00_counting.ipynb #bf16a9d4
 def check_texts(
     texts,     # one string a document
 )->list:       # the same as a list
@@ -337,61 +338,86 @@ class TermCounter(CountVectorizer):
     _parameter_constraints = {**CountVectorizer._parameter_constraints,
                               "stop_words": "no_validation"}              # `stop_list` does it
 
-    def fit(self, raw_documents, y=None):
-        "Learn the vocabulary of a list of strings."
-        self.fit_transform(raw_documents)
-        return self
+# %% ../nbs/00_counting.ipynb #64465be4
+def _with_parameters_of(parent, own):
+    "The signature of `own`, its `**options` replaced by the parameters of the parent"
+    parameters = inspect.signature(own).parameters
+    others = [p for name, p in inspect.signature(parent).parameters.items() if name not in parameters]
+    return inspect.Signature([p for p in parameters.values() if p.kind != p.VAR_KEYWORD] + others)
 
-    def fit_transform(self, raw_documents, y=None):
-        "Learn the vocabulary, and count it: CSR (n_docs, n_terms)."
-        texts = check_texts(raw_documents)
-        check_options(self)
-        check_spaces(self, texts)
-        try: X = super().fit_transform(texts)
-        except ValueError as e:
-            if "empty vocabulary" not in str(e): raise
-            raise ValueError(_no_terms(self, len(texts))) from None
-        X.sort_indices()
-        return with_names(X, self.get_feature_names_out())
+TermCounter.__init__.__signature__ = _with_parameters_of(CountVectorizer.__init__, TermCounter.__init__)
 
-    def transform(self, raw_documents):
-        "Count the vocabulary of the fit in other texts."
-        return with_names(super().transform(check_texts(raw_documents)), self.get_feature_names_out())
+# %% ../nbs/00_counting.ipynb #96d17167
+@patch_to(TermCounter)
+def fit(self,
+    raw_documents,   # a list of strings
+    y=None,          # not used
+):                   # the fitted counter
+    "Learn the vocabulary."
+    self.fit_transform(raw_documents)
+    return self
 
-    def get_stop_words(self):
-        "The words that are left out, or None."
-        return stop_list(self.stop_words)
+@patch_to(TermCounter)
+def fit_transform(self,
+    raw_documents,   # a list of strings
+    y=None,          # not used
+):                   # CSR, (n_docs, n_terms)
+    "Learn the vocabulary, and count it."
+    texts = check_texts(raw_documents)
+    check_options(self)
+    check_spaces(self, texts)
+    try: X = super(TermCounter, self).fit_transform(texts)
+    except ValueError as e:
+        if "empty vocabulary" not in str(e): raise
+        raise ValueError(_no_terms(self, len(texts))) from None
+    X.sort_indices()
+    return with_names(X, self.get_feature_names_out())
 
-    def build_preprocessor(self):
-        "A function that makes a text ready to be cut."
-        return super().build_preprocessor() if self.preprocessor is None else partial(_prepared, self.preprocessor)
+@patch_to(TermCounter)
+def transform(self,
+    raw_documents,   # a list of strings
+):                   # CSR, (n_docs, n_terms)
+    "Count the vocabulary of the fit in other texts."
+    return with_names(super(TermCounter, self).transform(check_texts(raw_documents)), self.get_feature_names_out())
 
-    def build_tokenizer(self):
-        "A function that cuts a text into words."
-        return super().build_tokenizer() if self.tokenizer is None else partial(_cut, self.tokenizer, "tokenizer")
+# %% ../nbs/00_counting.ipynb #d4f68681
+@patch_to(TermCounter)
+def get_stop_words(self):
+    "The words that are left out, or None."
+    return stop_list(self.stop_words)
 
-    def build_analyzer(self):
-        "A function that makes of a text the terms to count."
-        analyze = super().build_analyzer()
-        return partial(_cut, analyze, "analyzer") if callable(self.analyzer) else analyze
+@patch_to(TermCounter)
+def build_preprocessor(self):
+    "A function that makes a text ready to be cut."
+    if self.preprocessor is None: return super(TermCounter, self).build_preprocessor()
+    return partial(_prepared, self.preprocessor)
 
-    def _warn_for_unused_params(self):
-        "scikit-learn's warnings, but for a pattern and a list that are there by default"
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The parameter 'token_pattern'")
-            if isinstance(self.stop_words, str): warnings.filterwarnings("ignore", "The parameter 'stop_words'")
-            super()._warn_for_unused_params()
+@patch_to(TermCounter)
+def build_tokenizer(self):
+    "A function that cuts a text into words."
+    if self.tokenizer is None: return super(TermCounter, self).build_tokenizer()
+    return partial(_cut, self.tokenizer, "tokenizer")
 
-    def _check_stop_words_consistency(self, stop_words, preprocess, tokenize):
-        "scikit-learn's warning of stop words that texts are cut through, but for a list that isn't the user's"
-        if isinstance(self.stop_words, str): return None
-        return super()._check_stop_words_consistency(stop_words, preprocess, tokenize)
+@patch_to(TermCounter)
+def build_analyzer(self):
+    "A function that makes of a text the terms to count."
+    analyze = super(TermCounter, self).build_analyzer()
+    return partial(_cut, analyze, "analyzer") if callable(self.analyzer) else analyze
 
-    def _count_vocab(self, raw_documents, fixed_vocab):
-        "What `CountVectorizer` calls to count"
-        with progress_bar(len(raw_documents), "Counting terms", self.verbose, "text") as bar:
-            counted = _shared_out(self, raw_documents, fixed_vocab, bar)
-            return counted or super()._count_vocab(_watched(raw_documents, bar), fixed_vocab)
+# %% ../nbs/00_counting.ipynb #3cd25bca
+@patch_to(TermCounter)
+def _warn_for_unused_params(self):
+    "scikit-learn's warnings, but for a pattern and a list that are there by default"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The parameter 'token_pattern'")
+        if isinstance(self.stop_words, str): warnings.filterwarnings("ignore", "The parameter 'stop_words'")
+        super(TermCounter, self)._warn_for_unused_params()
+
+@patch_to(TermCounter)
+def _check_stop_words_consistency(self, stop_words, preprocess, tokenize):
+    "scikit-learn's warning of stop words that texts are cut through, but for a list that isn't the user's"
+    if isinstance(self.stop_words, str): return None
+    return super(TermCounter, self)._check_stop_words_consistency(stop_words, preprocess, tokenize)
 
 # %% ../nbs/00_counting.ipynb #16725696
 def _shared_out(counter, texts, fixed, bar):
@@ -414,11 +440,10 @@ def _shared_out(counter, texts, fixed, bar):
     numbers, X = join_shares(counted)
     return (numbers, X) if numbers else None        # without a single word, let scikit-learn complain
 
-# %% ../nbs/00_counting.ipynb #64465be4
-def _with_parameters_of(parent, own):
-    "The signature of `own`, its `**options` replaced by the parameters of the parent"
-    parameters = inspect.signature(own).parameters
-    others = [p for name, p in inspect.signature(parent).parameters.items() if name not in parameters]
-    return inspect.Signature([p for p in parameters.values() if p.kind != p.VAR_KEYWORD] + others)
-
-TermCounter.__init__.__signature__ = _with_parameters_of(CountVectorizer.__init__, TermCounter.__init__)
+# %% ../nbs/00_counting.ipynb #79dabede
+@patch_to(TermCounter)
+def _count_vocab(self, raw_documents, fixed_vocab):
+    "What `CountVectorizer` calls to count"
+    with progress_bar(len(raw_documents), "Counting terms", self.verbose, "text") as bar:
+        counted = _shared_out(self, raw_documents, fixed_vocab, bar)
+        return counted or super(TermCounter, self)._count_vocab(_watched(raw_documents, bar), fixed_vocab)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_choice, check_matrix, check_number
+from .core import check_choice, check_matrix, check_number, patch_to
 from .data import WORDS, Corpus
 from .formats import plural
 from .tree import Tree, largest
@@ -35,6 +35,17 @@ def _has_rows(values):
     if isinstance(values, np.ndarray) and values.dtype.kind != "O": return False
     return any(isinstance(v, (list, tuple, dict, set)) or getattr(v, "ndim", 0) for v in values)
 
+# %% ../nbs/40_evaluate.ipynb #97fab7bd
+def _alike(values, name):
+    "The list, if all are strings or none is, and nothing is missing"
+    for i, value in enumerate(values):
+        if value is None or type(value).__name__ == "NAType" or np.ndim(value) == 0 and value != value:
+            raise ValueError(f"{name}[{i}] is {value!r}: every document needs an entry")
+    if len({isinstance(value, str) for value in values}) == 2:
+        raise ValueError(f"{name} must be all numbers or all strings, and has both")
+    return values
+
+# %% ../nbs/40_evaluate.ipynb #f985d062
 def _array(values, name):
     "`values` as an array of whole numbers or of strings, whatever they came in"
     if hasattr(values, "to_numpy"): values = values.to_numpy()
@@ -49,21 +60,12 @@ def _array(values, name):
     if isinstance(values, np.ndarray) and values.dtype.kind != "O": return values
     return np.array(_alike(list(values), name))
 
-# %% ../nbs/40_evaluate.ipynb #97fab7bd
-def _alike(values, name):
-    "The list, if all are strings or none is, and nothing is missing"
-    for i, value in enumerate(values):
-        if value is None or type(value).__name__ == "NAType" or np.ndim(value) == 0 and value != value:
-            raise ValueError(f"{name}[{i}] is {value!r}: every document needs an entry")
-    if len({isinstance(value, str) for value in values}) == 2:
-        raise ValueError(f"{name} must be all numbers or all strings, and has both")
-    return values
-
 # %% ../nbs/40_evaluate.ipynb #e07a76d3
 def _whole(values, name):
     "Floats as whole numbers, if they are"
     wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
-    if len(wrong): raise ValueError(f"{name}[{wrong[0]}] is {values[wrong[0]]}: every document needs the number of its group")
+    if len(wrong):
+        raise ValueError(f"{name}[{wrong[0]}] is {values[wrong[0]]}: every document needs the number of its group")
     if np.abs(values).max() >= (limit := 2.**min(np.finfo(values.dtype).nmant + 1, 53)):
         raise ValueError(f"{name} has floats of {limit:.0f} or more, which aren't told apart from their neighbours: "
                          "give whole numbers or strings")
@@ -106,16 +108,35 @@ def _checked_classes(classes, unlabelled):
     numbers, names = group_numbers(classes, "classes")
     if unlabelled == "class": return _none_as_group(numbers, names, "(none)")
     if unlabelled == "error" and (numbers < 0).any():
-        raise ValueError(f"{(numbers < 0).sum():,} of {len(numbers):,} documents have no class (−1 or ''). Leave them out with "
-                         "unlabelled='drop'; or, when comparing two clusterings, count them as a class with unlabelled='class'")
+        raise ValueError(f"{(numbers < 0).sum():,} of {len(numbers):,} documents have no class (−1 or ''). "
+                         "Leave them out with unlabelled='drop'; or, when comparing two clusterings, count them as a "
+                         "class with unlabelled='class'")
     return numbers, names
 
 # %% ../nbs/40_evaluate.ipynb #47d3a200
+def _convention(n_outliers, outliers, n_unknown):
+    "What was done with outliers, and with documents without a class"
+    said = []
+    if n_outliers:
+        said.append(f"{plural(n_outliers, 'outlier')} {'as one cluster' if outliers == 'cluster' else 'left out'}")
+    if n_unknown: said.append(f"{plural(n_unknown, 'document')} without a class left out")
+    return ", ".join(said) or "no outliers"
+
+# %% ../nbs/40_evaluate.ipynb #b642e402
+def _filled(table):
+    "Without empty clusters and classes"
+    counts = table.counts
+    counts.sum_duplicates()
+    rows, cols = (np.flatnonzero(counts.sum(axis)) for axis in (1, 0))
+    if (len(rows), len(cols)) == counts.shape: return table
+    return table._replace(counts=counts[rows][:,cols], clusters=table.clusters[rows], classes=table.classes[cols])
+
+# %% ../nbs/40_evaluate.ipynb #20f79ad4
 def contingency(
     labels,                      # what was found, whole numbers or strings, −1 or '' for outliers, (n_docs,)
     classes,                     # what is known, likewise, (n_docs,)
     outliers:str="cluster",      # "cluster": documents with label −1 are one more cluster; "drop": they don't count
-    unlabelled:str="error",      # documents with class −1 or '': "error", "drop" to leave them out, "class" for one more class
+    unlabelled:str="error",      # documents with class −1 or '': "error", "drop" them, "class" for one more class
 )->Contingency:
     "The table of clusters and classes."
     check_choice("outliers", outliers, OUTLIERS)
@@ -130,22 +151,8 @@ def contingency(
     use = known & (rows >= 0)
     if not use.any(): raise ValueError("no document is left to measure: all are outliers or have no class")
     counts = sp.csr_array((np.ones(use.sum(), np.int64), (rows[use], cols[use])), shape=(len(clusters), len(names)))
-    return _filled(Contingency(counts, clusters, names, n_outliers, _convention(n_outliers, outliers, int((~known).sum()))))
-
-def _convention(n_outliers, outliers, n_unknown):
-    "What was done with outliers, and with documents without a class"
-    said = [f"{plural(n_outliers, 'outlier')} {'as one cluster' if outliers == 'cluster' else 'left out'}"]*(n_outliers > 0)
-    said += [f"{plural(n_unknown, 'document')} without a class left out"]*(n_unknown > 0)
-    return ", ".join(said) or "no outliers"
-
-# %% ../nbs/40_evaluate.ipynb #b642e402
-def _filled(table):
-    "Without empty clusters and classes"
-    counts = table.counts
-    counts.sum_duplicates()
-    rows, cols = (np.flatnonzero(counts.sum(axis)) for axis in (1, 0))
-    if (len(rows), len(cols)) == counts.shape: return table
-    return table._replace(counts=counts[rows][:,cols], clusters=table.clusters[rows], classes=table.classes[cols])
+    said = _convention(n_outliers, outliers, int((~known).sum()))
+    return _filled(Contingency(counts, clusters, names, n_outliers, said))
 
 # %% ../nbs/40_evaluate.ipynb #9c0835ae
 FULL = 1e7           # cells of a table that may be filled with zeros
@@ -180,32 +187,38 @@ def confusion(
                           n_matched=len(pairs[0]))
 
 # %% ../nbs/40_evaluate.ipynb #a905aac2
-def _to_text(table, most=30):
+@patch_to(Contingency)
+def __repr__(table, most=30):
     "The table as lines of text"
     body = table.counts[:most,:most].toarray()
-    head = ["", *map(str, table.classes[:most]), "all"]
-    lines = [head] + [[str(name), *(f"[{n}]" if i == j < table.n_matched else f"{n} " for j, n in enumerate(row)), f"{total} "]
-                      for i, (name, row, total) in enumerate(zip(table.clusters, body, table.counts.sum(1)))]
-    wide = [max(len(line[j]) for line in lines) for j in range(len(head))]
+    lines = [["", *map(str, table.classes[:most]), "all"]]
+    for i, (name, row, total) in enumerate(zip(table.clusters, body, table.counts.sum(1))):
+        cells = (f"[{n}]" if i == j < table.n_matched else f"{n} " for j, n in enumerate(row))
+        lines.append([str(name), *cells, f"{total} "])
+    wide = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
     text = "\n".join("  ".join(word.rjust(w) for word, w in zip(line, wide)).rstrip() for line in lines)
     R, C = table.counts.shape
-    return text + (f"\n({R} clusters, {C} classes; not all shown)" if max(R, C) > most else "") + f"\n({table.convention})"
+    more = f"\n({R} clusters, {C} classes; not all shown)" if max(R, C) > most else ""
+    return f"{text}{more}\n({table.convention})"
 
-def _to_html(table, most=30):
+# %% ../nbs/40_evaluate.ipynb #2590c20e
+def _html_cell(n, matched):
+    "A cell of the table: matched pairs in a frame, zeros pale"
+    frame = "border:2px solid currentColor;font-weight:600;" if matched else "opacity:.4;" if n == 0 else ""
+    return f"<td style='{frame}text-align:right'>{n}</td>"
+
+@patch_to(Contingency)
+def _repr_html_(table, most=30):
     "The table as HTML"
     body = table.counts[:most,:most].toarray()
-    def cell(i, j, n):
-        frame = "border:2px solid currentColor;font-weight:600;" if i == j < table.n_matched else "opacity:.4;" if n == 0 else ""
-        return f"<td style='{frame}text-align:right'>{n}</td>"
-    rows = [f"<tr><th>{html.escape(str(name))}</th>{''.join(cell(i, j, n) for j, n in enumerate(row))}<td style='text-align:right'>{total}</td></tr>"
-            for i, (name, row, total) in enumerate(zip(table.clusters, body, table.counts.sum(1)))]
+    rows = []
+    for i, (name, row, total) in enumerate(zip(table.clusters, body, table.counts.sum(1))):
+        cells = "".join(_html_cell(n, i == j < table.n_matched) for j, n in enumerate(row))
+        rows.append(f"<tr><th>{html.escape(str(name))}</th>{cells}<td style='text-align:right'>{total}</td></tr>")
     head = "".join(f"<th>{html.escape(str(name))}</th>" for name in [*table.classes[:most], "all"])
     R, C = table.counts.shape
     more = f"{R} clusters, {C} classes; not all shown. " if max(R, C) > most else ""
     return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table><p>{more}{html.escape(table.convention)}</p>"
-
-Contingency.__repr__ = Contingency.__str__ = _to_text
-Contingency._repr_html_ = _to_html
 
 # %% ../nbs/40_evaluate.ipynb #cfeccd21
 def _accuracy(counts): return float(counts[best_matching(counts)].sum()/counts.sum())
@@ -216,9 +229,9 @@ def accuracy(
     outliers:str="cluster",
     unlabelled:str="error",
 )->float:                    # 0 to 1
-    """The share of documents whose cluster is matched with their class. Outliers as a cluster may be matched like any other.
+    """The share of documents whose cluster is matched with their class.
 
-    Source: Xu, Liu and Gong (2003), Equation 12.
+    Outliers that are a cluster may be matched like any other. Source: Xu, Liu and Gong (2003), Equation 12.
     """
     return _accuracy(contingency(labels, classes, outliers, unlabelled).counts)
 
@@ -265,7 +278,7 @@ def nmi(
     outliers:str="cluster",
     unlabelled:str="error",
     *,
-    average:str="arithmetic",   # of both entropies: "arithmetic" as scikit-learn, "max" as Xu, Liu and Gong, "geometric", "min"
+    average:str="arithmetic",   # of both entropies: "arithmetic", as scikit-learn, "geometric", "min", or "max", as Xu
 )->float:                       # 0 to 1
     """Normalized mutual information. One cluster and one class: 1; only one of both: 0.
 
@@ -317,7 +330,8 @@ def _entropy(counts):
     "Σ over clusters of size · entropy, over the logarithm of the number of classes"
     if counts.shape[1] == 1: return 0.
     cells, rows = counts.tocoo(), counts.sum(1)
-    return max(float(-(cells.data*np.log(cells.data/rows[cells.row])).sum()/counts.sum()/np.log(counts.shape[1])), 0.) + 0.
+    mixed = -(cells.data*np.log(cells.data/rows[cells.row])).sum()
+    return max(float(mixed/counts.sum()/np.log(counts.shape[1])), 0.) + 0.
 
 # %% ../nbs/40_evaluate.ipynb #688bb781
 def purity(
@@ -335,7 +349,7 @@ def entropy(
     outliers:str="cluster",
     unlabelled:str="error",
 )->float:                       # 0 to 1, small is good
-    """How mixed the classes are within clusters, as a share of the logarithm of the number of classes; 0 if there is only one.
+    """How mixed the classes are within clusters, as a share of the logarithm of their number; 0 if there is only one.
 
     Source: Zhao and Karypis (2004); the measure of Shinnou and Sasaki (2007).
     """
@@ -372,15 +386,16 @@ def scores(
     "All measures of clusters beside classes, and what was counted how."
     table = contingency(labels, classes, outliers, unlabelled)
     counts = table.counts
-    return Scores(_accuracy(counts), _nmi(counts, "arithmetic"), _nmi(counts, "max"), _ami(counts, "arithmetic"), _ari(counts),
-                  _purity(counts), _entropy(counts), int(counts.sum()), *counts.shape, table.n_outliers, table.convention)
+    measures = [_accuracy(counts), _nmi(counts, "arithmetic"), _nmi(counts, "max"), _ami(counts, "arithmetic"),
+                _ari(counts), _purity(counts), _entropy(counts)]
+    return Scores(*measures, int(counts.sum()), *counts.shape, table.n_outliers, table.convention)
 
 # %% ../nbs/40_evaluate.ipynb #d71a0778
 def _tree_of(tree):
     "A `Tree`, or that of a fitted model"
     tree = getattr(tree, "tree_", tree)
-    if not isinstance(tree, Tree): raise ValueError(f"tree must be a Tree or a fitted HierNMF2, got {type(tree).__name__}")
-    return tree
+    if isinstance(tree, Tree): return tree
+    raise ValueError(f"tree must be a Tree or a fitted HierNMF2, got {type(tree).__name__}")
 
 class NodeCounts(NamedTuple):
     "Documents of each class at each node of a tree"
@@ -405,7 +420,8 @@ def node_counts(
     below, aside = np.zeros((2, len(nodes), len(names)), np.int64)
     for i, node in reversed(list(enumerate(nodes))):
         aside[i] = counted(node.outliers)
-        below[i] = aside[i] + (sum(below[place[child.id]] for child in node.children) if node.children else counted(node.docs))
+        handed_down = [below[place[child.id]] for child in node.children] or [counted(node.docs)]
+        below[i] = aside[i] + sum(handed_down)
     return NodeCounts(place, below, aside)
 
 # %% ../nbs/40_evaluate.ipynb #d97639b0
@@ -430,7 +446,8 @@ def nmi_by_split(
     average:str="arithmetic",
 )->np.ndarray:                  # with 2 leaves, with 3, and so on, (n_leaves - 1,)
     "NMI of the leaves after every split. Source: Kuang and Park (2013), Section 5."
-    check_choice("outliers", outliers, OUTLIERS), check_choice("average", average, AVERAGES)
+    check_choice("outliers", outliers, OUTLIERS)
+    check_choice("average", average, AVERAGES)
     tree, (place, below, aside) = _tree_of(tree), node_counts(tree, classes, unlabelled)
     kept = below - aside
     split = np.array([[place[id + side] for side in ("0", "1", "")] for id in tree.splits], int).reshape(-1, 3)
@@ -482,7 +499,10 @@ def dendrogram_purity(
     classes,                    # what is known, whole numbers or strings, (n_docs,)
     unlabelled:str="error",     # as in `contingency`
 )->float:                       # above 0, to 1; 1 if no two documents are of the same class
-    "The mean share of their class in the smallest node with two documents of a class. Source: Heller and Ghahramani (2005)."
+    """The mean share of their class in the smallest node with two documents of a class.
+
+    Source: Heller and Ghahramani (2005).
+    """
     tree = _tree_of(tree)
     place, below, _ = node_counts(tree, classes, unlabelled)
     pairs = below*(below - 1)/2
@@ -511,6 +531,7 @@ def _composite(X, rows, scale):
     if not sp.issparse(part): return scale[rows].astype(float) @ part
     return np.bincount(part.indices, part.data*np.repeat(scale[rows], np.diff(part.indptr)), X.shape[1])
 
+# %% ../nbs/40_evaluate.ipynb #6a0ff7df
 def dasgupta_cost(
     tree,                     # a `Tree` or a fitted model that has one
     X,                        # document-term matrix, CSR or dense, (n_docs, n_terms)
@@ -519,13 +540,16 @@ def dasgupta_cost(
 )->float:                     # small is good
     "What the pairs of documents pay for being together in large nodes only. Source: Dasgupta (2016)."
     tree = _tree_of(tree)
-    X = check_matrix(tree, X, reset=False, n_terms=np.shape(X)[-1], min_docs=1)        # its terms may be others than the tree's
-    if X.shape[0] != tree.n_docs: raise ValueError(f"X must have the tree's {tree.n_docs:,} documents, got {X.shape[0]:,}")
+    X = check_matrix(tree, X, reset=False, n_terms=np.shape(X)[-1], min_docs=1)     # terms may differ from the tree's
+    if X.shape[0] != tree.n_docs:
+        raise ValueError(f"X must have the tree's {tree.n_docs:,} documents, got {X.shape[0]:,}")
     lengths = np.sqrt(np.asarray((X.multiply(X) if sp.issparse(X) else X*X).sum(1, dtype=np.float64)).ravel())
-    scale, cost, done = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0), 0., {}
+    scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    cost, done = 0., {}
     for node in reversed(list(tree)):                               # children before parents
         own = node.outliers if node.children else np.concatenate([node.docs, node.outliers])
-        parts = [(_composite(X, own, scale), len(own), (scale[own] > 0).sum(), 0.)] + [done.pop(c.id) for c in node.children]
+        parts = [(_composite(X, own, scale), len(own), (scale[own] > 0).sum(), 0.)]
+        parts += [done.pop(child.id) for child in node.children]
         D, size, filled, inside = (sum(values) for values in zip(*parts))
         together = ((D*D).sum() - filled)/2
         cost += size*(together - inside)
@@ -540,8 +564,8 @@ def _terms_of(topic, n, number):
     if number is not None and all(isinstance(term, str) for term in topic):
         return np.array([number.get(term, -1) for term in dict.fromkeys(topic)], int)
     if not all(isinstance(term, (int, np.integer)) and not isinstance(term, bool) for term in topic):
-        raise ValueError("topics in lists must be numbers of terms, or words together with vocab; weights come in an array "
-                         f"(k, n_terms). Got {topic[:3]}")
+        raise ValueError("topics in lists must be numbers of terms, or words together with vocab; "
+                         f"weights come in an array (k, n_terms). Got {topic[:3]}")
     if min(topic, default=0) < 0: raise ValueError(f"topics name term {min(topic)}; the first is number 0")
     return np.array(list(dict.fromkeys(topic)), int)
 
@@ -551,21 +575,23 @@ def _places(vocab):
     number = {str(word): j for j, word in enumerate(vocab)}
     if len(number) == len(vocab): return number
     words, times = np.unique([str(word) for word in vocab], return_counts=True)
-    raise ValueError(f"vocab has {str(words[times.argmax()])!r} {times.max()} times: every term needs a name of its own")
+    word = str(words[times.argmax()])
+    raise ValueError(f"vocab has {word!r} {times.max()} times: every term needs a name of its own")
 
 # %% ../nbs/40_evaluate.ipynb #eca3624a
 def _heaviest_of_weights(topics, n, n_terms):
     "The heaviest terms of each row of an array"
     if n_terms not in (None, topics.shape[1]):
-        raise ValueError(f"topics have {topics.shape[1]:,} terms, and {n_terms:,} are expected: use the matrix or the vocab "
-                         "they come from, or give the topics as lists of words")
+        raise ValueError(f"topics have {topics.shape[1]:,} terms, and {n_terms:,} are expected: "
+                         "use the matrix or the vocab they come from, or give the topics as lists of words")
     return [largest(topic.astype(float), n) for topic in topics]
 
 def _heaviest_of_lists(topics, n, n_terms, vocab):
     "The first terms of each list, as numbers"
-    if isinstance(topics, str) or not hasattr(topics, "__iter__") or not len(topics := list(topics)) or np.ndim(topics[0]) == 0:
-        raise ValueError("topics must be weights (k, n_terms), a fitted model with components_, or a list with a list for each "
-                         "topic, at least one")
+    is_list = hasattr(topics, "__iter__") and not isinstance(topics, str)
+    if not is_list or not len(topics := list(topics)) or np.ndim(topics[0]) == 0:
+        raise ValueError("topics must be weights (k, n_terms), a fitted model with components_, "
+                         "or a list with a list for each topic, at least one")
     number = None if vocab is None else _places(vocab)
     lists = [_terms_of(topic, n, number) for topic in topics]
     if n_terms is not None and max(map(np.max, filter(len, lists)), default=-1) >= n_terms:
@@ -582,7 +608,8 @@ def top_numbers(
     "The heaviest terms of each topic. Terms without weight are none of them."
     check_number("n", n, 1)
     if vocab is not None and n_terms not in (None, len(vocab)):
-        raise ValueError(f"vocab has {len(vocab):,} terms, and {n_terms:,} are expected, one for each column of the matrix")
+        raise ValueError(f"vocab has {len(vocab):,} terms, and {n_terms:,} are expected, "
+                         "one for each column of the matrix")
     topics = getattr(topics, "components_", topics)
     if hasattr(topics, "to_numpy"): topics = topics.to_numpy()
     if sp.issparse(topics): topics = topics.toarray()
@@ -658,16 +685,18 @@ def _found_columns(corpus, words):
 
 def _own_words(topics):
     "The words of topics given as lists of words, else None"
-    if isinstance(topics, (list, tuple)) and topics and all(isinstance(topic, (list, tuple, np.ndarray)) for topic in topics):
-        words = [word for topic in topics for word in topic]
-        if words and all(isinstance(word, str) for word in words): return sorted(set(words))
+    if not isinstance(topics, (list, tuple)) or not topics: return None
+    if not all(isinstance(topic, (list, tuple, np.ndarray)) for topic in topics): return None
+    words = [word for topic in topics for word in topic]
+    return sorted(set(words)) if words and all(isinstance(word, str) for word in words) else None
 
 # %% ../nbs/40_evaluate.ipynb #ed3190ee
 def _blocks(X, words, window, lowercase):
     "Zeros and ones of some words in a corpus or in texts"
     if isinstance(X, Corpus):
         if window is None: return [_found_columns(X, words)]
-        if X.texts is None: raise ValueError("window needs the order of words, and this Corpus has counts only: leave it at None")
+        if X.texts is None:
+            raise ValueError("window needs the order of words, and this Corpus has counts only: leave it at None")
         X = X.texts
     X = list(X)
     if not X or not all(isinstance(text, (str, list, tuple)) for text in X):
@@ -685,7 +714,8 @@ def _reference(X, window):
                          f"got {type(X).__name__}")
     if hasattr(X, "to_numpy"): X = X.to_numpy()
     if matrix and not X.shape[0]: raise ValueError("X has no documents: at least one is needed to count in")
-    if window is not None and matrix: raise ValueError("window needs the order of words: give texts in place of the matrix")
+    if window is not None and matrix:
+        raise ValueError("window needs the order of words: give texts in place of the matrix")
     if window is not None: check_number("window", window, 2)
     return X
 
@@ -706,8 +736,11 @@ def _occurrences(topics, X, n, window, vocab):
     used = np.unique(np.concatenate(lists))
     used = used[used >= 0]
     if matrix: blocks = [_columns(X, used)]
-    else: blocks = _blocks(X, [str(vocab[j]) for j in used], window, all(str(w) == str(w).lower() for w in vocab))
-    return _count(blocks, [np.searchsorted(used, topic[topic >= 0]) for topic in lists]), [len(topic) for topic in lists]
+    else:
+        lowercase = all(str(word) == str(word).lower() for word in vocab)
+        blocks = _blocks(X, [str(vocab[j]) for j in used], window, lowercase)
+    places = [np.searchsorted(used, topic[topic >= 0]) for topic in lists]
+    return _count(blocks, places), [len(topic) for topic in lists]
 
 # %% ../nbs/40_evaluate.ipynb #fe07307f
 class Coherence(NamedTuple):
@@ -733,12 +766,12 @@ def _coherence(topics, X, n, window, vocab, value):
 
 # %% ../nbs/40_evaluate.ipynb #5e5ae3e8
 def umass_coherence(
-    topics,               # weights (k, n_terms), a fitted model with `components_`, or lists of term numbers or of words
+    topics,               # weights (k, n_terms), a fitted model with `components_`, or lists of term numbers or words
     X,                    # what to count in: a document-term matrix with the same terms, a `Corpus`, or texts
     n:int=20,             # words of each topic
     eps:float=1.,         # added to the documents with both words
     *,
-    vocab=None,           # the terms in words, (n_terms,), each once: to find them in a corpus or texts, or for topics given in words
+    vocab=None,           # the terms in words, (n_terms,), each once: for a corpus, texts, or topics given in words
 )->Coherence:             # at most about 0, the larger the better
     """Log shares of documents with a word that have another, summed over pairs.
 
@@ -760,7 +793,7 @@ def npmi_coherence(
     X,
     n:int=10,
     *,
-    window:int|None=None,    # count in windows of so many words that slide along the texts, 10 is usual; None for whole documents
+    window:int|None=None,    # count in sliding windows of so many words, 10 is usual; None for whole documents
     vocab=None,              # as in `umass_coherence`
 )->Coherence:                # −1 to 1, 0 for chance
     "How much oftener than by chance top words meet, as a mean over pairs. Source: Lau, Newman and Baldwin (2014)."

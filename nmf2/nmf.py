@@ -338,6 +338,7 @@ def _missing(
         if error[worst] > 1e-10*whole[worst] and missing @ missing > 1e-10*whole[worst]: return missing
     return None
 
+# %% ../nbs/12_nmf.ipynb #ecc83d21
 def revive_topics(
     docs:Rows,       # the matrix
     W:np.ndarray,    # weights, (n_docs, k), changed in place
@@ -389,6 +390,7 @@ class Point(NamedTuple):
     error:float          # squared, of `here`
     pace:Pace            # how far to look ahead
 
+# %% ../nbs/12_nmf.ipynb #a7dfec7f
 def _turn(
     point:Point,
     weights:Half,        # the first half of the turn
@@ -476,6 +478,7 @@ def _check_choices(solver, init, extrapolate, W0, Ht0):
     if init != "custom" and not (W0 is None and Ht0 is None):
         raise ValueError(f"W and H are what init='custom' starts from, not init={init!r}")
 
+# %% ../nbs/12_nmf.ipynb #0dabe82d
 def _check_numbers(k, tol, max_iter, ridge, sparsity):
     "Stop at numbers that are out of range"
     check_number("n_components", k, 1)
@@ -515,6 +518,18 @@ def _given(X, k, W0, Ht0):
     if Ht0 is None: Ht0 = nnls(W0.T @ W0, _transposed(X).times(W0))
     return np.array(W0, X.dtype), np.array(Ht0, X.dtype)
 
+# %% ../nbs/12_nmf.ipynb #9bb1f33e
+def _begin(X, size, k, init, W0, Ht0, seed):
+    "Weights and topics to begin with: those given, or those of a start by name"
+    if init == "custom": return _given(X, k, None if W0 is None else np.asarray(W0)/size, Ht0)
+    return first_factors(X, k, init, np.random.RandomState(seed % 2**32))
+
+def _at_full_size(turns, size, given):
+    "What was found for documents that were divided by `size`, for those that were `given`, and in their type"
+    T = turns.T.astype(given.dtype)
+    W = turns.W*turns.W.dtype.type(size) if turns.W.dtype == given.dtype else memberships(given, T)
+    return turns._replace(W=W, T=T, error=turns.error*size, record=turns.record*(1, size))
+
 # %% ../nbs/12_nmf.ipynb #6af22803
 def nmf(
     X,                        # document-term matrix, CSR or dense, nonnegative, (n_docs, n_terms)
@@ -548,15 +563,23 @@ def nmf(
     if (solver, init) == ("mu", "nndsvd"): init = "nndsvda"
     found = []
     for i in range(check_number("n_init", n_init, 1)):
-        rng = np.random.RandomState((seed + i) % 2**32)
-        if init == "custom": W, T = _given(X, k, None if W0 is None else np.asarray(W0)/size, Ht0)
-        else: W, T = first_factors(X, k, init, rng)
+        W, T = _begin(X, size, k, init, W0, Ht0, seed + i)
         pair = SOLVERS[solver](ridge, sparsity), SOLVERS[solver](ridge, sparsity)
         found.append(take_turns(X, W, T, pair, tol, max_iter, extrapolate))
-    best = min(found, key=lambda turns: turns.error)
-    T = best.T.astype(given.dtype)
-    W = best.W*X.dtype.type(size) if X.dtype == given.dtype else memberships(given, T)
-    return best._replace(W=W, T=T, error=best.error*size, record=best.record*(1, size))
+    return _at_full_size(min(found, key=lambda turns: turns.error), size, given)
+
+# %% ../nbs/12_nmf.ipynb #5f95d498
+def _turns_of(est, X, W, H):
+    "The factorization by the parameters of an estimator, with a warning if it stopped early"
+    with single_blas():
+        turns = nmf(X, est.n_components, est.solver, init=est.init, n_init=est.n_init,
+                    W0=W, Ht0=None if H is None else np.transpose(H),
+                    tol=est.tol, max_iter=est.max_iter, extrapolate=est.extrapolate,
+                    ridge=est.ridge, sparsity=est.sparsity, random_state=est.random_state)
+    if not turns.converged and est.tol > 0:
+        warnings.warn(f"stopped at max_iter={est.max_iter} before reaching tol={est.tol}: raise either",
+                      ConvergenceWarning, stacklevel=2)
+    return turns
 
 # %% ../nbs/12_nmf.ipynb #d7103770
 class NMF(TopicModel):
@@ -598,14 +621,7 @@ class NMF(TopicModel):
     def fit_transform(self, X, y=None, W=None, H=None):
         "Fit, and give the weights of the training documents, (n_docs, n_components); from W or H with init=\"custom\"."
         X = check_matrix(self, X)
-        with single_blas():
-            turns = nmf(X, self.n_components, self.solver, init=self.init, n_init=self.n_init,
-                        W0=W, Ht0=None if H is None else np.transpose(H),
-                        tol=self.tol, max_iter=self.max_iter, extrapolate=self.extrapolate,
-                        ridge=self.ridge, sparsity=self.sparsity, random_state=self.random_state)
-        if not turns.converged and self.tol > 0:
-            warnings.warn(f"stopped at max_iter={self.max_iter} before reaching tol={self.tol}: raise either",
-                          ConvergenceWarning)
+        turns = _turns_of(self, X, W, H)
         self.components_ = np.ascontiguousarray(turns.T.T)
         self.n_components_ = len(self.components_)
         self.labels_ = heaviest(turns.W)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, composites, refine, unit_rows
-from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, stream, renamed
+from .core import check_choice, check_matrix, check_number, matrix_tags, patch_to, renamed, seed_of, stream
 from .hier import TreeEstimator
 from .cutting import stored
 from .nmf import NMF
@@ -126,7 +126,8 @@ def kmeans(
     if sp.issparse(Y) and Y.nnz < 2**31: Y = _short_indices(Y)
     with threadpool_limits(1):
         found = KMeans(k, init=init, n_init=n_init, max_iter=max_iter, random_state=seed % 2**32).fit(Y)
-    found.cluster_centers_ = np.maximum(found.cluster_centers_, Y.min())   # it centres dense points: rounding may go below
+    # scikit-learn centres dense points first: rounding may bring the centres below the least number
+    found.cluster_centers_ = np.maximum(found.cluster_centers_, Y.min())
     return found
 
 def _short_indices(Y):
@@ -209,34 +210,44 @@ class AverageAssociation(ClusterMixin, BaseEstimator):
 
     def _rows(self, Y): return rows_of_length_one(Y, self._least) if self.normalize_rows else Y
 
-    def fit(self, X, y=None):
-        k = check_number("n_clusters", self.n_clusters, 1)
-        n_init = check_number("n_init", self.n_init, 1)
-        seed = seed_of(self.random_state)
-        X = check_matrix(self, X)
-        filled = Rows(X).filled()
-        _enough(k, filled)
-        self.sum_ = row_sum(X)
-        self.leading_ = leading(self._weighted(X[filled]), k, seed=seed)
-        self._least = 1e-8*np.linalg.norm(self.leading_.U, axis=1).max()
-        Y = self._rows(self.leading_.U)
-        found = kmeans(Y, k, n_init=n_init, seed=seed)
-        self._centers = found.cluster_centers_
-        self.labels_ = spread(found.labels_, filled)
-        self.embedding_ = _spread_rows(Y, filled)
-        self.components_ = centroids(X, self.labels_, k)
-        return self
-
-    def predict(self, X):
-        "The cluster whose centre is nearest, −1 for empty documents, (n,)."
-        check_is_fitted(self)
-        X = check_matrix(self, X, reset=False, min_docs=1)
-        filled = Rows(X).filled()
-        _, sizes, V, _ = self.leading_
-        Y = self._weighted(X[filled]) @ np.divide(V, sizes, out=np.zeros_like(V), where=sizes > 0)
-        return spread(nearest(self._rows(Y), self._centers), filled)
-
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/30_partitions.ipynb #c669c934
+@patch_to(AverageAssociation)
+def fit(self,
+    X,        # documents as rows, (n_docs, n_terms)
+    y=None,   # not used
+):            # the fitted estimator
+    "Find the clusters."
+    k = check_number("n_clusters", self.n_clusters, 1)
+    n_init = check_number("n_init", self.n_init, 1)
+    seed = seed_of(self.random_state)
+    X = check_matrix(self, X)
+    filled = Rows(X).filled()
+    _enough(k, filled)
+    self.sum_ = row_sum(X)
+    self.leading_ = leading(self._weighted(X[filled]), k, seed=seed)
+    self._least = 1e-8*np.linalg.norm(self.leading_.U, axis=1).max()
+    Y = self._rows(self.leading_.U)
+    found = kmeans(Y, k, n_init=n_init, seed=seed)
+    self._centers = found.cluster_centers_
+    self.labels_ = spread(found.labels_, filled)
+    self.embedding_ = _spread_rows(Y, filled)
+    self.components_ = centroids(X, self.labels_, k)
+    return self
+
+# %% ../nbs/30_partitions.ipynb #c3adcb5b
+@patch_to(AverageAssociation)
+def predict(self,
+    X,           # documents, (n, n_terms)
+)->np.ndarray:   # −1 for empty documents, (n,)
+    "The cluster whose centre is nearest."
+    check_is_fitted(self)
+    X = check_matrix(self, X, reset=False, min_docs=1)
+    filled = Rows(X).filled()
+    _, sizes, V, _ = self.leading_
+    Y = self._weighted(X[filled]) @ np.divide(V, sizes, out=np.zeros_like(V), where=sizes > 0)
+    return spread(nearest(self._rows(Y), self._centers), filled)
 
 # %% ../nbs/30_partitions.ipynb #5028b858
 class NormalizedCutClustering(AverageAssociation):
@@ -413,46 +424,58 @@ class PDDP(ClusterMixin, BaseEstimator):
     ):
         self.n_clusters, self.kmeans, self.choice, self.random_state = n_clusters, kmeans, choice, random_state
 
-    def fit(self, X, y=None):
-        k = check_number("n_clusters", self.n_clusters, 1)
-        seed = seed_of(self.random_state)
-        _check_pddp(self)
-        X, filled = _points(self, X)
-        _enough(k, filled)
-        inside = X if filled.all() else X[filled]
-        self.cuts_, names = divide(inside, k, self.choice, seed)
-        self.names_ = np.full(len(filled), "", object)
-        self.names_[filled] = names
-        found = len(self.cuts_) + 1
-        if found < k:
-            warnings.warn(f"n_clusters={k} can't be had: there are only {found} different documents", stacklevel=2)
-        labels = numbered(names, self.cuts_)
-        self.components_ = centroids(inside, labels, found)
-        if self.kmeans: labels, self.components_ = _with_kmeans(self, inside, labels, seed)
-        self.labels_ = spread(labels, filled)
-        return self
-
-    def labels(self,
-        n:int,          # how many clusters, at most as many as there are
-    )->np.ndarray:      # (n_docs,)
-        "Labels after the first n − 1 splits, without k-means."
-        check_is_fitted(self)
-        most = len(self.cuts_) + 1
-        if check_number("n", n, 1) > most: raise ValueError(f"n must be at most {most}, got {n}")
-        return np.where(self.labels_ < 0, -1, numbered(self.names_, self.cuts_[:n-1]))
-
-    def predict(self, X):
-        "The cluster at the end of the way, or with `kmeans` the nearest; −1 for empty documents, (n,)."
-        check_is_fitted(self)
-        X, filled = _points(self, X, reset=False)
-        inside = X[filled]
-        if self.kmeans and self.kmeans != "cosine": return spread(nearest(inside, self.components_), filled)
-        way = numbered(walk(self.cuts_, inside), self.cuts_)
-        if not self.kmeans: return spread(way, filled)
-        far = Rows(inside).squares() > self._least**2
-        return spread(np.where(far, (inside @ self.components_.T).argmax(1), way), filled)
-
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__(), signed=True)
+
+# %% ../nbs/30_partitions.ipynb #d8b81ca7
+@patch_to(PDDP)
+def fit(self,
+    X,        # points as rows, of any sign, (n_docs, n_terms)
+    y=None,   # not used
+):            # the fitted estimator
+    "Find the clusters."
+    k = check_number("n_clusters", self.n_clusters, 1)
+    seed = seed_of(self.random_state)
+    _check_pddp(self)
+    X, filled = _points(self, X)
+    _enough(k, filled)
+    inside = X if filled.all() else X[filled]
+    self.cuts_, names = divide(inside, k, self.choice, seed)
+    self.names_ = np.full(len(filled), "", object)
+    self.names_[filled] = names
+    found = len(self.cuts_) + 1
+    if found < k:
+        warnings.warn(f"n_clusters={k} can't be had: there are only {found} different documents", stacklevel=2)
+    labels = numbered(names, self.cuts_)
+    self.components_ = centroids(inside, labels, found)
+    if self.kmeans: labels, self.components_ = _with_kmeans(self, inside, labels, seed)
+    self.labels_ = spread(labels, filled)
+    return self
+
+# %% ../nbs/30_partitions.ipynb #c0895806
+@patch_to(PDDP)
+def predict(self,
+    X,           # points, (n, n_terms)
+)->np.ndarray:   # −1 for empty documents, (n,)
+    "The cluster at the end of the way, or with `kmeans` the nearest."
+    check_is_fitted(self)
+    X, filled = _points(self, X, reset=False)
+    inside = X[filled]
+    if self.kmeans and self.kmeans != "cosine": return spread(nearest(inside, self.components_), filled)
+    way = numbered(walk(self.cuts_, inside), self.cuts_)
+    if not self.kmeans: return spread(way, filled)
+    far = Rows(inside).squares() > self._least**2
+    return spread(np.where(far, (inside @ self.components_.T).argmax(1), way), filled)
+
+# %% ../nbs/30_partitions.ipynb #eeb5ac7d
+@patch_to(PDDP)
+def labels(self,
+    n:int,       # how many clusters, at most as many as there are
+)->np.ndarray:   # (n_docs,)
+    "Labels after the first n − 1 splits, without k-means."
+    check_is_fitted(self)
+    most = len(self.cuts_) + 1
+    if check_number("n", n, 1) > most: raise ValueError(f"n must be at most {most}, got {n}")
+    return np.where(self.labels_ < 0, -1, numbered(self.names_, self.cuts_[:n-1]))
 
 # %% ../nbs/30_partitions.ipynb #5f058394
 def _check_init(init):
@@ -481,27 +504,36 @@ class FlatKMeans(ClusterMixin, BaseEstimator):
     ):
         self.n_clusters, self.init, self.n_init, self.random_state = n_clusters, init, n_init, random_state
 
-    def fit(self, X, y=None):
-        k = check_number("n_clusters", self.n_clusters, 1)
-        n_init = check_number("n_init", self.n_init, 1)
-        _check_init(self.init)
-        seed = seed_of(self.random_state)
-        X, filled = _points(self, X)
-        _enough(k, filled)
-        found = kmeans(X if filled.all() else X[filled], k, self.init, n_init, seed)
-        self.labels_ = spread(found.labels_, filled)
-        self.components_ = found.cluster_centers_
-        self.n_iter_ = found.n_iter_
-        self.inertia_ = found.inertia_
-        return self
-
-    def predict(self, X):
-        "The cluster whose mean is nearest, −1 for empty documents, (n,)."
-        check_is_fitted(self)
-        X, filled = _points(self, X, reset=False)
-        return spread(nearest(X[filled], self.components_), filled)
-
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__(), signed=True)
+
+# %% ../nbs/30_partitions.ipynb #fd8d1e6c
+@patch_to(FlatKMeans)
+def fit(self,
+    X,        # points as rows, of any sign, (n_docs, n_terms)
+    y=None,   # not used
+):            # the fitted estimator
+    "Find the clusters."
+    k = check_number("n_clusters", self.n_clusters, 1)
+    n_init = check_number("n_init", self.n_init, 1)
+    _check_init(self.init)
+    seed = seed_of(self.random_state)
+    X, filled = _points(self, X)
+    _enough(k, filled)
+    found = kmeans(X if filled.all() else X[filled], k, self.init, n_init, seed)
+    self.labels_ = spread(found.labels_, filled)
+    self.components_ = found.cluster_centers_
+    self.n_iter_ = found.n_iter_
+    self.inertia_ = found.inertia_
+    return self
+
+@patch_to(FlatKMeans)
+def predict(self,
+    X,           # points, (n, n_terms)
+)->np.ndarray:   # −1 for empty documents, (n,)
+    "The cluster whose mean is nearest."
+    check_is_fitted(self)
+    X, filled = _points(self, X, reset=False)
+    return spread(nearest(X[filled], self.components_), filled)
 
 # %% ../nbs/30_partitions.ipynb #0c150025
 CLUSTERERS = {"pddp": dict(), "pddp-kmeans": dict(kmeans=True), "pddp-cosine": dict(kmeans="cosine")}
@@ -543,48 +575,62 @@ class SVDClustering(ClusterMixin, BaseEstimator):
         n_components:int|None=None, # r, how many singular vectors; None for as many as clusters, SVD-k
         centered:bool=True,         # of the centred matrix? Race's "un." methods do without
         scaled:bool=False,          # times the singular values?
-        clusterer="pddp-kmeans",    # of the coordinates: one of `CLUSTERERS`, "kmeans", or an estimator with `n_clusters`
+        clusterer="pddp-kmeans",    # of the coordinates; a name or an estimator, as in `clusterer_of`
         random_state=None,          # seed of the clusterer and of the search for singular vectors
     ):
         self.n_clusters, self.n_components, self.centered, self.scaled = n_clusters, n_components, centered, scaled
         self.clusterer, self.random_state = clusterer, random_state
 
-    def _rank(self, k, most):
-        "How many singular vectors, at most so many"
-        if self.n_components is None: return k
-        rank = check_number("n_components", self.n_components, 1)
-        if rank > most: raise ValueError(f"n_components must be at most {most}, the smaller side of X, got {rank}")
-        return rank
-
-    def _coordinates(self, U):
-        sizes = self.leading_.sizes
-        return U*(sizes if self.scaled else 1 + 1e-6*sizes/max(sizes[0], 1e-300))
-
-    def fit(self, X, y=None):
-        k = check_number("n_clusters", self.n_clusters, 1)
-        seed = seed_of(self.random_state)
-        self.clusterer_ = clusterer_of(self.clusterer, k, seed)
-        X, filled = _points(self, X)
-        _enough(k, filled)
-        rank = self._rank(k, min(filled.sum(), X.shape[1]))
-        self.leading_ = leading(X if filled.all() else X[filled], rank, self.centered, seed)
-        Y = self._coordinates(self.leading_.U)
-        self.clusterer_._every = True               # a row of zeros is a point like any other
-        self.labels_ = spread(self.clusterer_.fit(Y).labels_, filled)
-        self.embedding_ = _spread_rows(Y, filled)
-        self.components_ = centroids(X, self.labels_, k)
-        return self
-
-    def predict(self, X):
-        "The cluster of new documents, if the clusterer can tell; −1 for empty ones, (n,)."
-        check_is_fitted(self)
-        X, filled = _points(self, X, reset=False)
-        if not filled.any(): return spread([], filled)
-        _, sizes, V, mean = self.leading_
-        Y = (X[filled] @ V - mean @ V)*_inverse(sizes)
-        return spread(self.clusterer_.predict(self._coordinates(Y)), filled)
-
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__(), signed=True)
+
+# %% ../nbs/30_partitions.ipynb #ac93f8f1
+@patch_to(SVDClustering)
+def _rank(self, k, most):
+    "How many singular vectors, at most so many"
+    if self.n_components is None: return k
+    rank = check_number("n_components", self.n_components, 1)
+    if rank > most: raise ValueError(f"n_components must be at most {most}, the smaller side of X, got {rank}")
+    return rank
+
+@patch_to(SVDClustering)
+def _coordinates(self, U):
+    "The entries of the singular vectors, (n, r), as they are clustered"
+    sizes = self.leading_.sizes
+    return U*(sizes if self.scaled else 1 + 1e-6*sizes/max(sizes[0], 1e-300))
+
+# %% ../nbs/30_partitions.ipynb #9aee18a3
+@patch_to(SVDClustering)
+def fit(self,
+    X,        # points as rows, of any sign, (n_docs, n_terms)
+    y=None,   # not used
+):            # the fitted estimator
+    "Find the clusters."
+    k = check_number("n_clusters", self.n_clusters, 1)
+    seed = seed_of(self.random_state)
+    self.clusterer_ = clusterer_of(self.clusterer, k, seed)
+    X, filled = _points(self, X)
+    _enough(k, filled)
+    rank = self._rank(k, min(filled.sum(), X.shape[1]))
+    self.leading_ = leading(X if filled.all() else X[filled], rank, self.centered, seed)
+    Y = self._coordinates(self.leading_.U)
+    self.clusterer_._every = True               # a row of zeros is a point like any other
+    self.labels_ = spread(self.clusterer_.fit(Y).labels_, filled)
+    self.embedding_ = _spread_rows(Y, filled)
+    self.components_ = centroids(X, self.labels_, k)
+    return self
+
+# %% ../nbs/30_partitions.ipynb #a14924d1
+@patch_to(SVDClustering)
+def predict(self,
+    X,           # points, (n, n_terms)
+)->np.ndarray:   # −1 for empty documents, (n,)
+    "The cluster of new documents, if the clusterer can tell."
+    check_is_fitted(self)
+    X, filled = _points(self, X, reset=False)
+    if not filled.any(): return spread([], filled)
+    _, sizes, V, mean = self.leading_
+    Y = (X[filled] @ V - mean @ V)*_inverse(sizes)
+    return spread(self.clusterer_.predict(self._coordinates(Y)), filled)
 
 # %% ../nbs/30_partitions.ipynb #ac6f6576
 @renamed(rank="n_components")
@@ -605,7 +651,7 @@ class NMFClustering(ClusterMixin, BaseEstimator):
         n_clusters:int=8,           # clusters wanted
         *,
         n_components:int|None=None, # r, how many topics; None for twice as many as clusters
-        clusterer="pddp-kmeans",    # of the weights: one of `CLUSTERERS`, "kmeans", or an estimator with `n_clusters`
+        clusterer="pddp-kmeans",    # of the weights; a name or an estimator, as in `clusterer_of`
         solver:str="bpp",           # this and the following as in `NMF`
         init:str="nndsvd",
         tol:float=1e-4,
@@ -615,31 +661,41 @@ class NMFClustering(ClusterMixin, BaseEstimator):
         self.n_clusters, self.n_components, self.clusterer, self.solver = n_clusters, n_components, clusterer, solver
         self.init, self.tol, self.max_iter, self.random_state = init, tol, max_iter, random_state
 
-    def fit(self, X, y=None):
-        k = check_number("n_clusters", self.n_clusters, 1)
-        seed = seed_of(self.random_state)
-        rank = 2*k if self.n_components is None else check_number("n_components", self.n_components, 1)
-        self.clusterer_ = clusterer_of(self.clusterer, k, seed)
-        X = check_matrix(self, X)
-        options = dict(solver=self.solver, init=self.init, tol=self.tol, max_iter=self.max_iter)
-        self.nmf_ = NMF(rank, random_state=seed, **options)
-        W = self.nmf_.fit_transform(X)
-        filled = W.any(1)
-        _enough(k, filled)
-        self.labels_ = spread(self.clusterer_.fit(W[filled]).labels_, filled)
-        self.embedding_ = W
-        self.components_ = centroids(X, self.labels_, k)
-        self.n_iter_ = self.nmf_.n_iter_
-        return self
-
-    def predict(self, X):
-        "The cluster of new documents, if the clusterer can tell; −1 for documents without any weight, (n,)."
-        check_is_fitted(self)
-        W = self.nmf_.transform(check_matrix(self, X, reset=False, min_docs=1))
-        filled = W.any(1)
-        return spread(self.clusterer_.predict(W[filled]), filled) if filled.any() else spread([], filled)
-
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/30_partitions.ipynb #87f52740
+@patch_to(NMFClustering)
+def fit(self,
+    X,        # documents as rows, (n_docs, n_terms)
+    y=None,   # not used
+):            # the fitted estimator
+    "Find the clusters."
+    k = check_number("n_clusters", self.n_clusters, 1)
+    seed = seed_of(self.random_state)
+    rank = 2*k if self.n_components is None else check_number("n_components", self.n_components, 1)
+    self.clusterer_ = clusterer_of(self.clusterer, k, seed)
+    X = check_matrix(self, X)
+    options = dict(solver=self.solver, init=self.init, tol=self.tol, max_iter=self.max_iter)
+    self.nmf_ = NMF(rank, random_state=seed, **options)
+    W = self.nmf_.fit_transform(X)
+    filled = W.any(1)
+    _enough(k, filled)
+    self.labels_ = spread(self.clusterer_.fit(W[filled]).labels_, filled)
+    self.embedding_ = W
+    self.components_ = centroids(X, self.labels_, k)
+    self.n_iter_ = self.nmf_.n_iter_
+    return self
+
+# %% ../nbs/30_partitions.ipynb #b8635361
+@patch_to(NMFClustering)
+def predict(self,
+    X,           # documents, (n, n_terms)
+)->np.ndarray:   # −1 for documents without any weight, (n,)
+    "The cluster of new documents, if the clusterer can tell."
+    check_is_fitted(self)
+    W = self.nmf_.transform(check_matrix(self, X, reset=False, min_docs=1))
+    filled = W.any(1)
+    return spread(self.clusterer_.predict(W[filled]), filled) if filled.any() else spread([], filled)
 
 # %% ../nbs/30_partitions.ipynb #26eca79c
 ACLS = dict(solver="acls", init="random", tol=0, max_iter=50)        # always fifty: where ACLS ends is no minimum
@@ -718,7 +774,7 @@ def two_means(
             found = kmeans(sub, 2, seed=seed, **options)
         side = found.labels_
         n_iter = found.n_iter_
-        means = np.stack([side == 0, side == 1]).astype(sub.dtype) @ sub    # k-means' own are off by rounding, even below 0
+        means = np.stack([side == 0, side == 1]).astype(sub.dtype) @ sub    # k-means' own are off by rounding
     Ht = rows_of_length_one(means).T.astype(sub.dtype)
     split = Split(terms.astype(np.int32), Ht, np.asarray(sub @ Ht, np.float32), side.astype(np.int8))
     return split, (n_iter, (n_iter + 1)*stored(sub), n_iter < options["max_iter"])
@@ -754,25 +810,21 @@ class HierKMeans(TreeEstimator):
         self.leaf_choice, self.init, self.n_init, self.max_iter = leaf_choice, init, n_init, max_iter
         self.random_state, self.verbose = random_state, verbose
 
-    @staticmethod
-    def _starter(init, seed):
-        def start(docs, terms, *draw): return None, int(stream(seed, *draw).integers(2**31 - 1))
-        start.in_order = True           # one node at a time: scikit-learn's number of threads is one setting for all
-        return start
+# %% ../nbs/30_partitions.ipynb #5f8322a2
+@patch_to(HierKMeans, staticmethod)
+def _starter(init, seed):
+    "A function that gives each node a seed for its k-means"
+    def start(docs, terms, *draw): return None, int(stream(seed, *draw).integers(2**31 - 1))
+    start.in_order = True           # one node at a time: scikit-learn's number of threads is one setting for all
+    return start
 
-    def _how(self):
-        "What splits, and its options"
-        _check_init(self.init)
-        n_init = check_number("n_init", self.n_init, 1)
-        max_iter = check_number("max_iter", self.max_iter, 1)
-        return dict(split_by=two_means, options=dict(init=self.init, n_init=n_init, max_iter=max_iter))
-
-    def predict(self, X):
-        "The leaf to which each document finds its way, nearer mean after nearer mean; −1 for empty documents, (n,)."
-        check_is_fitted(self)
-        X = check_matrix(self, X, reset=False, min_docs=1)
-        cuts = [_between(self.tree_[id]) for id in self.tree_.splits]
-        return np.where(Rows(X).filled(), numbered(walk(cuts, X), cuts), -1)
+@patch_to(HierKMeans)
+def _how(self):
+    "What splits, and its options"
+    _check_init(self.init)
+    n_init = check_number("n_init", self.n_init, 1)
+    max_iter = check_number("max_iter", self.max_iter, 1)
+    return dict(split_by=two_means, options=dict(init=self.init, n_init=n_init, max_iter=max_iter))
 
 # %% ../nbs/30_partitions.ipynb #f86d7734
 def _between(
@@ -783,6 +835,17 @@ def _between(
     lengths = [split.W[split.side == side, side].mean(dtype=np.float64) for side in (0, 1)]
     left, right = (length*split.topic(side, n_terms) for side, length in enumerate(lengths))
     return Cut(node.id, right - left, (lengths[1]**2 - lengths[0]**2)/2)
+
+# %% ../nbs/30_partitions.ipynb #e4c233ca
+@patch_to(HierKMeans)
+def predict(self,
+    X,           # documents, (n, n_terms)
+)->np.ndarray:   # −1 for empty documents, (n,)
+    "The leaf to which each document finds its way, nearer mean after nearer mean."
+    check_is_fitted(self)
+    X = check_matrix(self, X, reset=False, min_docs=1)
+    cuts = [_between(self.tree_[id]) for id in self.tree_.splits]
+    return np.where(Rows(X).filled(), numbered(walk(cuts, X), cuts), -1)
 
 # %% ../nbs/30_partitions.ipynb #154778f5
 _MOVED = "LDA", "Method", "NormalizedCutNMF", "make", "methods"        # to nmf2.methods

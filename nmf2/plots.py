@@ -22,7 +22,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
-from .core import check_number, seed_of
+from .core import check_number, patch_to, seed_of
 from .tree import Tree, largest, shortened
 
 # %% ../nbs/50_plots.ipynb #a60a5463
@@ -189,8 +189,12 @@ def _line(fitted, line):
     return fitted.pen
 
 # %% ../nbs/50_plots.ipynb #b4b5b404
-def _extent(fitted, renderer=None, dpi=None):
-    "Where the words are, in dots"
+@patch_to(Fitted)
+def get_window_extent(fitted,
+    renderer=None,   # matplotlib's, None for that of the figure
+    dpi=None,        # not used
+):                   # a box in dots
+    "Where the words are, in dots."
     renderer = renderer or fitted.figure._get_renderer()        # what matplotlib's own texts do
     _fit(fitted, renderer)
     return Bbox.union([_line(fitted, line).get_window_extent(renderer) for line in fitted.lines] or [Bbox.null()])
@@ -198,21 +202,22 @@ def _extent(fitted, renderer=None, dpi=None):
 def _frame(fitted, renderer):
     "The frame, around the words as they are"
     dot = fitted.figure.dpi/72
-    words = _extent(fitted, renderer)
+    words = fitted.get_window_extent(renderer)
     step = _LINE*fitted.get_fontsize()*dot
     low = fitted.lines[-1][2] - .22*step - dot
     fitted.frame.set_bounds(words.x0 - 2*dot, low, words.width + 4*dot, step*len(fitted.lines) + 2*dot)
     return fitted.frame
 
+@patch_to(Fitted)
 @allow_rasterization
-def _draw(fitted, renderer):
-    "Draw what fits"
+def draw(fitted,
+    renderer,        # matplotlib's
+):
+    "Draw what fits."
     _fit(fitted, renderer)
     if not fitted.get_visible() or not fitted.lines: return
     if fitted.frame: _frame(fitted, renderer).draw(renderer)
     for line in fitted.lines: _line(fitted, line).draw(renderer)
-
-Fitted.get_window_extent, Fitted.draw = _extent, _draw
 
 # %% ../nbs/50_plots.ipynb #23c26d64
 HUES = "#0072B2", "#E69F00", "#44AA99", "#D55E00", "#E3D200"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .bisection import I2, composites, criterion_of_sums, numbered, unit_rows
-from .core import check_number
+from .core import check_number, patch_to
 from .products import Rows
 from .tree import largest
 
@@ -44,9 +44,11 @@ def _discriminating(mean, rest):
 # %% ../nbs/42_report.ipynb #770f1b36
 def _classes_of(classes, n_docs):
     "The classes, checked"
-    if np.shape(classes) != (n_docs,): raise ValueError(f"classes must have {n_docs} entries, got shape {np.shape(classes)}")
+    if np.shape(classes) != (n_docs,):
+        raise ValueError(f"classes must have {n_docs} entries, got shape {np.shape(classes)}")
     if any(c is None or c != c for c in classes):
-        raise ValueError("classes must be numbers or names, and some are missing: leave these documents out, or give them a name")
+        raise ValueError("classes must be numbers or names, and some are missing: "
+                         "leave these documents out, or give them a name")
     return np.array([str(c) for c in classes]) if np.asarray(classes).dtype == object else np.asarray(classes)
 
 def _against_classes(clusters, classes, k):
@@ -73,7 +75,10 @@ class ClusterRow(NamedTuple):
     discriminating:list   # (term, share of the difference to the others), largest first
 
 class ClusterReport(list):
-    "Rows for clusters, tightest and most isolated first, and what holds for all of them: `criterion`, `entropy`, `purity`, `n_outliers`."
+    """Rows for clusters, tightest and most isolated first.
+
+    What holds for all of them: `criterion`, `entropy`, `purity`, `n_outliers`.
+    """
     criterion, entropy, purity, n_outliers = 0., None, None, 0
 
 # %% ../nbs/42_report.ipynb #db4ff82c
@@ -84,7 +89,10 @@ def cluster_report(
     classes=None,               # a class for each document, numbers or names, (n_docs,)
     n_terms:int=5,              # terms for each cluster
 )->ClusterReport:
-    "How tight clusters are, how far from the rest, and by which terms they are known. Source: CLUTO's report, see above."
+    """How tight clusters are, how far from the rest, and by which terms they are known.
+
+    Source: CLUTO's report, see above.
+    """
     docs = unit_rows(X)
     n_docs = docs.shape[0]
     if vocab is not None and np.shape(vocab) != docs.shape[1:]:
@@ -128,24 +136,25 @@ def _cells(report):
         rows.append([texts[i] for i in show])
     known = "" if report.entropy is None else f", entropy {report.entropy:.3f}, purity {report.purity:.3f}"
     left = f", {report.n_outliers:,} left out" if report.n_outliers else ""
-    return [_HEAD[i] for i in show], rows, f"{sum(row.size for row in report):,} documents, I2 {report.criterion:.2f}{known}{left}"
+    n_docs = sum(row.size for row in report)
+    return [_HEAD[i] for i in show], rows, f"{n_docs:,} documents, I2 {report.criterion:.2f}{known}{left}"
 
 # %% ../nbs/42_report.ipynb #756faefe
-def _as_text(report):
+@patch_to(ClusterReport)
+def __repr__(report):
     "Columns of numbers, then the terms"
     head, rows, end = _cells(report)
     n = len(head) - 2
     width = [max(map(len, column)) for column in zip(head, *rows)]
-    lines = ["  ".join(text.rjust(w) for text, w in zip(row[:n], width)) + "  " + "; ".join(row[n:]) for row in [head, *rows]]
-    return "\n".join([*lines, end])
+    def line(row): return "  ".join([*(text.rjust(w) for text, w in zip(row[:n], width)), "; ".join(row[n:])])
+    return "\n".join([line(head), *map(line, rows), end])
 
-def _as_html(report):
+@patch_to(ClusterReport)
+def _repr_html_(report):
     "A table, and the last line below it"
     head, rows, end = _cells(report)
+    sides = ["right"]*(len(head) - 2) + ["left"]*2
     def line(tag, texts):
-        sides = ["right"]*(len(head) - 2) + ["left"]*2
-        return "<tr>" + "".join(f"<{tag} style='text-align:{s}'>{html.escape(t)}</{tag}>" for s, t in zip(sides, texts)) + "</tr>"
+        cells = (f"<{tag} style='text-align:{s}'>{html.escape(t)}</{tag}>" for s, t in zip(sides, texts))
+        return f"<tr>{''.join(cells)}</tr>"
     return f"<table>{line('th', head)}{''.join(line('td', row) for row in rows)}</table><p>{html.escape(end)}</p>"
-
-ClusterReport.__repr__ = ClusterReport.__str__ = _as_text
-ClusterReport._repr_html_ = _as_html

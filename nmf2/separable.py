@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from .compiling import njit, say_if_compiling
-from .core import check_choice, check_matrix, check_number, seed_of, single_blas, renamed
+from .core import check_choice, check_matrix, check_number, patch_to, renamed, seed_of, single_blas
 from .parts import FAST, in_parts
 from .products import Rows
 from .nnls import TopicModel, heaviest, nnls
@@ -154,6 +154,16 @@ def overlaps(
     return out
 
 # %% ../nbs/31_separable.ipynb #9e4cd4f0
+def _with_pairs(X, min_length):
+    "The documents that are long enough, CSR, and how many words each has"
+    X = sp.csr_matrix(X, dtype=np.float64)
+    n = np.asarray(X.sum(1)).ravel()
+    keep = n >= max(min_length, 2)
+    if not keep.any():
+        raise ValueError(f"no document has min_length={min_length} words, so no words occur together")
+    return X[keep], n[keep]
+
+# %% ../nbs/31_separable.ipynb #c9c59e8a
 class Cooccurrence:
     """How often words occur together.
 
@@ -169,12 +179,7 @@ class Cooccurrence:
         X,                  # counts, CSR or dense, (n_docs, n_terms)
         min_length:int=2,   # documents with fewer words are left out
     ):
-        X = sp.csr_matrix(X, dtype=np.float64)
-        n = np.asarray(X.sum(1)).ravel()
-        keep = n >= max(min_length, 2)
-        if not keep.any():
-            raise ValueError(f"no document has min_length={min_length} words, so no words occur together")
-        X, n = X[keep], n[keep]
+        X, n = _with_pairs(X, min_length)
         weight = 1/(n*(n - 1)*len(n))
         self.C = sp.csr_matrix(sp.diags(np.sqrt(weight)) @ X)
         self.Ct = self.C.T.tocsr()
@@ -183,33 +188,49 @@ class Cooccurrence:
         self.own = X.multiply(X - X.sign()).T @ weight
         self.over = np.divide(1, self.p, out=np.zeros_like(self.p), where=self.p > 0)
 
-    def times(self, B):
-        "Q B, rows not divided, (n_terms, b)"
-        return Rows(self.Ct).times(Rows(self.C).times(B)) - self.once[:,None]*B
+# %% ../nbs/31_separable.ipynb #13bbd661
+@patch_to(Cooccurrence)
+def times(self,
+    B:np.ndarray,   # any columns, (n_terms, b)
+)->np.ndarray:      # rows not divided, (n_terms, b)
+    "The product Q B."
+    return Rows(self.Ct).times(Rows(self.C).times(B)) - self.once[:,None]*B
 
-    def take(self, which):
-        "Some points as columns, (n_terms, len(which))"
-        E = np.zeros((len(self.p), len(which)))
-        E[which,np.arange(len(which))] = self.over[which]
-        Q = self.times(E)
-        Q[which,np.arange(len(which))] = (self.own*self.over)[which]
-        return Q
+@patch_to(Cooccurrence)
+def take(self,
+    which,          # numbers of points
+)->np.ndarray:      # (n_terms, len(which))
+    "Some points as columns."
+    E = np.zeros((len(self.p), len(which)))
+    E[which,np.arange(len(which))] = self.over[which]
+    Q = self.times(E)
+    Q[which,np.arange(len(which))] = (self.own*self.over)[which]
+    return Q
 
-    def dots(self, i):
-        "Inner products of all points with point i, (n_terms,)"
-        return (self.times(self.take([i]))*self.over[:,None])[:,0]
+# %% ../nbs/31_separable.ipynb #398b1108
+@patch_to(Cooccurrence)
+def dots(self,
+    i:int,   # which point
+)->np.ndarray:   # (n_terms,)
+    "Inner products of all points with point i."
+    return (self.times(self.take([i]))*self.over[:,None])[:,0]
 
-    def squares(self):
-        "Squared length of each point, (n_terms,)"
-        none, both = np.empty((len(self.p), 0)), Rows(self.Ct).squares()
-        return (overlaps(self.Ct, self.C, none, none) - both**2 + self.own**2)*self.over**2
+@patch_to(Cooccurrence)
+def squares(self)->np.ndarray:   # (n_terms,)
+    "Squared length of each point."
+    none, both = np.empty((len(self.p), 0)), Rows(self.Ct).squares()
+    return (overlaps(self.Ct, self.C, none, none) - both**2 + self.own**2)*self.over**2
 
-    def rows(self, lo, hi):
-        "Points `lo` to `hi` - 1, CSR"
-        R = sp.csr_matrix(self.Ct[lo:hi] @ self.C)
-        point = np.repeat(np.arange(lo, hi), np.diff(R.indptr))
-        R.data = np.where(R.indices == point, self.own[point], R.data)*self.over[point]
-        return R
+@patch_to(Cooccurrence)
+def rows(self,
+    lo:int,   # the first
+    hi:int,   # the one after the last
+):            # CSR, (hi - lo, n_terms)
+    "Some points as rows."
+    R = sp.csr_matrix(self.Ct[lo:hi] @ self.C)
+    point = np.repeat(np.arange(lo, hi), np.diff(R.indptr))
+    R.data = np.where(R.indices == point, self.own[point], R.data)*self.over[point]
+    return R
 
 # %% ../nbs/31_separable.ipynb #493103fe
 def project(
@@ -273,6 +294,12 @@ def _step(c, slope, rate, new):
     return down
 
 # %% ../nbs/31_separable.ipynb #bdeb8ccc
+@njit(nogil=True)
+def _numbers_of(Y, i):
+    "The numbers in a row of a CSR matrix, and the column of each"
+    return Y.data[Y.indptr[i]:Y.indptr[i+1]], Y.indices[Y.indptr[i]:Y.indptr[i+1]]
+
+# %% ../nbs/31_separable.ipynb #d245a393
 @in_parts
 def _mix(part, M, N, Y, B, tol, max_iter, out):
     "Improve the weights of some points, the rows of `out`: by M and N, or for the rows of Y in KL divergence"
@@ -282,8 +309,7 @@ def _mix(part, M, N, Y, B, tol, max_iter, out):
         c = out[i]
         b = N[i] if len(M) else slope
         rate = 1.
-        y = Y.data[Y.indptr[i]:Y.indptr[i+1]]
-        at = Y.indices[Y.indptr[i]:Y.indptr[i+1]]
+        y, at = _numbers_of(Y, i)
         value = _value(M, b, y, at, B, c, slope)
         if value < np.inf and _gap(c, slope) <= tol: continue
         c[:] = .9*c + .1/k
@@ -303,6 +329,18 @@ def _mix(part, M, N, Y, B, tol, max_iter, out):
             c[:] = new
             slope[:] = ahead
             value = further
+
+# %% ../nbs/31_separable.ipynb #e4db5a07
+@njit(nogil=True)
+def _in_use(c, F):
+    "List the weights in use at the beginning of `F`; the others become zero. Returns how many there are"
+    m = 0
+    for a in range(len(c)):
+        if c[a] > .001:
+            F[m] = a
+            m += 1
+        else: c[a] = 0
+    return m
 
 # %% ../nbs/31_separable.ipynb #3e2f70d1
 @njit(nogil=True)
@@ -342,12 +380,7 @@ def _polish(part, M, N, out):
     x, y, slope = np.empty(k), np.empty(k), np.empty(k)
     for i in range(POINTS*part, min(n, POINTS*(part + 1))):
         c = out[i]
-        m = 0
-        for a in range(k):
-            if c[a] > .001:
-                F[m] = a
-                m += 1
-            else: c[a] = 0
+        m = _in_use(c, F)
         c /= c.sum()
         for _ in range(10*k):
             if not _balance(M, N[i], F, m, L, x, y): break
@@ -506,39 +539,48 @@ class AnchorWords(_Separable):
         self.project, self.clean_up, self.tol = project, clean_up, tol
         self.max_iter, self.random_state = max_iter, random_state
 
-    def _check(self):
-        if self.recover not in ("l2", "kl"): raise ValueError(f'recover must be "l2" or "kl", got {self.recover!r}')
-        if self.project is not None: check_number("project", self.project, 1)
-        if not isinstance(self.clean_up, (bool, np.bool_)):
-            raise ValueError(f"clean_up must be True or False, got {self.clean_up!r}")
-        _check_df(self.min_df)
-        check_number("min_length", self.min_length, 2)
-        check_number("tol", self.tol, 0, whole=False)
-        check_number("max_iter", self.max_iter, 1)
-
     def _counts(self, X): return check_counts(X, "AnchorWords")
 
-    def _fit(self, X):
-        X = self._counts(X)
-        candidates = _candidates(self, X)
-        Q = Cooccurrence(X, self.min_length)
-        candidates = candidates[Q.p[candidates] > 0]
-        if len(candidates) == 0:
-            raise ValueError(f"no candidate is in a document of min_length={self.min_length} words: "
-                             "lower min_df or min_length")
-        points = Q if self.project is None else project(Q, self.project, self._seed)
-        self.anchors_, N = corners(points, self.n_clusters, candidates, clean_up=self.clean_up)
-        if not len(self.anchors_):
-            raise ValueError(f"project={self.project} columns are too few to tell words apart: raise project, or set it to None")
-        if points is not Q: N = np.stack([Q.dots(i) for i in self.anchors_], 1)
-        mix = mixtures_of(Q, self.anchors_, N, self.recover, self.tol, self.max_iter)
-        A = anchor_topics(mix, Q.p)
-        self.topic_covariance_ = topic_covariance(Q, A)
-        return A.T
+# %% ../nbs/31_separable.ipynb #944b31fe
+@patch_to(AnchorWords)
+def _check(self):
+    "Stop at parameters that are out of range"
+    if self.recover not in ("l2", "kl"): raise ValueError(f'recover must be "l2" or "kl", got {self.recover!r}')
+    if self.project is not None: check_number("project", self.project, 1)
+    if not isinstance(self.clean_up, (bool, np.bool_)):
+        raise ValueError(f"clean_up must be True or False, got {self.clean_up!r}")
+    _check_df(self.min_df)
+    check_number("min_length", self.min_length, 2)
+    check_number("tol", self.tol, 0, whole=False)
+    check_number("max_iter", self.max_iter, 1)
 
-    def _weigh(self, X):
-        A = self.components_.T.astype(np.float64)
-        return doc_mixtures(self._counts(X), A).astype(X.dtype)
+@patch_to(AnchorWords)
+def _weigh(self, X):
+    "The shares of the topics in documents, (n_docs, n_clusters)"
+    A = self.components_.T.astype(np.float64)
+    return doc_mixtures(self._counts(X), A).astype(X.dtype)
+
+# %% ../nbs/31_separable.ipynb #c3bb8688
+@patch_to(AnchorWords)
+def _fit(self, X):
+    "Anchors, and the topics of these, (n_clusters, n_terms)"
+    X = self._counts(X)
+    candidates = _candidates(self, X)
+    Q = Cooccurrence(X, self.min_length)
+    candidates = candidates[Q.p[candidates] > 0]
+    if len(candidates) == 0:
+        raise ValueError(f"no candidate is in a document of min_length={self.min_length} words: "
+                         "lower min_df or min_length")
+    points = Q if self.project is None else project(Q, self.project, self._seed)
+    self.anchors_, N = corners(points, self.n_clusters, candidates, clean_up=self.clean_up)
+    if not len(self.anchors_):
+        raise ValueError(f"project={self.project} columns are too few to tell words apart: raise project, "
+                         "or set it to None")
+    if points is not Q: N = np.stack([Q.dots(i) for i in self.anchors_], 1)
+    mix = mixtures_of(Q, self.anchors_, N, self.recover, self.tol, self.max_iter)
+    A = anchor_topics(mix, Q.p)
+    self.topic_covariance_ = topic_covariance(Q, A)
+    return A.T
 
 # %% ../nbs/31_separable.ipynb #ad29a4e0
 RULES = "greedy", "dist", "max", "rand"
@@ -638,15 +680,18 @@ class XRAY(_Separable):
         if self.anchors not in ("words", "documents"):
             raise ValueError(f'anchors must be "words" or "documents", got {self.anchors!r}')
 
-    def _fit(self, X):
-        if self.anchors == "words":
-            points, candidates = sp.csr_matrix(X.T), _candidates(self, X)
-            self.anchors_, H = xray(points, self.n_clusters, self.select, candidates, self.tol, self._seed)
-            H = H.T
-        else:
-            self.anchors_, _ = xray(X, self.n_clusters, self.select, None, self.tol, self._seed)
-            H = sp.csr_matrix(X)[self.anchors_].toarray()
-        return divide_rows(H, np.linalg.norm(H, axis=1))
+# %% ../nbs/31_separable.ipynb #6e57c201
+@patch_to(XRAY)
+def _fit(self, X):
+    "Anchors, and topics of unit length, (n_clusters, n_terms)"
+    if self.anchors == "words":
+        points, candidates = sp.csr_matrix(X.T), _candidates(self, X)
+        self.anchors_, H = xray(points, self.n_clusters, self.select, candidates, self.tol, self._seed)
+        H = H.T
+    else:
+        self.anchors_, _ = xray(X, self.n_clusters, self.select, None, self.tol, self._seed)
+        H = sp.csr_matrix(X)[self.anchors_].toarray()
+    return divide_rows(H, np.linalg.norm(H, axis=1))
 
 # %% ../nbs/31_separable.ipynb #f0d401a8
 def _conditions(P):
@@ -846,28 +891,35 @@ class Hottopixx(_Separable):
         self.n_clusters, self.method, self.max_words, self.max_docs = n_clusters, method, max_words, max_docs
         self.max_iter, self.noise, self.random_state = max_iter, noise, random_state
 
-    def _check(self):
-        if self.method not in ("gradient", "lp"):
-            raise ValueError(f'method must be "gradient" or "lp", got {self.method!r}')
-        for name in ("max_words", "max_docs", "max_iter"): check_number(name, getattr(self, name), 1)
-        check_number("noise", self.noise, 0, whole=False)
+# %% ../nbs/31_separable.ipynb #a2d349ee
+@patch_to(Hottopixx)
+def _check(self):
+    "Stop at parameters that are out of range"
+    if self.method not in ("gradient", "lp"):
+        raise ValueError(f'method must be "gradient" or "lp", got {self.method!r}')
+    for name in ("max_words", "max_docs", "max_iter"): check_number(name, getattr(self, name), 1)
+    check_number("noise", self.noise, 0, whole=False)
 
-    def _hott(self, P):
-        "How hott each point is"
-        if self.method == "gradient": return hottopixx(P, self.n_clusters, self.max_iter, self._seed)
-        if len(P) > 150: raise ValueError(f'method="lp" takes at most 150 words, and there are {len(P)}: '
-                                          'lower max_words or use method="gradient"')
-        prices = 1 + np.random.default_rng(self._seed).random(len(P))
-        return np.diag(hott_program(divide_rows(P, P.sum(1)), self.n_clusters, self.noise, prices))
+@patch_to(Hottopixx)
+def _hott(self, P):
+    "How hott each point is"
+    if self.method == "gradient": return hottopixx(P, self.n_clusters, self.max_iter, self._seed)
+    if len(P) > 150: raise ValueError(f'method="lp" takes at most 150 words, and there are {len(P)}: '
+                                      'lower max_words or use method="gradient"')
+    prices = 1 + np.random.default_rng(self._seed).random(len(P))
+    return np.diag(hott_program(divide_rows(P, P.sum(1)), self.n_clusters, self.noise, prices))
 
-    def _fit(self, X):
-        k = self.n_clusters
-        self.n_iter_ = self.max_iter if self.method == "gradient" else 1
-        words, P = _hott_points(X, k, self.max_words, self.max_docs, np.random.default_rng(self._seed))
-        best = np.argsort(-self._hott(P), kind="stable")
-        anchors = words[hottest(P, best, k) if self.method == "gradient" else best[:k]]
-        S = sp.csc_matrix(X, dtype=np.float64)[:,anchors].toarray()
-        H = nnls(S.T @ S, X.T @ S).T
-        used = H.any(1)                              # a mixture of other anchors has no topic of its own
-        self.anchors_ = anchors[used]
-        return divide_rows(H[used], np.linalg.norm(H[used], axis=1))
+# %% ../nbs/31_separable.ipynb #0483f75b
+@patch_to(Hottopixx)
+def _fit(self, X):
+    "Anchors, and topics of unit length, (n_clusters, n_terms)"
+    k = self.n_clusters
+    self.n_iter_ = self.max_iter if self.method == "gradient" else 1
+    words, P = _hott_points(X, k, self.max_words, self.max_docs, np.random.default_rng(self._seed))
+    best = np.argsort(-self._hott(P), kind="stable")
+    anchors = words[hottest(P, best, k) if self.method == "gradient" else best[:k]]
+    S = sp.csc_matrix(X, dtype=np.float64)[:,anchors].toarray()
+    H = nnls(S.T @ S, X.T @ S).T
+    used = H.any(1)                              # a mixture of other anchors has no topic of its own
+    self.anchors_ = anchors[used]
+    return divide_rows(H[used], np.linalg.norm(H[used], axis=1))

@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['FORMAT', 'KEY', 'PACKAGES', 'STATS', 'with_size', 'fit_labels', 'one_run', 'read_lines', 'drop_torn_line',
-           'append_line', 'definition', 'fingerprint', 'machine', 'Study', 'run', 'Table', 'tabulate', 'table',
-           'to_pandas']
+           'append_line', 'definition', 'fingerprint', 'machine', 'Study', 'Table', 'tabulate']
 
 # %% ../nbs/41_study.ipynb #fba6c941
 import json
@@ -23,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_number, progress_bar, renamed
+from .core import check_number, patch_to, progress_bar, renamed
 from .evaluate import group_numbers, scores
 from .formats import plural
 from .hier import checksum
@@ -40,9 +39,10 @@ def with_size(
     names = [(name, name.split("__")[-1]) for name in estimator.get_params()]
     sizes = [name for size in ("n_clusters", "n_leaves", "n_components") for name, end in names if end == size]
     if not sizes:
-        raise ValueError(f"{type(estimator).__name__} has no n_clusters, n_leaves or n_components: wrap it in a function "
-                         "of X, k and seed that returns labels")
-    return clone(estimator).set_params(**{sizes[0]: k}, **{name: seed for name, end in names if end == "random_state"})
+        raise ValueError(f"{type(estimator).__name__} has no n_clusters, n_leaves or n_components: "
+                         "wrap it in a function of X, k and seed that returns labels")
+    seeds = {name: seed for name, end in names if end == "random_state"}
+    return clone(estimator).set_params(**{sizes[0]: k}, **seeds)
 
 # %% ../nbs/41_study.ipynb #d6f2470d
 def fit_labels(
@@ -64,8 +64,8 @@ def _figures(found, classes, score):
     labels = found.pop("labels", None)
     if labels is not None and classes is not None: found |= score(labels, classes)
     if not found:
-        wanted = "" if classes is None else "labels or "
-        raise ValueError(f"nothing to keep: {'without classes, '*(classes is None)}a method must return {wanted}a dictionary of figures")
+        must = "without classes, a method must return" if classes is None else "a method must return labels or"
+        raise ValueError(f"nothing to keep: {must} a dictionary of figures")
     return found
 
 def _described_error(e):
@@ -112,19 +112,34 @@ def _parsed(path, text):
         except ValueError as e: raise ValueError(f"{path}, line {i} is not JSON: is this the file of a study?") from e
     return lines
 
+def _is_study(lines, text):
+    "Is this the file of a study, as far as it goes?"
+    if lines: return isinstance(lines[0], dict) and lines[0].get("format") == FORMAT
+    head = json.dumps({"format": FORMAT}).encode()[:-1]
+    return text[:len(head)] == head[:len(text)]
+
+# %% ../nbs/41_study.ipynb #3d48d536
 def read_lines(
     path,            # a file written by `Study`; there may be none yet
 )->tuple:            # lines about sessions, lines about runs
     "What a study has written so far."
     text = Path(path).read_bytes() if Path(path).exists() else b""
     lines = _parsed(path, text)
-    head = json.dumps({"format": FORMAT}).encode()[:-1]
-    if not (isinstance(lines[0], dict) and lines[0].get("format") == FORMAT if lines else text[:len(head)] == head[:len(text)]):
+    if not _is_study(lines, text):
         raise ValueError(f"{path} is not the file of a study: its first line should have \"format\": \"{FORMAT}\"")
     for i, line in enumerate(lines, 1):
         if not (isinstance(line, dict) and (_is_session(line) or {*KEY, "error"} <= line.keys())):
             raise ValueError(f"{path}, line {i} is not a run of a study: take it out, or give the study another path")
     return [line for line in lines if _is_session(line)], [line for line in lines if not _is_session(line)]
+
+# %% ../nbs/41_study.ipynb #178fa7cd
+def _finite(value):
+    "The same as JSON has it"
+    if hasattr(value, "tolist"): value = value.tolist()
+    if isinstance(value, dict): return {str(name): _finite(v) for name, v in value.items()}
+    if isinstance(value, (list, tuple)): return [_finite(v) for v in value]
+    if value is None or isinstance(value, (bool, int, str)): return value
+    return (value if np.isfinite(value) else None) if isinstance(value, float) else str(value)
 
 # %% ../nbs/41_study.ipynb #232b1a35
 def drop_torn_line(
@@ -143,15 +158,6 @@ def append_line(
     "Add a line to a file."
     text = json.dumps(_finite(line), ensure_ascii=False, allow_nan=False)
     with open(path, "a", encoding="utf-8") as f: f.write(text + "\n")
-
-# %% ../nbs/41_study.ipynb #178fa7cd
-def _finite(value):
-    "The same as JSON has it"
-    if hasattr(value, "tolist"): value = value.tolist()
-    if isinstance(value, dict): return {str(name): _finite(v) for name, v in value.items()}
-    if isinstance(value, (list, tuple)): return [_finite(v) for v in value]
-    if value is None or isinstance(value, (bool, int, str)): return value
-    return (value if np.isfinite(value) else None) if isinstance(value, float) else str(value)
 
 # %% ../nbs/41_study.ipynb #d15dddbc
 def definition(
@@ -195,11 +201,29 @@ def machine()->dict:
     return dict(cpu=_processor(), cores=os.cpu_count(), system=platform.system(), python=platform.python_version(),
                 **{package: _version(package) for package in PACKAGES})
 
+# %% ../nbs/41_study.ipynb #0c029532
+def _named(name, given):
+    "A dictionary that was given"
+    if hasattr(given, "keys"): return dict(given)
+    raise ValueError(f"{name} must be a dictionary, from names to {name}, got {type(given).__name__}")
+
+def _numbers(name, values, low):
+    "One number or several, as a list without repetitions"
+    values = dict.fromkeys(check_number(name, value, low) for value in np.atleast_1d(values).tolist())
+    if not values: raise ValueError(f"{name} must be a number or a list of them, got none")
+    return list(values)
+
+def _file(path):
+    "A place for a file"
+    path = Path(path)
+    if not path.is_dir() and path.parent.is_dir(): return path
+    raise ValueError(f"path must be a file in a folder that is there, got {str(path)!r}")
+
 # %% ../nbs/41_study.ipynb #51ef26bf
 class Study:
     "Methods on collections, for several numbers of clusters and seeds."
     def __init__(self,
-        methods:dict,          # name: an estimator, or a function of `X`, `k` and `seed` that returns labels or a dictionary
+        methods:dict,          # name: an estimator, or a function of `X`, `k` and `seed`, as for `fit_labels`
         collections:dict,      # name: `(X, classes)`, or a function that returns them; classes may be None
         *,
         clusters=None,         # numbers of clusters, one or a list; None for as many as there are classes
@@ -207,14 +231,11 @@ class Study:
         score=None,            # a function of labels and classes that returns a dictionary; by default all of `scores`
         path=None,             # the file to keep runs in; None keeps them in memory only
     ):
-        for name, given in (("methods", methods), ("collections", collections)):
-            if not hasattr(given, "keys"): raise ValueError(f"{name} must be a dictionary, from names to {name}, got {type(given).__name__}")
-        self.methods, self.collections, self.score = dict(methods), dict(collections), score
+        self.methods, self.collections = _named("methods", methods), _named("collections", collections)
+        self.score = score
         self.clusters = None if clusters is None else _numbers("clusters", clusters, 1)
         self.seeds = _numbers("seeds", seeds, 0)
-        self.path = None if path is None else Path(path)
-        if path is not None and (self.path.is_dir() or not self.path.parent.is_dir()):
-            raise ValueError(f"path must be a file in a folder that is there, got {str(path)!r}")
+        self.path = None if path is None else _file(path)
         self.sessions, self._runs = ([], []) if path is None else read_lines(self.path)
         _check_methods(self)
         for name, source in self.collections.items():
@@ -222,7 +243,7 @@ class Study:
 
     @property
     def runs(self)->list:
-        "The runs that are asked for, as far as they are done: the last one of each kind. Others in the file stay there."
+        "The runs that are asked for, as far as they are done, the last of each kind. Others in the file stay there."
         return list({_key(run): run for run in self._runs if _asked(self, run)}.values())
 
     @property
@@ -230,10 +251,13 @@ class Study:
         "The runs that ended with an error."
         return [run for run in self.runs if run["error"]]
 
-    def __repr__(self):
-        n, failed = len(self.runs), len(self.failures)
-        failures = f", {failed} of them failed"*(failed > 0)
-        return f"Study: {plural(n, 'run')} done{failures}" + f", in {self.path}"*(self.path is not None)
+# %% ../nbs/41_study.ipynb #11d46656
+@patch_to(Study)
+def __repr__(self):
+    "How far it is"
+    n, failed = len(self.runs), len(self.failures)
+    failures = f", {failed} of them failed"*(failed > 0)
+    return f"Study: {plural(n, 'run')} done{failures}" + f", in {self.path}"*(self.path is not None)
 
 # %% ../nbs/41_study.ipynb #fa252a95
 def _key(run): return tuple(run[name] for name in KEY)
@@ -243,48 +267,39 @@ def _asked(study, run):
     return (run["collection"] in study.collections and run["method"] in study.methods and run["seed"] in study.seeds
             and run["k"] in (study.clusters or [run.get("classes")]))
 
-def _numbers(name, values, low):
-    "One number or several, as a list without repetitions"
-    values = dict.fromkeys(check_number(name, value, low) for value in np.atleast_1d(values).tolist())
-    if not values: raise ValueError(f"{name} must be a number or a list of them, got none")
-    return list(values)
+# %% ../nbs/41_study.ipynb #503771d1
+def _check_method(study, name, method):
+    "Stop if this isn't a method, or isn't what it was"
+    if isinstance(method, type) or not (callable(method) or hasattr(method, "get_params")):
+        raise ValueError(f"method {name!r} must be an estimator or a function of X, k and seed, got {method!r:.60}"
+                         + (f". Make one with {method.__name__}()" if isinstance(method, type) else ""))
+    for before in (session["methods"].get(name) for session in study.sessions):
+        if before not in (None, definition(method)):
+            raise ValueError(f"method {name!r} was {before} in {study.path}, and is {definition(method)} now: "
+                             "give it another name, or the study another path")
 
 def _scoring(study): return "scores" if study.score is None else definition(study.score)
 
 def _check_methods(study):
     "Stop if a method or the score isn't one, or isn't what it was"
     for name in [*study.methods, *study.collections]:
-        if not isinstance(name, str): raise ValueError(f"methods and collections must have strings for names, got {name!r}")
+        if not isinstance(name, str):
+            raise ValueError(f"methods and collections must have strings for names, got {name!r}")
     if not (study.score is None or callable(study.score)):
         raise ValueError(f"score must be None or a function of labels and classes, got {study.score!r}")
     for before in (session.get("score", _scoring(study)) for session in study.sessions):
         if before != _scoring(study):
-            raise ValueError(f"score was {before} in {study.path}, and is {_scoring(study)} now: give the study another path")
-    for name, method in study.methods.items():
-        if isinstance(method, type) or not (callable(method) or hasattr(method, "get_params")):
-            raise ValueError(f"method {name!r} must be an estimator or a function of X, k and seed, got {method!r:.60}"
-                             + (f". Make one with {method.__name__}()" if isinstance(method, type) else ""))
-        for before in (session["methods"].get(name) for session in study.sessions):
-            if before not in (None, definition(method)):
-                raise ValueError(f"method {name!r} was {before} in {study.path}, and is {definition(method)} now: "
-                                 "give it another name, or the study another path")
+            raise ValueError(f"score was {before} in {study.path}, and is {_scoring(study)} now: "
+                             "give the study another path")
+    for name, method in study.methods.items(): _check_method(study, name, method)
 
 # %% ../nbs/41_study.ipynb #ac127682
 def _to_do(study, name, done, n_classes):
     "The runs of a collection that are not done"
     if study.clusters is None and n_classes is None: return None
-    return [run for run in ((name, k, seed, method) for k in study.clusters or [n_classes] for seed in study.seeds
-                            for method in study.methods) if run not in done]
-
-def _loaded(study, name):
-    "What a collection has, its classes, and what is kept about it"
-    source = study.collections[name]
-    try: X, classes = source() if callable(source) else source
-    except Exception as e:
-        warnings.warn(f"collection {name!r} could not be loaded ({type(e).__name__}: {e}); its runs are left for another time",
-                      stacklevel=3)
-        return None
-    return X, classes, _about(study, name, (X, classes))
+    sizes = study.clusters or [n_classes]
+    all_runs = ((name, k, seed, method) for k in sizes for seed in study.seeds for method in study.methods)
+    return [run for run in all_runs if run not in done]
 
 # %% ../nbs/41_study.ipynb #9061ddac
 def _described(X, classes, by_scores):
@@ -295,14 +310,16 @@ def _described(X, classes, by_scores):
     numbers, names = group_numbers(classes, "classes")
     if len(numbers) != shape[0]: raise ValueError(f"there are {shape[0]:,} documents, and {len(numbers):,} classes")
     if by_scores and (none := (numbers < 0).sum()):
-        raise ValueError(f"{none:,} of {len(numbers):,} documents have no class (−1 or ''). Leave them out, as labelled() "
-                         "of a Corpus does, or give a score that does")
+        raise ValueError(f"{none:,} of {len(numbers):,} documents have no class (−1 or ''). "
+                         "Leave them out, as labelled() of a Corpus does, or give a score that does")
     return about | dict(classes=len(names), class_checksum=fingerprint([names, numbers]))
 
+# %% ../nbs/41_study.ipynb #0789b2da
 def _about(study, name, pair):
     "What is kept about a collection, or an error if it can't be measured or isn't what it was"
     if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-        raise ValueError(f"collection {name!r} must be (X, classes) or a function that returns them, got {type(pair).__name__}")
+        raise ValueError(f"collection {name!r} must be (X, classes) or a function that returns them, "
+                         f"got {type(pair).__name__}")
     try: about = _described(*pair, study.score is None)
     except (TypeError, ValueError) as e: raise ValueError(f"collection {name!r}: {e}") from e
     if pair[1] is None:
@@ -316,6 +333,16 @@ def _about(study, name, pair):
             raise ValueError(f"collection {name!r} is not the one in {study.path or 'memory'}: "
                              "give it another name, or the study another path")
     return about
+
+def _loaded(study, name):
+    "What a collection has, its classes, and what is kept about it"
+    source = study.collections[name]
+    try: X, classes = source() if callable(source) else source
+    except Exception as e:
+        warnings.warn(f"collection {name!r} could not be loaded ({type(e).__name__}: {e}); "
+                      "its runs are left for another time", stacklevel=3)
+        return None
+    return X, classes, _about(study, name, (X, classes))
 
 # %% ../nbs/41_study.ipynb #8d2dc4cd
 def _results(jobs, n_jobs):
@@ -334,13 +361,31 @@ def _keep(study, line):
     if study.path is not None: append_line(study.path, line)
     (study.sessions if "format" in line else study._runs).append(line)
 
+# %% ../nbs/41_study.ipynb #4e5c4eba
+def _begin(study, n_jobs):
+    "Write the line about a session"
+    if study.path is not None: drop_torn_line(study.path)
+    methods = {name: definition(method) for name, method in study.methods.items()}
+    _keep(study, dict(format=FORMAT, started=time.strftime("%Y-%m-%dT%H:%M:%S%z"), n_jobs=n_jobs, machine=machine(),
+                      score=_scoring(study), methods=methods))
+    return True
+
+def _record(key, session, about, result):
+    "A run as one flat line"
+    figures = result.pop("figures")
+    record = dict(zip(KEY, key)) | dict(session=session) | about | result
+    taken = set(record) & set(figures)
+    if taken: record["error"] = f"ValueError: {', '.join(sorted(taken))} can't be the name of a figure"
+    return record | {name: value for name, value in figures.items() if name not in taken}
+
 # %% ../nbs/41_study.ipynb #55d0beaf
+@patch_to(Study)
 @renamed(progress="verbose")
 def run(study,
     n_jobs:int=1,             # processes, -1 for one a core
     *,
     retry:bool=False,         # do runs again that failed?
-    verbose:bool=False,      # show a bar?
+    verbose:bool=False,       # show a bar?
 )->Study:
     "Do what isn't done yet."
     if n_jobs != -1: check_number("n_jobs", n_jobs, 1)
@@ -349,7 +394,9 @@ def run(study,
     with progress_bar(n*len(study.collections), "study", verbose, "run") as bar:
         for name in study.collections:
             known = next((run["classes"] for run in study._runs if run["collection"] == name), None)
-            if (todo := _to_do(study, name, done, known)) == []: bar.update(n); continue
+            if _to_do(study, name, done, known) == []:
+                bar.update(n)
+                continue
             if (found := _loaded(study, name)) is None: continue
             X, classes, about = found
             todo = _to_do(study, name, done, about["classes"])
@@ -360,24 +407,6 @@ def run(study,
                 _keep(study, _record(todo[i], len(study.sessions) - 1, about, result))
                 bar.update()
     return study
-
-Study.run = run
-
-# %% ../nbs/41_study.ipynb #4e5c4eba
-def _begin(study, n_jobs):
-    "Write the line about a session"
-    if study.path is not None: drop_torn_line(study.path)
-    _keep(study, dict(format=FORMAT, started=time.strftime("%Y-%m-%dT%H:%M:%S%z"), n_jobs=n_jobs, machine=machine(),
-                      score=_scoring(study), methods={name: definition(method) for name, method in study.methods.items()}))
-    return True
-
-def _record(key, session, about, result):
-    "A run as one flat line"
-    figures = result.pop("figures")
-    record = dict(zip(KEY, key)) | dict(session=session) | about | result
-    taken = set(record) & set(figures)
-    if taken: record["error"] = f"ValueError: {', '.join(sorted(taken))} can't be the name of a figure"
-    return record | {name: value for name, value in figures.items() if name not in taken}
 
 # %% ../nbs/41_study.ipynb #d4eb55a8
 class Table(NamedTuple):
@@ -457,7 +486,8 @@ def _grouped(runs, index, columns, over):
 def _warn_of_failures(runs, values):
     "Say so where a failed run has none of the figures"
     lost = sum(bool(run.get("error")) and any(run.get(name) is None for name in values) for run in runs)
-    if lost: warnings.warn(f"{lost} of {plural(len(runs), 'run')} failed, and the table is one of the rest", stacklevel=3)
+    if not lost: return
+    warnings.warn(f"{lost} of {plural(len(runs), 'run')} failed, and the table is one of the rest", stacklevel=3)
 
 def _title(names): return names[0] if len(names) == 1 else ", ".join(map(str, names))
 
@@ -486,9 +516,11 @@ def tabulate(
     cols = list(dict.fromkeys(col for _, col in groups))
     cells = [[_cell(groups.get((row, col), []), name, stat, digits) for col in cols for name in values] for row in rows]
     heads = [_title((*col, name) if len(values) > 1 or not col else col) for col in cols for name in values]
-    return Table([_title(row) for row in rows], heads, np.array(cells, dtype=object if stat == "mean±sd" else float), digits)
+    cells = np.array(cells, dtype=object if stat == "mean±sd" else float)
+    return Table([_title(row) for row in rows], heads, cells, digits)
 
 # %% ../nbs/41_study.ipynb #341e7eb0
+@patch_to(Study)
 def table(study,
     index="method",            # this and the following as in `tabulate`
     columns="collection",
@@ -501,10 +533,9 @@ def table(study,
     def place(run): return collections.index(run["collection"]), run["k"], methods.index(run["method"]), run["seed"]
     return tabulate(sorted(study.runs, key=place), index, columns, value, stat, **options)
 
+@patch_to(Study)
 def to_pandas(study):
     "The runs as a data frame, one a row."
     try: import pandas as pd
     except ImportError as e: raise ImportError("to_pandas needs pandas: pip install pandas") from e
     return pd.DataFrame(study.runs)
-
-Study.table, Study.to_pandas = table, to_pandas

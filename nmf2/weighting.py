@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from .core import check_choice, check_matrix, check_number, matrix_tags, names_of, with_names
+from .core import check_choice, check_matrix, check_number, matrix_tags, names_of, patch_to, with_names
 from .counting import TermCounter
 from .data import WORDS
 from .formats import plural
@@ -190,6 +190,25 @@ def _named(trim, X, came_with):
     names = _known_names(trim) if came_with is None else came_with
     return X if names is None else with_names(X, np.asarray(names, dtype=object)[trim.support_])
 
+# %% ../nbs/02_weighting.ipynb #e250a29c
+def _fit_trim(trim, X):
+    "Learn from `X`, and give it with only the terms that stay"
+    trim._came_with = names_of(X)
+    X = check_matrix(trim, X, min_docs=1)
+    dtype = _float_type(trim.dtype, X)
+    _learn_trim(trim, X)
+    X, trim.empty_docs_ = _kept(trim, X, dtype)
+    _warn_empty(trim.empty_docs_, trim.n_docs_, "no terms left after trimming")
+    return _named(trim, X, None)
+
+def _trimmed(trim, X):
+    "Other documents with only the terms that stay"
+    came_with = names_of(X)
+    X = check_matrix(trim, X, reset=False, min_docs=1)
+    X, empty = _kept(trim, X, _float_type(trim.dtype, X))
+    _warn_empty(empty, X.shape[0], "no term of the vocabulary")
+    return _named(trim, X, came_with)
+
 # %% ../nbs/02_weighting.ipynb #9f865608
 class TrimVocabulary(TransformerMixin, BaseEstimator):
     """Drop the terms that occur in too few documents or in too many.
@@ -213,41 +232,40 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
     ):
         self.min_df, self.max_df, self.max_terms, self.vocab, self.dtype = min_df, max_df, max_terms, vocab, dtype
 
-    def fit(self, X, y=None):
-        "Learn from `X` (n_docs, n_features_in_) which terms stay."
-        self.fit_transform(X)
-        return self
-
     def fit_transform(self, X, y=None):
         "Learn from `X` which terms stay, and give `X` with only those."
-        self._came_with = names_of(X)
-        X = check_matrix(self, X, min_docs=1)
-        dtype = _float_type(self.dtype, X)
-        _learn_trim(self, X)
-        X, self.empty_docs_ = _kept(self, X, dtype)
-        _warn_empty(self.empty_docs_, self.n_docs_, "no terms left after trimming")
-        return _named(self, X, None)
+        return _fit_trim(self, X)
 
     def transform(self, X):
         "`X` with only the terms that stay."
         check_is_fitted(self)
-        came_with = names_of(X)
-        X = check_matrix(self, X, reset=False, min_docs=1)
-        X, empty = _kept(self, X, _float_type(self.dtype, X))
-        _warn_empty(empty, X.shape[0], "no term of the vocabulary")
-        return _named(self, X, came_with)
-
-    def report(self):
-        "What was dropped and why, in a sentence."
-        check_is_fitted(self)
-        return _trim_report(self)
-
-    def get_feature_names_out(self, input_features=None):
-        "Names of the terms that stay: out of `input_features`, of `vocab`, or of the column names seen by `fit`."
-        check_is_fitted(self)
-        return _names_in(self, input_features)[self.support_]
+        return _trimmed(self, X)
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/02_weighting.ipynb #a29712f1
+@patch_to(TrimVocabulary)
+def fit(self,
+    X,        # counts or weights, (n_docs, n_features_in_)
+    y=None,   # not used
+):            # the fitted transformer
+    "Learn from `X` which terms stay."
+    self.fit_transform(X)
+    return self
+
+@patch_to(TrimVocabulary)
+def report(self)->str:
+    "What was dropped and why, in a sentence."
+    check_is_fitted(self)
+    return _trim_report(self)
+
+@patch_to(TrimVocabulary)
+def get_feature_names_out(self,
+    input_features=None,   # names of all terms; None for `vocab`, or the column names seen by `fit`
+)->np.ndarray:             # (number of terms that stay,)
+    "Names of the terms that stay."
+    check_is_fitted(self)
+    return _names_in(self, input_features)[self.support_]
 
 # %% ../nbs/02_weighting.ipynb #7d368026
 def _check_are_counts(X):
@@ -368,11 +386,6 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ):
         self.sublinear_tf, self.use_idf, self.add_one, self.norm = sublinear_tf, use_idf, add_one, norm
 
-    def fit(self, X, y=None):
-        "Learn the factor of each term from counts (n_docs, n_terms)."
-        _learn_idf(self, self._counts(X))
-        return self
-
     def fit_transform(self, X, y=None):
         "Learn the factors from counts, and weigh the same counts."
         names, X = names_of(X), self._counts(X)
@@ -384,13 +397,25 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return with_names(_apply_idf(self, self._counts(X, reset=False)), names_of(X))
 
-    def _counts(self, X, reset=True):
-        if self.norm is not None: check_choice("norm", self.norm, NORMS)
-        X = check_matrix(self, X, reset=reset, min_docs=1)
-        if self.sublinear_tf: _check_are_counts(X)
-        return X
-
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/02_weighting.ipynb #f7ce1770
+@patch_to(TfIdf)
+def _counts(self, X, reset=True):
+    "The counts, checked"
+    if self.norm is not None: check_choice("norm", self.norm, NORMS)
+    X = check_matrix(self, X, reset=reset, min_docs=1)
+    if self.sublinear_tf: _check_are_counts(X)
+    return X
+
+@patch_to(TfIdf)
+def fit(self,
+    X,        # counts, (n_docs, n_terms)
+    y=None,   # not used
+):            # the fitted transformer
+    "Learn the factor of each term."
+    _learn_idf(self, self._counts(X))
+    return self
 
 # %% ../nbs/02_weighting.ipynb #3892d0d1
 def _column_peaks(X):
@@ -428,7 +453,7 @@ def degrees(
         d[i:j] = row_totals(X.data[some]*s[X.indices[some]], X.shape[1], X.indptr[i:j + 1] - X.indptr[i])
     return np.maximum(d, own)
 
-# %% ../nbs/02_weighting.ipynb #e8449381
+# %% ../nbs/02_weighting.ipynb #dedd2fff
 def check_tau(
     tau:float,        # how far normalized cut is regularized
     name:str="tau",   # the argument, as the caller knows it
@@ -455,11 +480,6 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ):
         self.tau = tau
 
-    def fit(self, X, y=None):
-        "Remember the sum of the documents of `X` (n_docs, n_terms) and their mean degree."
-        self._fit(X)
-        return self
-
     def fit_transform(self, X, y=None):
         "Weigh the documents of a collection by their similarity to it."
         return with_names(self._scaled(*self._fit(X)), names_of(X))
@@ -470,20 +490,35 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         names, X = names_of(X), self._unit(check_matrix(self, X, reset=False, min_docs=1))
         return with_names(self._scaled(X, degrees(X, self.sum_)), names)
 
-    def _unit(self, X): return divide_rows(X, row_lengths(X))
-
-    def _fit(self, X):
-        check_tau(self.tau)
-        X = self._unit(check_matrix(self, X, min_docs=1))
-        self.sum_ = row_sum(X)
-        d = degrees(X, self.sum_)
-        self.mean_degree_ = fsum(d)/max(np.count_nonzero(d), 1)
-        return X, d
-
-    def _scaled(self, X, d):
-        return divide_rows(X, np.sqrt(np.where(d > 0, d + self.tau*self.mean_degree_, 0)), own=True)
-
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/02_weighting.ipynb #9a19831e
+@patch_to(NormalizedCut)
+def _unit(self, X): return divide_rows(X, row_lengths(X))
+
+@patch_to(NormalizedCut)
+def _fit(self, X):
+    "Remember the collection; its documents of unit length, and their degrees"
+    check_tau(self.tau)
+    X = self._unit(check_matrix(self, X, min_docs=1))
+    self.sum_ = row_sum(X)
+    d = degrees(X, self.sum_)
+    self.mean_degree_ = fsum(d)/max(np.count_nonzero(d), 1)
+    return X, d
+
+@patch_to(NormalizedCut)
+def _scaled(self, X, d):
+    "Documents divided by the roots of their degrees, with the constant added"
+    return divide_rows(X, np.sqrt(np.where(d > 0, d + self.tau*self.mean_degree_, 0)), own=True)
+
+@patch_to(NormalizedCut)
+def fit(self,
+    X,        # weights, (n_docs, n_terms)
+    y=None,   # not used
+):            # the fitted transformer
+    "Remember the sum of the documents of `X` and their mean degree."
+    self._fit(X)
+    return self
 
 # %% ../nbs/02_weighting.ipynb #dc532078
 def count_pipeline(

@@ -26,6 +26,22 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize("last_bits", ways, indirect=True)
 
 
+@pytest.fixture(scope="module")
+def one_thread():
+    "BLAS on one thread, as sums of many threads differ in the last digit"
+    from threadpoolctl import threadpool_limits
+    with threadpool_limits(1, user_api="blas"): yield
+
+
+@pytest.fixture(scope="module")
+def planted():
+    "Documents of six planted topics, by tf-idf and of unit length, and the topic of each"
+    from nmf2.data import planted_tree
+    from nmf2.weighting import count_pipeline
+    corpus = planted_tree((2, 3), n_docs=300, overlap=.3, noise=.1, length=60, random_state=0)
+    return count_pipeline(normalized_cut=False).fit_transform(corpus.X).astype("float64"), corpus.classes()[0]
+
+
 @pytest.fixture
 def last_bits(request, monkeypatch):
     "Let every estimator get a matrix with other last bits"

@@ -9,7 +9,6 @@ import time
 import types
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np

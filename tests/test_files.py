@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from nmf2 import files
 from nmf2.data import read
-from nmf2.files import Source, brief, decoded, fault, listing, look, mended, opened
+from nmf2.files import brief, fault, listing, look, mended, opened
 from nmf2.formats import READERS, guess_format
 from nmf2.matlab import matlab_arrays
 

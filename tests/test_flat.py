@@ -93,8 +93,8 @@ def test_a_topic_without_documents_stays_as_it_was():
 def test_refining_lowers_the_error(pile):
     X, _ = pile
     errors = []
-    for refine in (0, 1, 3):
-        model = FlatNMF2(9, refine=refine)
+    for rounds in (0, 1, 3):
+        model = FlatNMF2(9, refine=rounds)
         W = model.fit_transform(X)
         errors.append(np.linalg.norm(X - W @ model.components_))
         assert_allclose(np.linalg.norm(model.components_, axis=1), 1, rtol=1e-5)

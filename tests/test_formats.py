@@ -13,7 +13,6 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from nmf2 import formats
 from nmf2.formats import (READERS, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines,
                           read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, write_table)
 

@@ -2,32 +2,22 @@
 import pickle
 import warnings
 
-import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score as ari
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from threadpoolctl import threadpool_limits
 
 import nmf2
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.methods import LDA, NormalizedCutNMF, make, methods
 from nmf2.nmf import NMF
-from nmf2.weighting import NormalizedCut, count_pipeline
+from nmf2.weighting import NormalizedCut
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    with threadpool_limits(1, user_api="blas"): yield
-
-
-@pytest.fixture(scope="module")
-def planted():
-    corpus = planted_tree((2, 3), n_docs=300, overlap=.3, noise=.1, length=60, random_state=0)
-    return count_pipeline(normalized_cut=False).fit_transform(corpus.X).astype(np.float64), corpus.classes()[0]
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_lda():
@@ -83,7 +73,7 @@ def test_old_places_are_the_new_ones(name):
     assert old is getattr(nmf2.methods, name) and caught[0].filename == __file__
     with pytest.warns(FutureWarning, match=name) as caught: exec(f"from nmf2.partitions import {name}", {"__name__": "mine"})
     with pytest.raises(AttributeError, match="no attribute 'lda'"): nmf2.partitions.lda
-    with pytest.raises(ImportError, match="lda"): from nmf2.partitions import lda
+    with pytest.raises(ImportError, match="lda"): exec("from nmf2.partitions import lda")
 
 
 def test_models_kept_under_the_old_name_can_be_read():

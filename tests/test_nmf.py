@@ -1,7 +1,6 @@
 """Flat NMF: each solver against its slow twin, the loop, starts, and the estimator"""
 import os
 import pickle
-import warnings
 
 import naive
 import numpy as np

@@ -13,22 +13,13 @@ from threadpoolctl import threadpool_limits
 
 from nmf2.bisection import criterion_of
 from nmf2.data import planted_tree
-from nmf2.hier import HierNMF2
 from nmf2.nmf import NMF
 from nmf2.partitions import (PDDP, RACE, SMALL, AverageAssociation, FlatKMeans, HierKMeans, NMFClustering, NormalizedCutClustering,
                              SVDClustering, by_cosine, centroids, leading, principal_cut, race2008, scatter)
 from nmf2.weighting import NormalizedCut, count_pipeline
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    with threadpool_limits(1, user_api="blas"): yield
-
-
-@pytest.fixture(scope="module")
-def planted():
-    corpus = planted_tree((2, 3), n_docs=300, overlap=.3, noise=.1, length=60, random_state=0)
-    return count_pipeline(normalized_cut=False).fit_transform(corpus.X).astype(np.float64), corpus.classes()[0]
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def degenerate():

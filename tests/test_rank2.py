@@ -1,5 +1,4 @@
 """Rank-2 NMF against its naive twins, and the collapse guard"""
-import warnings
 
 import naive
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import normalized_mutual_info_score
 
 from nmf2.hier import HierNMF2
-from nmf2.kernels import documents, squared_error
+from nmf2.kernels import documents
 from nmf2.rank2 import Rank2NMF, leading_pair, rank2_nmf, revive, sides, svd_topics, wedge
 
 

@@ -92,18 +92,22 @@ def test_notebooks_do_without_nbdev(path):
     code = "\n".join(s for _, s, _ in cells(path, "code"))
     assert not re.search(r"^\s*(import|from) (nbdev|fastcore|execnb|ghapi)\b", code, re.M)
 
-def undocumented(fn, lines):
-    "The parameters of a function that have no comment on their line, nor an earlier one on 'this and the following'"
+def undocumented(fn, lines, skip):
+    "The parameters after the first few that have no comment on their line, nor an earlier one on 'this and the following'"
     a, missing = fn.args, []
-    for p in [*a.posonlyargs, *a.args, *filter(None, [a.vararg]), *a.kwonlyargs, *filter(None, [a.kwarg])]:
+    for p in [*a.posonlyargs, *a.args, *filter(None, [a.vararg]), *a.kwonlyargs, *filter(None, [a.kwarg])][skip:]:
         said = re.search(r"#\s*(\S.*)", lines[p.lineno - 1])
         if said and "following" in said[1]: break
-        if not said and p.arg not in ("self", "cls"): missing.append(p.arg)
+        if not said: missing.append(p.arg)
     return missing
 
 def becomes_a_method(n):
     "Is this a public function that is added to its class, by `patch_to`?"
     return any(isinstance(d, ast.Call) and d.func.id == "patch_to" for d in getattr(n, "decorator_list", [])) and n.name[0] != "_"
+
+def is_static(n):
+    "Is it added as a `staticmethod`, so that its first parameter is one like the others?"
+    return "staticmethod" in [getattr(a, "id", "") for d in n.decorator_list if isinstance(d, ast.Call) for a in d.args]
 
 @each_module
 def test_exported_names_are_explained(path):
@@ -115,9 +119,9 @@ def test_exported_names_are_explained(path):
         if getattr(n, "name", None) not in public and not becomes_a_method(n): continue
         assert ast.get_docstring(n), f"{n.name} has no docstring"
         is_method = re.search(rf"^[A-Z]\w*\.\w.* = .*\b{n.name}\b", text, re.M)         # Reader.find = find
-        is_method = is_method or becomes_a_method(n) and n.args.args[0].arg in ("self", "tree")
+        is_method = is_method or becomes_a_method(n) and not is_static(n) or isinstance(n, ast.ClassDef)
         if isinstance(n, ast.ClassDef): n = next((m for m in n.body if getattr(m, "name", "") == "__init__"), None)
-        missing = undocumented(n, lines)[bool(is_method):] if n else []
+        missing = undocumented(n, lines, bool(is_method)) if n else []
         assert not missing, f"{n.name}, line {n.lineno}: {missing} not explained"
 
 def test_importing_the_package_is_cheap():

@@ -2,12 +2,10 @@
 import errno
 import os
 import random
-import signal
 import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
