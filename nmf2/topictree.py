@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['STARTS', 'COUNTING', 'REMEDIES', 'clusterings', 'Best', 'best_start', 'sums_of', 'Topics', 'fitted_topics',
-           'TopicTree', 'Documents']
+           'TopicTree', 'Grown', 'topic_tree', 'Documents']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import warnings
@@ -196,29 +196,44 @@ def _as_in_fit(model, documents):
     known = model.pipeline_["trim"].vocab
     return counts if words is None or known is None else _in_order(counts, words, known)
 
-# %% ../nbs/25_topictree.ipynb #35933041
-def _found(X, est, seed):
+# %% ../nbs/25_topictree.ipynb #fa16843a
+class Grown(NamedTuple):
+    "A tree of topics, and where it comes from."
+    tree:object      # a `Tree`
+    start:str        # the start that was kept
+    criteria:dict    # the criterion that each start came to
+
+def _own_topics(X, n_topics, init, moves_max_iter, seed, verbose):
     "The topics and labels, the same for any order of documents and words, −1 for empty documents; and the best start"
-    X = check_matrix(TopicTree, X, n_terms=X.shape[1])
     filled = np.flatnonzero(documents(X).filled())
-    if est.n_topics > len(filled):
-        raise ValueError(f"n_topics must be at most {len(filled)}, the documents that have words, got {est.n_topics}")
+    if n_topics > len(filled):
+        raise ValueError(f"n_topics must be at most {len(filled)}, the documents that have words, got {n_topics}")
     with single_blas():
         part = X[filled]
         order = own_order(part)
         own = sorted_by(part, order)
-        best = best_start(own, est.n_topics, est.init, est.moves_max_iter, seed, est.verbose)
+        best = best_start(own, n_topics, init, moves_max_iter, seed, verbose)
         own_topics = fitted_topics(own, best.labels)
     labels = np.full(X.shape[0], -1)
     labels[filled[order.rows]] = own_topics.labels
     return Topics(own_topics.Ht[order.inverse().columns].astype(X.dtype), labels), best
 
-def _tree_of(X, found, vocab):
-    "The tree of some topics, which compares new documents with just these"
+def topic_tree(
+    X,                       # weighted documents, CSR or dense, (n_docs, n_terms)
+    n_topics:int,            # leaves wanted, at most as many as there are documents that aren't empty
+    vocab=None,              # the words, (n_terms,)
+    init=STARTS,             # as for `clusterings`
+    moves_max_iter:int=10,   # as for `best_start`
+    seed:int=0,              # likewise
+    verbose:bool=False,      # likewise
+)->Grown:
+    "The tree of `TopicTree` for documents that are weighted already. It compares new ones with its topics."
+    X = check_matrix(topic_tree, X, n_terms=np.shape(X)[-1])
+    found, best = _own_topics(X, n_topics, init, moves_max_iter, seed, verbose)
     tree = regroup(X, found.labels, vocab)
     first_of = [found.labels[leaf.docs[0]] for leaf in tree.leaves()]
     tree.leaf_topics = np.ascontiguousarray(found.Ht[:,first_of])
-    return tree
+    return Grown(tree, best.start, best.criteria)
 
 # %% ../nbs/25_topictree.ipynb #a5515ebc
 class Documents(NamedTuple):
@@ -279,9 +294,8 @@ def fit(model,
     X = _weighed(model.pipeline_, given)
     model.given_ = None if given is documents and texts is None else documents
     model.vocab_ = model.pipeline_.get_feature_names_out()
-    found, best = _found(X, model, seed)
-    model.start_, model.criteria_ = best.start, best.criteria
-    model.tree_ = _tree_of(X, found, model.vocab_)
+    model.tree_, model.start_, model.criteria_ = topic_tree(X, model.n_topics, model.vocab_, model.init,
+                                                            model.moves_max_iter, seed, model.verbose)
     if texts is not None: model.tree_.headings = find_headings(model.tree_, phrases=_phrases(model, texts))
     _tell(model)
     return model
