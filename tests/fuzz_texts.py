@@ -80,7 +80,8 @@ def command(rng, texts, folder):
     records = [dict(text=text, id=f"{odd()}{i}", label=odd()) for i, text in enumerate(texts)]
     (folder/"t.jsonl").write_text("\n".join(map(json.dumps, records)))
     choices = {"--leaves": ["2", "3", "20", "1", "x"], "--min-df": ["1", "1", "2", "0.1", "1.5"], 
-               "--max-df": ["1.0", "0.5"], "--weights": ["ncut", "tfidf", "none"]}
+               "--max-df": ["1.0", "0.5"], "--weights": ["ncut", "tfidf", "none"],
+               "--method": ["topictree", "hiernmf2"]}
     argv = ["cluster", str(folder/"t.jsonl"), "--out", str(out)]
     for option, values in choices.items(): argv += [option, pick(rng, values)]
     said = io.StringIO()

@@ -30,6 +30,7 @@ SPORT = ["the striker scored a late goal", "a goal and a red card in the match",
 GARDEN = ["sow the beans in warm soil", "water the tomato and the beans", "warm soil for the tomato",
           "prune the roses and water the soil", "roses need water", "tomato and beans need soil"]
 SMALL = ["--leaves", "2", "--min-df", "1", "--max-df", "1.0"]
+PUBLISHED = ["--method", "hiernmf2"]
 
 @pytest.fixture
 def letters(tmp_path, monkeypatch):
@@ -58,7 +59,7 @@ def test_a_folder_of_texts(letters, capsys):
     printed = capsys.readouterr()
     out = letters.parent/"nmf2-results"/"letters"
     assert {p.name for p in out.iterdir()} == set(FILES) and not hidden(out.parent)
-    for word in ("striker", "soil", "12 documents", "NMI to the labels: leaves 1.00, flat topics 1.00",
+    for word in ("striker", "soil", "12 documents", "NMI to the labels: leaves 1.00\n",
                  str(Path("nmf2-results")/"letters"), *FILES): assert word in printed.out
     took = r"reading \d+\.\d s, counting \d+\.\d s, weighting \d+\.\d s, growing \d+\.\d s, writing \d+\.\d s\n"
     assert "Reading" in printed.err and re.search(took, printed.err)
@@ -66,18 +67,19 @@ def test_a_folder_of_texts(letters, capsys):
     assert report.startswith("letters: 12 documents, ") and "Kept " in report and re.search(took + "$", report)
     found = rows(out/"assignments.csv")
     assert len(found) == 12 and {r["id"] for r in found} >= {"sport/0.txt", "garden/5.txt"}
-    for r in found: assert r["leaf"] in ("root/0", "root/1") and r["leaf_number"] == r["flat_topic"] and r["label_1"] == r["id"].split("/")[0]
+    for r in found: assert r["leaf"] in ("root/0", "root/1") and r["title"] and r["label_1"] == r["id"].split("/")[0]
     assert len({(r["label_1"], r["leaf"]) for r in found}) == 2
     nodes = rows(out/"topics.csv")
     assert [r["node"] for r in nodes] == ["root", "root/0", "root/1"] and [int(r["size"]) for r in nodes] == [12, 6, 6]
     assert json.loads((out/"tree.json").read_text(encoding="utf-8"))
     assert (out/"tree.html").read_text(encoding="utf-8").lstrip().startswith("<!")
 
-def test_tables_agree_with_each_other(tmp_path, capsys):
+@pytest.mark.parametrize("method", ["topictree", "hiernmf2"])
+def test_tables_agree_with_each_other(tmp_path, capsys, method):
     from nmf2.data import planted_tree
     corpus = planted_tree((3, 3), n_docs=300)
     np.savez(tmp_path/"planted.npz", X=corpus.X.toarray(), vocab=corpus.vocab.astype(str))
-    assert main(["cluster", str(tmp_path/"planted.npz"), "--leaves", "9", "--out", str(tmp_path/"out"), "--quiet"]) == 0
+    assert main(["cluster", str(tmp_path/"planted.npz"), "--leaves", "9", "--out", str(tmp_path/"out"), "--quiet", "--method", method]) == 0
     docs, nodes = rows(tmp_path/"out"/"assignments.csv"), rows(tmp_path/"out"/"topics.csv")
     leaves = {r["node"]: r for r in nodes if r["leaf_number"]}
     assert len(docs) == 300 and [int(r["leaf_number"]) for r in leaves.values()] == list(range(len(leaves)))
@@ -85,10 +87,13 @@ def test_tables_agree_with_each_other(tmp_path, capsys):
         mine = [d for d in docs if d["leaf"] == id]
         assert len(mine) == int(leaf["size"])
         assert {d["leaf_number"] for d in mine} <= {leaf["leaf_number"]} and {d["terms"] for d in mine} <= {leaf["terms"]}
+        assert {d["title"] for d in mine} <= {leaf["title"]}
+        if method == "topictree": continue
         flat = [d for d in docs if d["flat_topic"] == leaf["leaf_number"]]
         assert len(flat) == int(leaf["in_flat_topic"]) and {d["flat_terms"] for d in flat} <= {leaf["flat_terms"]}
+    assert ("flat_topic" in docs[0]) == (method == "hiernmf2") == ("in_flat_topic" in nodes[0])
     outliers = [d for d in docs if d["leaf_number"] == "-1"]
-    assert all(d["leaf"] == d["terms"] == "" and int(d["flat_topic"]) >= 0 for d in outliers)
+    assert all(d["leaf"] == d["title"] == d["terms"] == "" and int(d.get("flat_topic", 0)) >= 0 for d in outliers)
     assert len(outliers) == sum(int(r["outliers"]) for r in nodes)
     assert capsys.readouterr().err == ""
 
@@ -249,16 +254,18 @@ def test_one_is_no_plural(letters, capsys):
 def test_empty_documents_are_reported(letters, capsys):
     (letters/"sport"/"empty.txt").write_text("")
     (letters/"sport"/"the.txt").write_text("the and of")
-    assert main(["cluster", "letters", *SMALL]) == 0
+    assert main(["cluster", "letters", *SMALL, *PUBLISHED]) == 0
     printed = capsys.readouterr()
     assert "2 of them because they have none of the terms" in printed.out and "note: 2 of 14 documents have no terms" in printed.err
     found = rows(Path("nmf2-results", "letters", "assignments.csv"))
+    assert main(["cluster", "letters", *SMALL, "--force"]) == 0
+    assert [r["leaf"] for r in rows(Path("nmf2-results", "letters", "assignments.csv"))].count("") == 2
     assert len(found) == 14 and sum(r["leaf"] == r["terms"] == r["flat_terms"] == "" and r["flat_topic"] == "-1" for r in found) == 2
 
 def test_more_leaves_than_can_be_had(letters, capsys):
     assert main(["cluster", "letters", "--leaves", "200", "--min-df", "1", "--max-df", "1.0"]) == 0
     printed = capsys.readouterr()
-    assert "note: " in printed.err and int(re.search(r"(\d+) topics", printed.out)[1]) < 200
+    assert "note: --leaves 200 can't be had" in printed.err and int(re.search(r"(\d+) topics", printed.out)[1]) <= 12
 
 # ---- the folder for the results
 
@@ -324,16 +331,16 @@ def test_ctrl_c(tmp_path, when):
     assert err.rstrip().endswith("nmf2: stopped; nothing was written") and "Traceback" not in err
 
 def test_ctrl_c_that_somebody_swallows(letters, monkeypatch, capsys):
-    def split(*args, **options):
+    def join(*args, **options):
         try: signal.raise_signal(signal.SIGINT)
         except KeyboardInterrupt: pass                     # as libraries may, deep inside
         return whole(*args, **options)
-    whole, handler = cli.split, signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(cli, "split", split)
+    whole, handler = cli.join, signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(cli, "join", join)
     assert main(["cluster", "letters", *SMALL]) == 130
     assert "stopped; nothing was written" in capsys.readouterr().err and not Path("nmf2-results").exists()
     assert signal.getsignal(signal.SIGINT) is handler
-    monkeypatch.setattr(cli, "split", whole)
+    monkeypatch.setattr(cli, "join", whole)
     assert main(["cluster", "letters", *SMALL]) == 0       # the next command begins anew
 
 @pytest.mark.slow
@@ -436,15 +443,16 @@ def test_notes_name_options(letters, capsys):
     Path("mail.txt").write_bytes("die Gärten\n".encode("latin-1") + "\n".join(SPORT + GARDEN).encode())
     assert main(["cluster", "mail.txt", *SMALL]) == 0
     assert "pass --encoding ... if that is wrong" in capsys.readouterr().err
-    assert main(["cluster", "letters", "--min-df", "1", "--max-df", "1.0", "--leaves", "200", "--trials", "1"]) == 0
+    assert main(["cluster", "letters", "--min-df", "1", "--max-df", "1.0", "--leaves", "200", "--trials", "1", *PUBLISHED]) == 0
     err = capsys.readouterr().err
     assert "note: --leaves 200 can't be had" in err and "n_clusters" not in err
 
-@pytest.mark.parametrize("wrong", ["--leaves 1", "--leaves x", "--seed -1", "--jobs 0", "--trials -1", "--min-df 1.5", "--min-df 0", "--max-df 0",
+@pytest.mark.parametrize("wrong", ["--leaves 1", "--leaves x", "--seed -1", "--jobs 0", "--trials -1 --method hiernmf2", "--min-df 1.5", "--min-df 0", "--max-df 0",
                                    "--max-df 2", "--max-df 1", "--min-df 0.5 --max-df 0.1", "--max-terms 0", "--min-df nan", "--ngrams 0",
                                    "--ngrams 3-2", "--token-pattern (", "--token-pattern (a)(b)", "--stop-words klingon", "--stop-words a/b.txt",
-                                   "--min-score -1", "--min-score x", "--tol 0", "--max-iter 0", "--encoding klingon", "--encoding rot13",
-                                   "--delimiter ab", "--quote ab", "--read encoding=klingon", "--min-df=-1", "--init svdd"])
+                                   "--min-score -1 --method hiernmf2", "--min-score x", "--tol 0 --method hiernmf2",
+                                   "--max-iter 0 --method hiernmf2", "--encoding klingon", "--encoding rot13",
+                                   "--delimiter ab", "--quote ab", "--read encoding=klingon", "--min-df=-1", "--init svdd", "--method nmf", "--trials 3", "--init svd"])
 def test_refused_before_reading(letters, monkeypatch, capsys, wrong):
     import nmf2.data
     monkeypatch.setattr(nmf2.data, "read", lambda *args, **options: pytest.fail("read nevertheless"))
@@ -514,12 +522,15 @@ def test_options_of_the_tree(letters, monkeypatch, capsys):
     asked = []
     whole = cli.split
     monkeypatch.setattr(cli, "split", lambda *args, **options: asked.append(options) or whole(*args, **options))
-    assert main(["cluster", "letters", *SMALL]) == 0 and set(asked[-1]) == {"init"}
-    assert main(["cluster", "letters", "--force", "--trials", "5", "--min-score", "9", "--tol", "0.0001", "--max-iter", "1", *SMALL]) == 0
-    assert asked[-1] == dict(init="svd", trials=5, min_score=9., tol=.0001, max_iter=1)
+    assert main(["cluster", "letters", *SMALL]) == 0 and not asked
+    assert main(["cluster", "letters", "--force", *SMALL, *PUBLISHED]) == 0 and asked == [{}]
+    some = dict(trials=5, min_score=9., tol=.0001, max_iter=1, init="random")
+    argv = [word for name, value in some.items() for word in ("--" + name.replace("_", "-"), str(value))]
+    assert main(["cluster", "letters", "--force", *argv, *SMALL, *PUBLISHED]) == 0
+    assert asked[-1] == some
     err = capsys.readouterr().err
     assert "stopped at --max-iter 1 before reaching --tol 0.0001" in err
-    assert main(["cluster", "letters", "--force", *SMALL, "--leaves", "3", "--min-score", "9"]) == 0
+    assert main(["cluster", "letters", "--force", *SMALL, *PUBLISHED, "--leaves", "3", "--min-score", "9"]) == 0
     assert "--leaves 3 can't be had: none of the 2 leaves there are scores at least --min-score 9.0" in capsys.readouterr().err
 
 def test_options_of_words_are_no_use_for_counts(tmp_path, monkeypatch, capsys):
@@ -590,3 +601,25 @@ def test_ids_from_tables_are_taken_by_trees():
     from nmf2.hier import HierNMF2
     tree = HierNMF2(4).fit(planted_tree((2, 2), n_docs=80).X).tree_
     for id, node in tree.nodes.items(): assert tree[in_table(id)] is node and tree.top_terms(in_table(id), n=3) == tree.top_terms(id, n=3)
+
+
+# ---- two methods
+
+def test_the_outline_is_printed_and_the_published_tree_on_demand(letters, capsys):
+    assert main(["cluster", "letters", "--quiet", *SMALL]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "12 documents" and re.fullmatch(r" +6  .*(striker|goal|soil).*", lines[1]) and "flat" not in "".join(lines)
+    assert main(["cluster", "letters", "--quiet", "--force", *SMALL, *PUBLISHED]) == 0
+    assert capsys.readouterr().out.startswith("(12) ")
+
+def test_phrases_head_the_topics_of_texts(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    texts = ["the clipper chip has a secret key"]*9 + ["the new york times of today"]*9 + ["water and warm soil for beans"]*9
+    Path("t.jsonl").write_text("\n".join(json.dumps(dict(text=text)) for text in texts))
+    assert main(["cluster", "t.jsonl", "--quiet", "--leaves", "3", "--max-df", "1.0"]) == 0
+    assert "clipper chip" in capsys.readouterr().out
+    assert main(["cluster", "t.jsonl", "--quiet", "--force", "--leaves", "3", "--max-df", "1.0", "--ngrams", "1-2"]) == 0
+
+def test_options_of_the_other_method_are_refused(letters, capsys):
+    assert main(["cluster", "letters", "--trials", "5"]) == 2
+    assert capsys.readouterr().err == "nmf2: error: --trials goes with --method hiernmf2\n"
