@@ -29,22 +29,27 @@ def distinction(
 # %% ../nbs/24_headings.ipynb #99a5d1fb
 def leaf_profiles(
     tree,          # a `Tree`
-)->tuple:          # shares of the words in each leaf's topic, (n_leaves, n_terms); the ids of the leaves
+)->tuple:          # shares of the words in each leaf's topic, (n_leaves, n_terms); the leaves
     "The topics of the leaves as shares."
     leaves = tree.leaves()
     P = np.array([leaf.topic for leaf in leaves])
-    return P/P.sum(1, keepdims=True), [leaf.id for leaf in leaves]
+    return P/P.sum(1, keepdims=True), leaves
 
-def _spoken_for(P):
+def _spoken_for(P, sizes):
     "The mean of some leaves' topics, and how evenly each word is spread over them"
-    mean = P.mean(0)
-    even = np.minimum(P, mean).mean(0)
+    votes = np.sqrt(sizes)/np.sqrt(sizes).sum()
+    mean = votes @ P
+    even = votes @ np.minimum(P, mean)
     return mean, np.divide(even, mean, out=np.zeros_like(mean), where=mean > 0)
 
 # %% ../nbs/24_headings.ipynb #11128f1b
-def _ranked(tree, P, ids, n):
+def _ranked(tree, n):
     "For each node but the root the numbers of its most telling words, at most `n`, best first"
-    spoken = {node.id: _spoken_for(P[[id.startswith(node.id) for id in ids]]) for node in tree}
+    P, leaves = leaf_profiles(tree)
+    sizes, spoken = np.array([leaf.size for leaf in leaves]), {}
+    for node in tree:
+        below = [leaf.id.startswith(node.id) for leaf in leaves]
+        spoken[node.id] = _spoken_for(P[below], sizes[below])
     out, (background, _) = {}, spoken[""]
     for node in tree:
         if not node.id: continue
@@ -124,7 +129,7 @@ def tree_phrases(
 )->list:               # of `Phrase`s
     "Phrases of the words that tell the nodes of a tree apart."
     texts, = check_given(tree, texts=texts)
-    telling = np.unique(np.concatenate([np.empty(0, int), *_ranked(tree, *leaf_profiles(tree), 30).values()]))
+    telling = np.unique(np.concatenate([np.empty(0, int), *_ranked(tree, 30).values()]))
     rows = sorted({int(i) for leaf in tree.leaves() for i in tree.typical(leaf, n_docs)})
     return find_phrases([texts[i] for i in rows], map(str, tree.vocab[telling]), **options)
 
@@ -159,7 +164,7 @@ def find_headings(
     "Words that are more frequent in a node than elsewhere, in all of the node, and not in the headings of many others."
     if tree.vocab is None: raise ValueError("tree must have words: set tree.vocab to the names of the columns")
     n = check_number("n", n, 1)
-    ranked, places = _ranked(tree, *leaf_profiles(tree), 12*n), _places(phrases)
+    ranked, places = _ranked(tree, 12*n), _places(phrases)
     headings, heads = {}, defaultdict(list)
     for id in sorted(ranked, key=lambda id: (-tree[id].size, id)):
         def may_use(word): return _side_by_side([*heads[word], id]) <= 2
