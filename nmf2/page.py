@@ -14,6 +14,7 @@ from string import Template
 
 import numpy as np
 
+from .core import check_number
 from .tree import beginning, check_given, largest, shortened
 
 # %% ../nbs/50_page.ipynb #ee9f498e
@@ -29,6 +30,7 @@ class Reader:
         ids=None,         # their names, (n_docs,); by default their row numbers
         labels=None,      # their classes, (n_docs,) or (n_docs, n_levels) from coarse to fine, '' where there is none
         title:str="",     # what the collection is called
+        levels=None,      # numbers of leaves of an outline, ascending; None for the tree's own, () for all splits
     ):
         if hasattr(texts, "texts"):                                    # a Corpus
             corpus = texts
@@ -40,7 +42,11 @@ class Reader:
         self.texts, self.ids, labels = check_given(tree, texts=texts, ids=ids, labels=labels)
         self.title = shortened(title or "Topics", 100)
         self.classes = [] if labels is None else [_coded(level) for level in _levels(labels)]
+        self.given_levels = levels
         self._lower = {}
+
+    @property
+    def levels(self): return _outlined(self.tree, self.given_levels)
 
     def name(self, i)->str: return str(i if self.ids is None else self.ids[i])
 
@@ -79,6 +85,13 @@ def _coded(labels):
     n = int((names != "").sum())
     return names[order][:n], np.where(place[codes] < n, place[codes], -1)
 
+# %% ../nbs/50_page.ipynb #04619d82
+def _outlined(tree, levels):
+    "The numbers of leaves at which a tree is shown, ascending, as far as there is something to show"
+    given = tree.levels if levels is None else np.atleast_1d(levels).tolist()
+    sizes = {min(check_number("levels", n, 1), tree.n_leaves) for n in given}
+    return sorted(sizes - {1})
+
 # %% ../nbs/50_page.ipynb #c5c9065a
 def overview(reader,
     n_terms:int=8,    # words for each node
@@ -87,11 +100,12 @@ def overview(reader,
     tree = reader.tree
     def brief(node):
         scored = np.isfinite(node.score) and node.score >= 0
+        heading = dict(heading=tree.heading(node, n_terms)) if tree.headings.get(node.id) else {}
         return dict(id=node.id, size=node.size, dropped=len(node.outliers),
                     terms=[shortened(word) for word in tree.top_terms(node, n=n_terms)],
-                    score=round(node.score, 4) if scored else None)
+                    score=round(node.score, 4) if scored else None, **heading)
     return dict(title=reader.title, n_docs=tree.n_docs, n_terms=tree.n_terms, splits=list(tree.splits),
-                nodes=[brief(node) for node in tree])
+                levels=reader.levels, nodes=[brief(node) for node in tree])
 
 Reader.overview = overview
 
@@ -185,7 +199,7 @@ def _find_documents(reader, query, n):
 def find(reader,
     query:str,         # beginning of a word, part of a document's name, or a row number
     n_words:int=4,     # at most this many words
-    n_nodes:int=6,     # topics for each
+    n_nodes:int|None=None,   # topics for each, all if None
     n_docs:int=8,      # and documents
 )->dict:               # words: [[word, [[node, rank], ...]], ...]; documents: {row number: {id, ..., way: node}}
     "Where a word or a document is in the tree."
@@ -211,7 +225,7 @@ def static(
 STYLE = static("explorer.css")
 
 # %% ../nbs/50_page.ipynb #7aaa8dd2
-SCRIPT = static("explorer.js")
+SCRIPT = static("views.js") + static("explorer.js")
 
 # %% ../nbs/50_page.ipynb #b46ba3d9
 def index(
@@ -232,10 +246,16 @@ def index(
 # %% ../nbs/50_page.ipynb #586c9b3a
 def first_view(
     tree,              # a `Tree`
-    n:int=12,          # how many splits are unfolded
+    n:int=12,          # how many splits are unfolded, where there is no outline
+    levels=(),         # numbers of leaves of an outline, ascending
+    most:int=40,       # unfold an outline with at most this many leaves
 )->dict:
     "How a tree is seen before anybody touches it."
-    return dict(selected="", leaves=tree.n_leaves, unfolded=tree.splits[:n], names=dict(tree.names))
+    unfolded = tree.splits[:levels[0]-1] if levels else tree.splits[:n]
+    if levels and levels[-1] <= most:
+        cuts = {node.id for size in levels[:-1] for node in tree.leaves(size) if node.children}
+        unfolded = unfolded + sorted(cuts - set(unfolded))
+    return dict(selected="", outline=bool(levels), leaves=tree.n_leaves, unfolded=unfolded, names=dict(tree.names))
 
 # %% ../nbs/50_page.ipynb #b965a47b
 def contents(
@@ -250,7 +270,7 @@ def contents(
     rows = sorted({i for node in nodes.values() for i in node.pop("documents")})
     documents = {i: reader.document(i, reader.text(i, length)) for i in rows}
     return dict(tree=reader.overview(), nodes=nodes, documents=documents, index=index(reader),
-                view=dict(first_view(tree), **view))
+                view=first_view(tree, levels=reader.levels) | view)
 
 # %% ../nbs/50_page.ipynb #8ef813ac
 PAGE = static("page.js")
@@ -283,6 +303,7 @@ def to_html(
     title:str="",      # heading of the page
     n_docs:int=5,      # documents of each kind at each node
     length:int=1500,   # letters of each text
+    levels=None,       # numbers of leaves of an outline, ascending; None for the tree's own, () for all splits
 )->str:
     "A page of its own that shows the tree, opens from disk and needs nothing else."
-    return page(Reader(tree, texts, ids, labels, title), n_docs, length)
+    return page(Reader(tree, texts, ids, labels, title, levels), n_docs, length)

@@ -23,6 +23,7 @@ class TreeExplorer(anywidget.AnyWidget):
     """A tree of topics to unfold, search, read and name.
 
     - `selected`: id of the node that is being read
+    - `outline`: is the outline shown, for trees with levels, or are all splits?
     - `n_leaves`: the tree is shown as it was when it had that many
     - `unfolded`: ids of the nodes that are open
     - `names`: names given to nodes, by id; `rename` gives one
@@ -32,6 +33,7 @@ class TreeExplorer(anywidget.AnyWidget):
     about = traitlets.Dict().tag(sync=True)
     names = traitlets.Dict().tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
+    outline = traitlets.Bool(False).tag(sync=True)
     height = traitlets.Unicode("36em").tag(sync=True)
     n_leaves = traitlets.Int(1).tag(sync=True)
     unfolded = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -43,8 +45,9 @@ class TreeExplorer(anywidget.AnyWidget):
         labels=None,        # their classes, (n_docs,) or (n_docs, n_levels), '' where there is none
         title:str="",       # what the collection is called
         height:str="36em",  # of the two panes, in CSS
+        levels=None,        # numbers of leaves of an outline, ascending; None for the tree's own, () for all splits
     ):
-        self.reader = Reader(tree, texts, ids, labels, title)
+        self.reader = Reader(tree, texts, ids, labels, title, levels)
         super().__init__(height=height)
         self.on_msg(self._asked)
         self.refresh()
@@ -52,6 +55,9 @@ class TreeExplorer(anywidget.AnyWidget):
     # what is shared is checked when it is set
     @traitlets.validate("selected")
     def _known(self, proposal): return self.reader.tree[proposal["value"]].id
+
+    @traitlets.validate("outline")
+    def _has_levels(self, proposal): return proposal["value"] and bool(self.reader.levels)
 
     @traitlets.validate("unfolded")
     def _all_known(self, proposal): return [self.reader.tree[id].id for id in proposal["value"]]
@@ -68,13 +74,14 @@ class TreeExplorer(anywidget.AnyWidget):
 # %% ../nbs/51_widgets.ipynb #874bb917
 def refresh(explorer):
     "Show the tree as it is now, after it has grown."
-    view = first_view(explorer.reader.tree)
+    view = first_view(explorer.reader.tree, levels=explorer.reader.levels)
     with explorer.hold_sync():
         explorer.about = explorer.reader.overview()
         explorer.names = view["names"]
         explorer.n_leaves = view["leaves"]
         explorer.unfolded = view["unfolded"]
         explorer.selected = view["selected"]
+        explorer.outline = view["outline"]
 
 TreeExplorer.refresh = refresh
 
@@ -109,7 +116,8 @@ def to_html(explorer,
     **options,         # `n_docs` and `length`, as in `nmf2.page.to_html`
 )->str:
     "The page that shows the tree as it is seen at the moment."
-    view = dict(selected=explorer.selected, leaves=explorer.n_leaves, unfolded=explorer.unfolded)
+    view = dict(selected=explorer.selected, outline=explorer.outline, leaves=explorer.n_leaves,
+                unfolded=explorer.unfolded)
     return page(explorer.reader, **options, **view)
 
 TreeExplorer.to_html = to_html

@@ -9,6 +9,7 @@ import pytest
 
 from nmf2.data import load
 from nmf2.hier import HierNMF2
+from nmf2.regroup import telling_words
 from nmf2.weighting import text_pipeline
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent/"nbs"
@@ -141,6 +142,89 @@ def test_page_reaches_what_was_cut_off(opened, tree_page):
     wanted = next(id for id in ids if titles.count(tree.title(id)) == 1)                # others may have the same title
     opened.click(f".found button >> nth={titles.index(tree.title(wanted))}")
     assert chosen(opened) == wanted and int(opened.input_value("input[type=range]")) == tree.splits.index(wanted[:-1]) + 2
+
+
+@pytest.fixture(scope="module")
+def outline_page(tree_page, tmp_path_factory):
+    "The page of the tree with headings and levels, the tree, and its corpus"
+    tree = pickle.loads(pickle.dumps(tree_page[1]))
+    tree.headings, tree.levels = telling_words(tree, 6), (4, 9)
+    tree.rename("1", "drawing")
+    file = tmp_path_factory.mktemp("outline")/"tree.html"
+    file.write_text(tree.to_html(tree_page[2]), encoding="utf-8")
+    return file, tree, tree_page[2]
+
+
+@pytest.fixture(params=["wide", "narrow"])
+def outlined(request, chromium, outline_page):
+    with web.page(chromium, WIDTHS[request.param]) as page:
+        page.goto(outline_page[0].as_uri())
+        yield page
+        assert page.errors == [] and page.requests == [outline_page[0].as_uri()]
+
+
+def in_outline(tree):
+    "Node and depth of each row: the nodes of a cut, the largest first, below each those of the next cut that are in it and not it"
+    lines = [("", 0)]
+    for top in sorted(tree.leaves(4), key=lambda node: -node.size):
+        lines.append((top.id, 1))
+        inside = [node for node in tree.leaves(9) if node.id.startswith(top.id) and node is not top]
+        lines += [(node.id, 2) for node in sorted(inside, key=lambda node: -node.size)]
+    return lines
+
+
+def levels_of(page): return page.eval_on_selector_all(".row[data-id]", "rows => rows.map(row => [row.dataset.id, row.ariaLevel - 1])")
+
+
+def test_outline_is_shown_first_and_all_splits_on_a_click(outlined, outline_page):
+    tree = outline_page[1]
+    pressed = lambda: [outlined.get_attribute(f"text={name}", "aria-pressed") for name in ("Outline", "All splits")]
+    assert levels_of(outlined) == [list(line) for line in in_outline(tree)] and pressed() == ["true", "false"]
+    assert not outlined.is_visible("input[type=range]")
+    outlined.click("text=All splits")
+    outlined.click("text=unfold all")
+    assert rows(outlined) == [node.id for node in tree] and pressed() == ["false", "true"] and outlined.is_visible("input[type=range]")
+    outlined.click("text=Outline")
+    assert levels_of(outlined) == [list(line) for line in in_outline(tree)]
+    outlined.click("text=fold all >> nth=1")
+    assert rows(outlined) == [""]
+    outlined.click("text=unfold all")
+    assert levels_of(outlined) == [list(line) for line in in_outline(tree)]
+
+
+def test_outline_goes_by_headings_and_names(outlined, outline_page):
+    tree = outline_page[1]
+    for id, _ in in_outline(tree): assert outlined.inner_text(f".row[data-id='{id}'] b") == tree.title(id)
+    assert outlined.inner_text(".row[data-id='1'] b") == "drawing"
+    leaf = next(id for id, depth in in_outline(tree) if depth == 2)
+    outlined.focus(".row[data-id='']")
+    while chosen(outlined) != leaf: outlined.keyboard.press("ArrowDown")
+    outlined.wait_for_selector(".node h2")
+    assert outlined.locator(".node h2").text_content() == tree.title(leaf)
+    word = tree.top_terms(leaf, n=1)[0]
+    assert word in outlined.locator(".node .bars .word").all_text_contents()                    # the heaviest words are here
+    parts = [part for part in in_outline(tree) if part[1] == 1]
+    top = next(id for id, _ in parts if leaf.startswith(id))
+    assert outlined.locator(".node nav button").all_text_contents() == ["all documents", tree.title(top)]
+    outlined.keyboard.press("ArrowLeft")
+    assert chosen(outlined) == top
+
+
+def test_outline_finds_topics_of_its_own_and_siblings_beyond(outlined, outline_page):
+    tree = outline_page[1]
+    own = [id for id, _ in in_outline(tree)]
+    outlined.fill("input[type=search]", "eigenvalue")
+    outlined.wait_for_selector(".found p >> text=no. ")
+    titles = outlined.locator(".found p >> nth=0 >> button").all_text_contents()
+    assert titles == [tree.title(node) for node, _, rank in tree.find("eigenvalue") if node.id in own and rank <= 100][:6]
+    outlined.fill("input[type=search]", "")
+    other = next(node for node in tree if node.id and node.id not in own and node.children)
+    sibling = other.parent.children[other.id[-1] == "0"].id
+    outlined.evaluate("id => document.querySelector(`.row[data-id='${id}']`).click()", sibling)
+    outlined.locator(".node h3 button").filter(has_text=tree.title(other)).first.click()
+    assert chosen(outlined) == other.id and outlined.get_attribute("text=All splits", "aria-pressed") == "true"
+    outlined.click("text=Outline")
+    assert chosen(outlined) in own and other.id.startswith(chosen(outlined))
 
 
 def test_page_fits_its_window(opened):

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from nmf2.data import Corpus, planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.page import Reader, index, page, to_html
+from nmf2.page import Reader, first_view, index, page, to_html
+from nmf2.regroup import telling_words
 from nmf2.weighting import count_pipeline
 
 
@@ -114,7 +115,8 @@ def test_find_words_and_documents(planted):
     word = tree.top_terms("00", n=1)[0]
     found = reader.find(word.upper())["words"]
     assert found[0][0] == word and ["00", 1] in found[0][1]
-    assert found[0][1] == [[node.id, rank] for node, _, rank in tree.find(word)[:6]]
+    assert found[0][1] == [[node.id, rank] for node, _, rank in tree.find(word)]
+    assert reader.find(word, n_nodes=2)["words"][0][1] == found[0][1][:2]
     name = corpus.ids[17]
     for query in (name, "17"):
         way = reader.find(query)["documents"][17]
@@ -168,9 +170,41 @@ def test_index_leads_to_leaves_and_ranks(planted):
 
 
 def test_page_begins_with_the_view_given(planted):
-    view = dict(selected="00", leaves=4, unfolded=["", "0"])
+    view = dict(selected="00", outline=False, leaves=4, unfolded=["", "0"])
     data = read_page(page(Reader(planted[1], planted[0]), **view))[1]
     assert data["view"] == view | dict(names={})
+
+
+@pytest.fixture
+def outlined(planted):
+    "The tree with headings and two levels"
+    tree = pickle.loads(pickle.dumps(planted[1]))
+    tree.headings, tree.levels = telling_words(tree, 6), (3, 9)
+    return tree
+
+
+def test_levels_are_those_of_the_tree_unless_others_are_given(outlined):
+    assert Reader(outlined).overview()["levels"] == [3, 9]
+    for given, shown in [((), []), ((1,), []), ((9, 4, 4, 20, 1), [4, 9]), (5, [5]), (np.array([2, 3]), [2, 3])]:
+        data = read_page(to_html(outlined, levels=given))[1]
+        assert data["tree"]["levels"] == shown and data["view"]["outline"] == bool(shown)
+    with pytest.raises(ValueError, match="levels must be"): to_html(outlined, levels=(0, 3))
+    outlined.levels = ()
+    assert Reader(outlined).overview()["levels"] == [] and not read_page(to_html(outlined))[1]["view"]["outline"]
+
+
+def test_outline_opens_if_it_goes_on_a_screen(outlined):
+    def seen_first(most): return set(first_view(outlined, levels=[3, 9], most=most)["unfolded"])
+    level = {node.id for node in outlined.leaves(3) if node.children}
+    assert seen_first(9) == {*outlined.splits[:2]} | level and seen_first(8) == {*outlined.splits[:2]}
+
+
+def test_headings_are_told_where_there_are_some(outlined, planted):
+    for node in Reader(outlined).overview(n_terms=5)["nodes"]:
+        assert node.get("heading") == (outlined.headings[node["id"]][:5] if node["id"] else None)
+    assert not any("heading" in node for node in Reader(planted[1]).overview()["nodes"])
+    outlined.headings = {"0": ["x"*1_000_000]}
+    assert len(json.dumps(Reader(outlined).overview())) < 10_000
 
 
 def test_one_leaf_is_a_tree():
@@ -206,4 +240,4 @@ def test_long_words_names_and_labels_are_on_the_page_once(planted):
     for told in (reader.overview(), reader.details("0"), reader.details(""), reader.find("x"*50), reader.find("y"*50)):
         assert len(json.dumps(told)) < 60_000
     assert reader.find("x"*50)["words"][0][0].startswith("xxx") and len(reader.find("y"*50)["documents"]) == 1
-    assert reader.find(long)["words"][0][1] == [[node.id, rank] for node, _, rank in tree.find(most)[:6]]
+    assert reader.find(long)["words"][0][1] == [[node.id, rank] for node, _, rank in tree.find(most)]

@@ -59,6 +59,19 @@ def test_state_is_checked(explorer):
     assert explorer.reader.tree.title("0") == "balls"
 
 
+def test_outline_is_shown_first_where_there_are_levels(explorer, planted):
+    explorer.outline = True
+    assert not explorer.outline                                             # there is none: all splits are shown
+    tree = pickle.loads(pickle.dumps(planted[1].tree_))
+    tree.levels = (2, 6)
+    outlined = TreeExplorer(tree, planted[0])
+    assert outlined.outline and outlined.about["levels"] == [2, 6]
+    outlined.outline = False
+    assert '"outline":false' in outlined.to_html() and not outlined.outline
+    for levels, shown in [((), False), ((3,), True)]:
+        assert TreeExplorer(tree, planted[0], levels=levels).outline == shown
+
+
 def test_answers(explorer):
     tree = explorer.reader.tree
     assert ask(explorer, "details", "0", None)["answer"]["typical"] == tree.typical("0", 5).tolist()
@@ -99,7 +112,7 @@ def test_what_is_saved_is_what_is_seen(explorer):
     explorer.n_leaves, explorer.unfolded, explorer.selected = 3, [""], "0"
     explorer.rename(explorer.reader.tree.leaves(3)[0], "=1+1, \"first\"")
     page, table = ask(explorer, "save", "page")["answer"], ask(explorer, "save", "table")["answer"]
-    assert page["name"] == "tree.html" and '"selected":"0","leaves":3,"unfolded":[""]' in page["text"]
+    assert page["name"] == "tree.html" and '"selected":"0","outline":false,"leaves":3,"unfolded":[""]' in page["text"]
     rows = list(csv.reader(io.StringIO(table["text"])))
     labels, leaves = explorer.reader.tree.labels(3), explorer.reader.tree.leaves(3)
     assert rows[0] == ["id", "leaf", "leaf_number", "title"] and len(rows) == 361

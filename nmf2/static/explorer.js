@@ -37,31 +37,42 @@ const sorry = error => make('span', {class: 'error', role: 'alert'}, error.messa
 const bar = share => `--share:${(100 * share).toFixed(1)}%`
 
 function explore(place, host) {
-  // ---- State: the node chosen, the number of leaves, the nodes unfolded, the names given
+  // ---- State: the node chosen, the view, the number of leaves, the nodes unfolded, the names given
 
   const tree = host.tree
   const state = host.state
   const nodes = new Map(tree.nodes.map(node => [node.id, node]))
-  const order = new Map(tree.splits.map((id, k) => [id, k]))
+  const all = splitsView(tree, state)
+  const outline = outlineView(tree)
+  const view = () => (state.outline ? outline : all)
   const marks = new Map() // rank of the word that was looked for, by node
   const seen = new Map() // answers about nodes
 
   const parent = id => id.slice(0, -1)
-  const above = id => Array.from(id, (_, k) => id.slice(0, k))
-  const splits = id => order.has(id) && order.get(id) < state.leaves - 1 // was it split in a tree with that many leaves?
-  const shown = id => above(id).every(id => splits(id) && state.unfolded.has(id))
+  const splits = id => view().parts(id).length > 0
+  const shown = id =>
+    view().has(id) &&
+    view()
+      .above(id)
+      .every(id => state.unfolded.has(id))
 
-  const words = node => node.terms.slice(0, 3).join(' ')
+  const words = node => (node.heading ? node.heading.slice(0, 3).join(', ') : node.terms.slice(0, 3).join(' '))
   const title = id => short(state.names[id] || '', 100) || (id ? words(nodes.get(id)) : 'all documents')
   const asked = (what, ...given) => host.ask(what, ...given).catch(sorry) // an answer, or what to show in its place
   const saving = event => (event.ctrlKey || event.metaKey) && event.key === 's'
   const own = event => saving(event) || event.stopPropagation()
 
+  // See to it that a node is there: one that the outline lacks is among all splits, or not there yet in a smaller tree
+  function reachFor(id) {
+    if (!view().has(id)) setView(false)
+    if (!all.has(id)) grow(all.number(parent(id)) + 1)
+  }
+
   function choose(id, {document, focus = true, reach = false} = {}) {
-    if (reach && above(id).some(id => !splits(id))) grow(order.get(parent(id)) + 2)
-    while (above(id).some(id => !splits(id))) id = parent(id) // not there yet in a smaller tree
+    if (reach) reachFor(id)
+    while (!view().has(id)) id = parent(id)
     const hidden = !shown(id)
-    for (const other of above(id)) state.unfolded.add(other)
+    for (const other of view().above(id)) state.unfolded.add(other)
     if (hidden) {
       host.keep('unfolded')
       drawTree()
@@ -78,9 +89,13 @@ function explore(place, host) {
   const rowOf = id => rows.querySelector(`[data-id="${id}"]`)
 
   const heading = node => {
-    const more = node.id ? node.terms.slice(state.names[node.id] ? 0 : 3).join(' ') : ''
+    const [words, between] = node.heading ? [node.heading, ', '] : [node.terms, ' ']
+    const more = node.id ? words.slice(state.names[node.id] ? 0 : 3).join(between) : ''
     return [make('b', {}, title(node.id)), ' ', more]
   }
+
+  // The nodes of the view whose rows can be seen, in order
+  const listed = id => [id, ...(state.unfolded.has(id) ? view().parts(id).flatMap(listed) : [])]
 
   function row(node) {
     const open = splits(node.id) ? state.unfolded.has(node.id) : null
@@ -90,14 +105,15 @@ function explore(place, host) {
       event.stopPropagation()
       turn(node.id)
     }
+    const level = view().above(node.id).length
     const described = {
       class: 'row',
       role: 'treeitem',
       'data-id': node.id,
-      'aria-level': node.id.length + 1,
+      'aria-level': level + 1,
       'aria-expanded': open?.toString(),
       'aria-selected': 'false',
-      style: `${bar(share)};--level:${node.id.length}`,
+      style: `${bar(share)};--level:${level}`,
       tabindex: -1,
       title: `${node.id} ${node.terms.join(' ')}`,
     }
@@ -125,7 +141,11 @@ function explore(place, host) {
   function drawTree() {
     const focused = rows.contains(rows.getRootNode().activeElement)
     const top = rows.scrollTop
-    fill(rows, head, tree.nodes.filter(node => shown(node.id)).map(row))
+    fill(
+      rows,
+      head,
+      listed('').map(id => row(nodes.get(id))),
+    )
     rows.scrollTop = top
     markChosen(focused)
   }
@@ -181,7 +201,7 @@ function explore(place, host) {
       Home: () => go(0),
       End: () => go(all.length - 1),
       ArrowRight: () => (open ? go(at + 1) : turn(id, true)),
-      ArrowLeft: () => (open ? turn(id, false) : id && choose(parent(id))),
+      ArrowLeft: () => (open ? turn(id, false) : id && choose(view().above(id).at(-1))),
       Enter: () => turn(id),
       ' ': () => turn(id),
       F2: () => host.names && rename(),
@@ -195,7 +215,7 @@ function explore(place, host) {
   // ---- A node: its words, its documents, their labels
 
   const pane = make('section', {class: 'node', 'aria-label': 'the topic chosen'})
-  const jump = (id, reach) => make('button', {class: 'link', onclick: () => choose(id, {reach})}, title(id))
+  const jump = id => make('button', {class: 'link', onclick: () => choose(id, {reach: true})}, title(id))
   const largest = pairs => Math.max(...pairs.map(pair => pair[1]))
 
   function bars(pairs, kind, note = () => '', most = largest(pairs)) {
@@ -211,7 +231,7 @@ function explore(place, host) {
     const node = nodes.get(id)
     const facts = [id ? `node ${id}` : 'the root', `${number(node.size)} documents`, percent(node.size / tree.n_docs)]
     if (node.score != null) facts.push(`score ${node.score.toPrecision(2)}`)
-    if (splits(id)) facts.push(`split number ${order.get(id) + 1}`)
+    if (!state.outline && splits(id)) facts.push(`split number ${all.number(id)}`)
     if (node.dropped) facts.push(`${number(node.dropped)} dropped`)
     return facts.join(' · ')
   }
@@ -290,7 +310,9 @@ function explore(place, host) {
   function tell(id, ...more) {
     if (naming) return
     drawn = id
-    const way = above(id).map(id => [jump(id), ' › '])
+    const way = view()
+      .above(id)
+      .map(id => [jump(id), ' › '])
     const renamer = host.names && make('button', {class: 'rename', onclick: rename}, 'rename')
     fill(
       pane,
@@ -378,14 +400,16 @@ function explore(place, host) {
     fill(found, what)
   }
 
+  // The first topics of a list that are worth naming: in the outline, those of the outline
+  const mostOf = list => list.filter(([id]) => !state.outline || outline.has(id)).slice(0, 6)
+
   function foundWord([word, list]) {
-    const topic = ([id, rank]) =>
-      make('span', {}, jump(id, true), make('span', {class: 'soft'}, ` no. ${number(rank)}`))
-    return make('p', {}, make('b', {}, word), list.length ? list.map(topic) : 'in no topic')
+    const topic = ([id, rank]) => make('span', {}, jump(id), make('span', {class: 'soft'}, ` no. ${number(rank)}`))
+    return make('p', {}, make('b', {}, word), list.length ? mostOf(list).map(topic) : 'in no topic')
   }
 
   function foundDocument([i, about]) {
-    const go = () => choose(about.way, {document: [i, about], reach: true})
+    const go = () => choose(about.way, {document: [i, about], reach: !state.outline})
     const begins = about.text.length > 90 ? `${about.text.slice(0, 90)} …` : about.text
     return make(
       'p',
@@ -402,7 +426,7 @@ function explore(place, host) {
     if (text !== query.value.trim()) return
     if (answer instanceof Node) return showFound(answer)
     marks.clear()
-    if (answer.words.length) for (const [id, rank] of answer.words[0][1]) marks.set(id, rank)
+    if (answer.words.length) for (const [id, rank] of mostOf(answer.words[0][1])) marks.set(id, rank)
     showFound(answer.words.map(foundWord), Object.entries(answer.documents).map(foundDocument))
     if (text && !found.childNodes.length) found.append(host.nothing(text))
     found.hidden = !text
@@ -426,30 +450,54 @@ function explore(place, host) {
     }
   })
 
-  // ---- Tools: the number of leaves, folding all, files to save
+  // ---- Tools: the view, the number of leaves, folding all, files to save
+
+  const views = [
+    ['Outline', true],
+    ['All splits', false],
+  ].map(([name, outlined]) => [make('button', {onclick: () => turnTo(outlined)}, name), outlined])
 
   const leaves = make('output', {})
   const most = tree.splits.length + 1
   const slider = make('input', {type: 'range', min: 1, max: most, 'aria-label': 'number of leaves'})
+  const cutter = make('label', {}, 'leaves', slider, leaves)
+
+  function setView(outlined) {
+    state.outline = outlined
+    host.keep('outline')
+    drawTools()
+    drawTree()
+  }
+
+  function turnTo(outlined) {
+    setView(outlined)
+    choose(state.selected, {focus: false})
+  }
 
   function grow(n) {
     state.leaves = n
-    leaves.value = n
-    slider.value = n
     host.keep('leaves')
+    drawTools()
   }
 
-  function unfold(all) {
-    state.unfolded = new Set(tree.splits.slice(0, all ? state.leaves - 1 : 0))
-    if (!all) state.selected = ''
+  function unfold(open) {
+    state.unfolded = new Set(open ? view().inner() : [])
+    if (!open) state.selected = ''
     host.keep('unfolded')
     host.keep('selected')
     drawAll()
   }
 
-  function drawAll() {
+  function drawTools() {
     leaves.value = state.leaves
     slider.value = state.leaves
+    cutter.hidden = state.outline
+    for (const [button, outlined] of views) button.setAttribute('aria-pressed', state.outline === outlined)
+    place.classList.toggle('outlined', state.outline)
+  }
+
+  function drawAll() {
+    drawTools()
     drawTree()
     const id = state.selected
     if (shown(id)) drawNode()
@@ -485,7 +533,13 @@ function explore(place, host) {
   const button = (name, act) => make('button', {onclick: act}, name)
   const tools = [
     query,
-    make('label', {}, 'leaves', slider, leaves),
+    tree.levels.length > 0 &&
+      make(
+        'div',
+        {class: 'pair', role: 'group', 'aria-label': 'view'},
+        views.map(view => view[0]),
+      ),
+    cutter,
     button('unfold all', () => unfold(true)),
     button('fold all', () => unfold(false)),
     host.saves && [button('save page', () => save('page')), button('save labels', () => save('table'))],

@@ -2,7 +2,7 @@
 
 // ---- Questions: each goes out with a number, and the answer with the same number belongs to it
 
-const SHARED = {selected: 'selected', leaves: 'n_leaves', unfolded: 'unfolded'} // our names, and the kernel's
+const SHARED = {selected: 'selected', outline: 'outline', leaves: 'n_leaves', unfolded: 'unfolded'} // our names, and the kernel's
 
 function kernelHost(model) {
   const waiting = new Map()

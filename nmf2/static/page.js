@@ -15,7 +15,7 @@ function pageHost(all) {
     const exact = ([lower]) => (lower === wanted ? 1 : 0)
     const topics = ([, word]) => words[word].length
     begins.sort((a, b) => exact(b) - exact(a) || topics(b) - topics(a))
-    return begins.slice(0, 4).map(([, word]) => [short(word), words[word].slice(0, 6)])
+    return begins.slice(0, 4).map(([, word]) => [short(word), words[word]])
   }
 
   function findDocuments(wanted) {
