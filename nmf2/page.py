@@ -225,7 +225,7 @@ def static(
 STYLE = static("explorer.css")
 
 # %% ../nbs/50_page.ipynb #7aaa8dd2
-SCRIPT = static("views.js") + static("explorer.js")
+SCRIPT = "".join(map(static, ("views.js", "picture.js", "explorer.js")))
 
 # %% ../nbs/50_page.ipynb #b46ba3d9
 def index(

@@ -43,7 +43,7 @@ def opened(request, chromium, tree_page):
 
 
 def rows(page): return page.eval_on_selector_all(".row[data-id]", "rows => rows.map(row => row.dataset.id)")
-def chosen(page): return page.get_attribute("[aria-selected=true]", "data-id")
+def chosen(page): return page.get_attribute(".row[aria-selected=true]", "data-id")
 
 
 def test_page_unfolds(opened, tree_page):
@@ -198,7 +198,8 @@ def test_outline_goes_by_headings_and_names(outlined, outline_page):
     assert outlined.inner_text(".row[data-id='1'] b") == "drawing"
     leaf = next(id for id, depth in in_outline(tree) if depth == 2)
     outlined.focus(".row[data-id='']")
-    while chosen(outlined) != leaf: outlined.keyboard.press("ArrowDown")
+    for _ in range([id for id, _ in in_outline(tree)].index(leaf)): outlined.keyboard.press("ArrowDown")
+    assert chosen(outlined) == leaf
     outlined.wait_for_selector(".node h2")
     assert outlined.locator(".node h2").text_content() == tree.title(leaf)
     word = tree.top_terms(leaf, n=1)[0]
@@ -225,6 +226,48 @@ def test_outline_finds_topics_of_its_own_and_siblings_beyond(outlined, outline_p
     assert chosen(outlined) == other.id and outlined.get_attribute("text=All splits", "aria-pressed") == "true"
     outlined.click("text=Outline")
     assert chosen(outlined) in own and other.id.startswith(chosen(outlined))
+
+
+def parts(page): return {id: dict(zip(("x", "y", "width", "height", "chosen", "title", "label"), rest)) for id, *rest in page.eval_on_selector_all(
+    ".part", '''parts => parts.map(part => { const {x, y, width, height} = part.getBoundingClientRect()
+    return [part.dataset.part, x, y, width, height, part.ariaSelected == "true", part.title, part.ariaLabel] })''')}
+
+
+def test_overview_has_parts_as_large_as_their_topics(outlined, outline_page):
+    tree, seen = outline_page[1], parts(outlined)
+    lines = in_outline(tree)[1:]
+    assert [*seen] == [id for id, _ in lines]
+    whole = sum(seen[id]["height"] for id, depth in lines if depth == 1)
+    for id, depth in lines:
+        about = f"{tree[id].size:,} documents, {100*tree[id].size/tree.n_docs:.0f} %"
+        assert seen[id]["title"] == f"{tree.title(id)}\n{about}" and seen[id]["label"] == f"{tree.title(id)}, {about}"
+        assert seen[id]["height"]/whole == pytest.approx(tree[id].size/tree[""].size, abs=.01)
+        inside = [part for part, other in lines if other == depth + 1 and part.startswith(id)]
+        assert sum(seen[part]["height"] for part in inside) == pytest.approx(seen[id]["height"] if inside else 0, abs=.5)
+
+
+def test_overview_and_rows_choose_the_same(outlined, outline_page):
+    tree, lines = outline_page[1], in_outline(outline_page[1])
+    tops = [id for id, depth in lines if depth == 1]
+    wide = next(id for id in tops if any(part.startswith(id) and depth == 2 for part, depth in lines))
+    inside = [id for id, depth in lines if depth == 2 and id.startswith(wide)]
+    outlined.evaluate("id => document.querySelector(`[data-part='${id}']`).click()", wide)
+    def here(): return chosen(outlined), [id for id, part in parts(outlined).items() if part["chosen"]], outlined.evaluate("document.activeElement.dataset.part")
+    assert here() == (wide, [wide], wide)
+    for key, id in [("ArrowRight", inside[0]), ("ArrowDown", inside[1]), ("ArrowUp", inside[0]), ("ArrowLeft", wide), ("Home", tops[0]), ("End", tops[-1])]:
+        outlined.keyboard.press(key)
+        assert here() == (id, [id], id), key
+    assert outlined.locator(".node h2").text_content() == tree.title(tops[-1])
+    outlined.evaluate("id => document.querySelector(`.row[data-id='${id}']`).focus()", tops[-1])
+    outlined.keyboard.press("Home")
+    assert here()[:2] == ("", [])
+    assert outlined.locator(".part[tabindex='0']").count() == 1
+    outlined.evaluate("document.querySelectorAll('.pair button')[1].click()")
+    hidden = next(node.id for node in tree if node.id not in dict(lines))
+    outlined.evaluate("document.querySelectorAll('.bar-of-tools button')[2].click()")
+    outlined.evaluate("id => document.querySelector(`.row[data-id='${id}']`).click()", hidden)
+    over = [id for id, _ in lines if hidden.startswith(id)]
+    assert here()[:2] == (hidden, [max(over, key=len)] if over != [""] else [])
 
 
 def test_page_fits_its_window(opened):

@@ -33,6 +33,7 @@ const short = (text, most = 40) => {
 }
 
 const percent = share => (share > 0 && share < 0.005 ? '<1 %' : `${Math.round(100 * share)} %`)
+const rounded = x => (x < 10 ? x.toPrecision(2) : number(Math.round(x)))
 const sorry = error => make('span', {class: 'error', role: 'alert'}, error.message)
 const bar = share => `--share:${(100 * share).toFixed(1)}%`
 
@@ -80,7 +81,25 @@ function explore(place, host) {
     state.selected = id
     host.keep('selected')
     markChosen(focus)
+    seeChosen()
     drawNode({document})
+  }
+
+  // ---- The overview: a picture of the outline
+
+  const outlineOf = id => (outline.has(id) ? id : outlineOf(parent(id))) // the node itself, or the next above it
+  const size = id => nodes.get(id).size
+  const told = id => {
+    const [count, share] = [number(size(id)), percent(size(id) / tree.n_docs)]
+    return {title: title(id), about: `${count} documents, ${share}`, brief: `${count} · ${share}`}
+  }
+  const see = id => choose(id, {focus: false, reach: true})
+  const overview = tree.levels.length > 0 ? drawPicture(outline, size, told, see) : null
+  const hues = huesOf(outline)
+
+  function hueOf(id) {
+    const hue = hues.get(top1(outline, outlineOf(id)))
+    return hue == null ? '' : `;--hue:${hue}`
   }
 
   // ---- The tree: a list of rows, drawn anew when something is folded
@@ -107,13 +126,13 @@ function explore(place, host) {
     }
     const level = view().above(node.id).length
     const described = {
-      class: 'row',
+      class: hueOf(node.id) ? 'row hued' : 'row',
       role: 'treeitem',
       'data-id': node.id,
       'aria-level': level + 1,
       'aria-expanded': open?.toString(),
       'aria-selected': 'false',
-      style: `${bar(share)};--level:${level}`,
+      style: `${bar(share)};--level:${level}${hueOf(node.id)}`,
       tabindex: -1,
       title: `${node.id} ${node.terms.join(' ')}`,
     }
@@ -125,7 +144,7 @@ function explore(place, host) {
       rank ? make('span', {class: 'rank', title: 'rank of the word in this topic'}, `no. ${number(rank)}`) : null,
       make('span', {class: 'number'}, number(node.size)),
       make('span', {class: 'share number'}, percent(share)),
-      make('span', {class: 'score number'}, node.score == null ? '–' : node.score.toPrecision(2)),
+      make('span', {class: 'score number'}, node.score == null ? '–' : rounded(node.score)),
     )
   }
 
@@ -158,9 +177,12 @@ function explore(place, host) {
     const chosen = rowOf(state.selected) || rowOf('')
     chosen.setAttribute('aria-selected', 'true')
     chosen.tabIndex = 0
-    if (!focus) return
-    chosen.focus({preventScroll: true})
-    const {top, bottom} = chosen.getBoundingClientRect()
+    overview?.mark(outlineOf(state.selected))
+    if (focus) chosen.focus({preventScroll: true})
+  }
+
+  function seeChosen() {
+    const {top, bottom} = rowOf(state.selected).getBoundingClientRect()
     const {top: start} = rows.getBoundingClientRect()
     const headHeight = 28
     const tooHigh = Math.min(0, top - start - headHeight)
@@ -227,13 +249,13 @@ function explore(place, host) {
     return make('div', {class: `bars ${kind}`}, pairs.map(one))
   }
 
-  function told(id) {
+  function facts(id) {
     const node = nodes.get(id)
-    const facts = [id ? `node ${id}` : 'the root', `${number(node.size)} documents`, percent(node.size / tree.n_docs)]
-    if (node.score != null) facts.push(`score ${node.score.toPrecision(2)}`)
-    if (!state.outline && splits(id)) facts.push(`split number ${all.number(id)}`)
-    if (node.dropped) facts.push(`${number(node.dropped)} dropped`)
-    return facts.join(' · ')
+    const known = [id ? `node ${id}` : 'the root', `${number(node.size)} documents`, percent(node.size / tree.n_docs)]
+    if (node.score != null) known.push(`score ${rounded(node.score)}`)
+    if (!state.outline && splits(id)) known.push(`split number ${all.number(id)}`)
+    if (node.dropped) known.push(`${number(node.dropped)} dropped`)
+    return known.join(' · ')
   }
 
   // Its words as bars, and next to them what tells it from its sibling, in the colour of either
@@ -317,7 +339,7 @@ function explore(place, host) {
     fill(
       pane,
       make('nav', {class: 'soft', 'aria-label': 'way from the root'}, way, ' '),
-      make('div', {}, make('h2', {}, title(id)), ' ', renamer, make('div', {class: 'soft'}, told(id))),
+      make('div', {}, make('h2', {}, title(id)), ' ', renamer, make('div', {class: 'soft'}, facts(id))),
       more,
     )
   }
@@ -369,6 +391,7 @@ function explore(place, host) {
         state.names = {...state.names, [id]: name}
         asked('rename', id, name)
         fill(rowOf(id).querySelector('.words'), heading(nodes.get(id))) // no other row: somebody may be clicking there
+        overview?.name()
       }
       fill(head, title(id))
       field.replaceWith(head)
@@ -498,6 +521,7 @@ function explore(place, host) {
 
   function drawAll() {
     drawTools()
+    overview?.name()
     drawTree()
     const id = state.selected
     if (shown(id)) drawNode()
@@ -544,7 +568,12 @@ function explore(place, host) {
     button('fold all', () => unfold(false)),
     host.saves && [button('save page', () => save('page')), button('save labels', () => save('table'))],
   ]
-  fill(place, make('div', {class: 'bar-of-tools'}, tools), found, make('div', {class: 'panes'}, rows, pane))
+  fill(
+    place,
+    make('div', {class: 'bar-of-tools'}, tools),
+    found,
+    make('div', {class: overview ? 'panes pictured' : 'panes'}, overview?.picture, rows, pane),
+  )
   drawAll()
   return {redraw: drawAll, leave: () => removeEventListener('keydown', hear, true)}
 }
