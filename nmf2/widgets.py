@@ -46,8 +46,10 @@ class TreeExplorer(anywidget.AnyWidget):
         title:str="",       # what the collection is called
         height:str="36em",  # of the two panes, in CSS
         levels=None,        # numbers of leaves of an outline, ascending; None for the tree's own, () for all splits
+        columns=None,       # more about the documents, {name: (n_docs,)}: classes, or dates
+        shares=None,        # of the leaves in each document, as `transform` gives them, (n_docs, n_leaves)
     ):
-        self.reader = Reader(tree, texts, ids, labels, title, levels)
+        self.reader = Reader(tree, texts, ids, labels, title, levels, columns, shares)
         super().__init__(height=height)
         self.on_msg(self._asked)
         self.refresh()

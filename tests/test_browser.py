@@ -1,16 +1,20 @@
 """The page and the explorer in a real browser; skipped, saying so, where Playwright or Chromium is missing"""
+import json
 import os
 import pickle
+import re
 import shutil
 from pathlib import Path
 
 import browser as web
+import numpy as np
 import pytest
 
-from nmf2.data import load
+from nmf2.data import load, planted_tree
 from nmf2.hier import HierNMF2
+from nmf2.page import Reader
 from nmf2.regroup import telling_words
-from nmf2.weighting import text_pipeline
+from nmf2.weighting import count_pipeline, text_pipeline
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent/"nbs"
 WIDTHS = dict(wide=1280, narrow=390)
@@ -226,6 +230,79 @@ def test_outline_finds_topics_of_its_own_and_siblings_beyond(outlined, outline_p
     assert chosen(outlined) == other.id and outlined.get_attribute("text=All splits", "aria-pressed") == "true"
     outlined.click("text=Outline")
     assert chosen(outlined) in own and other.id.startswith(chosen(outlined))
+
+
+@pytest.fixture(scope="module")
+def whole_page(tmp_path_factory):
+    "A page with all texts and columns, and the reader that has the same"
+    corpus = planted_tree((2, 2), n_docs=120, texts=True, random_state=0)
+    corpus.texts[3] = "The <b>Space\n\tSHUTTLE</b> " + "again, the space shuttle and spaceshuttles "*9
+    corpus.texts[8] = "Ünder the SPACE\nshuttle"
+    weigh = count_pipeline(vocab=corpus.vocab)
+    tree = HierNMF2(4).fit(weigh.fit_transform(corpus.X)).tree_
+    tree.vocab = weigh.get_feature_names_out()
+    columns = dict(source=["web", "mail"]*60, day=np.datetime64("2020-01-30") + np.arange(120)//6)
+    file = tmp_path_factory.mktemp("whole")/"tree.html"
+    file.write_text(tree.to_html(corpus, n_docs=120, length=10_000, columns=columns), encoding="utf-8")
+    return file, Reader(tree, corpus, columns=columns)
+
+
+@pytest.fixture
+def whole(chromium, whole_page):
+    with web.page(chromium) as page:
+        page.goto(whole_page[0].as_uri())
+        yield page
+        assert page.errors == []
+
+
+@pytest.mark.parametrize("query", ["space shuttle", "SHUTTLE", "ünder the", "<b>", "shuttles again", "term1", "(", "e"])
+def test_page_searches_texts_as_the_kernel_does(whole, whole_page, query):
+    found = whole.evaluate('''text => pageHost(JSON.parse(document.getElementById('contents').textContent)).ask('find', text)''', query)
+    wanted = json.loads(json.dumps(whole_page[1].find(query)["texts"]))
+    assert found["texts"]["count"] == wanted["count"]
+    assert [i for i, _ in found["texts"]["documents"]] == [i for i, _ in wanted["documents"]]
+    for (_, mine), (_, theirs) in zip(found["texts"]["documents"], wanted["documents"]):
+        assert (mine["text"], mine["way"], mine["id"]) == (theirs["text"], theirs["way"], theirs["id"]) and abs(mine["sure"] - theirs["sure"]) <= .01
+
+
+def test_words_are_marked_in_texts(whole, whole_page):
+    reader = whole_page[1]
+    whole.fill("input[type=search]", "space shuttle")
+    whole.wait_for_selector(".found mark")
+    assert "In the text of 2 documents of the 120 that are on this page" in whole.inner_text(".found")
+    assert whole.locator(".found div >> nth=-1 >> button").all_inner_texts() == [reader.name(3), reader.name(8)]
+    assert {" ".join(mark.split()).lower() for mark in whole.locator(".found mark").all_text_contents()} == {"space shuttle"}
+    whole.click(".found div >> nth=-1 >> button >> nth=0")
+    whole.wait_for_selector(".node .text mark")
+    assert chosen(whole) == reader.tree.path(3)[-1].id and whole.locator(".node .text mark").count() == 10
+    assert whole.locator(".node .text").first.text_content() == reader.text(3)
+    whole.click(".row[data-id='0']")
+    whole.wait_for_selector(".node .begins mark")
+    words = {word for word, _ in reader.details("0")["terms"]}
+    assert {mark.lower() for mark in whole.locator(".node mark").all_text_contents()} <= words
+
+
+def test_documents_say_how_sure_they_are(whole, whole_page):
+    seen = whole_page[1].details("0", n_docs=120)
+    whole.click(".row[data-id='0']")
+    notes = whole.locator(".node details summary").all_inner_texts()
+    def percent(note, pattern): return float(re.search(pattern, note)[1])
+    for note, i in zip(notes, seen["typical"]): assert percent(note, r"^\S+ (\d+) %") == pytest.approx(100*seen["sure"][i], abs=.51)
+    for note, i, share in zip(notes[len(seen["typical"]):], seen["borderline"], seen["shares"]):
+        assert percent(note, r"^\S+ (\d+) % here") == pytest.approx(100*share, abs=.51)
+        assert percent(note, r"here\s+(\d+) %") == pytest.approx(100*seen["sure"][i], abs=.51)
+
+
+def test_columns_are_drawn(whole, whole_page):
+    classes, times = whole_page[1].details("1")["columns"]
+    whole.click(".row[data-id='1']")
+    whole.wait_for_selector(".node nav >> text=all documents")
+    bars = whole.eval_on_selector_all(".times i", "bars => bars.map(bar => [bar.getBoundingClientRect().height, bar.title])")
+    highest = max(height for height, _ in bars)
+    for (height, title), count in zip(bars, times["counts"], strict=True):
+        assert height/highest == pytest.approx(count/max(times["counts"]), abs=.03) and title.endswith(f": {count}")
+    assert "from 2020-01-30 to 2020-02-18" in whole.get_attribute(".times", "aria-label")
+    for name, count in classes["top"]: assert f"{name}\n{count}" in whole.inner_text(".node details:has-text('source')")
 
 
 def parts(page): return {id: dict(zip(("x", "y", "width", "height", "chosen", "title", "label"), rest)) for id, *rest in page.eval_on_selector_all(

@@ -272,27 +272,49 @@ function explore(place, host) {
     return make('div', {class: 'two'}, make('div', {}, own), make('div', {}, other))
   }
 
+  const folded = (name, open, ...inside) => make('details', {open}, make('summary', {}, make('b', {}, name)), inside)
+
+  function sharesOf({top, others, without}, id) {
+    const counts = [...top]
+    if (others) counts.push(['others', others])
+    if (without) counts.push(['(none)', without])
+    return bars(counts, '', number, size(id))
+  }
+
   function labelsOf(node) {
-    const one = (level, k) => {
-      if (!level.top.length) return null
-      const name = node.labels.length > 1 ? `Labels, level ${k + 1}` : 'Labels'
-      const counts = [...level.top]
-      if (level.others) counts.push(['others', level.others])
-      if (level.without) counts.push(['(none)', level.without])
-      return make(
-        'details',
-        {open: k === node.labels.length - 1},
-        make('summary', {}, make('b', {}, name)),
-        bars(counts, '', number, nodes.get(node.id).size),
-      )
+    const levels = node.labels.length
+    const name = k => (levels > 1 ? `Labels, level ${k + 1}` : 'Labels')
+    return node.labels.map(
+      (level, k) => level.top.length > 0 && folded(name(k), k === levels - 1, sharesOf(level, node.id)),
+    )
+  }
+
+  // Other columns: classes as bars like the labels, dates as a line of time
+  function columnsOf(node) {
+    const one = (column, k) => {
+      const {name, times} = tree.columns[k]
+      if (times) return folded(name, true, timeLine(column, times))
+      return column.top.length > 0 && folded(name, true, sharesOf(column, node.id))
     }
-    return node.labels.map(one)
+    return node.columns.map(one)
+  }
+
+  function timeLine({counts, without}, times) {
+    const most = Math.max(...counts, 1)
+    const one = (count, k) => make('i', {style: bar(count / most), title: `${times[k]}: ${number(count)}`})
+    const peak = counts.indexOf(Math.max(...counts))
+    const said = `from ${times[0]} to ${times.at(-1)}, most in ${times[peak]}: ${number(counts[peak])} documents`
+    return [
+      make('div', {class: 'times', role: 'img', 'aria-label': said}, counts.map(one)),
+      make('div', {class: 'span soft'}, make('span', {}, times[0]), make('span', {}, times.at(-1))),
+      without > 0 && make('div', {class: 'soft'}, `without: ${number(without)}`),
+    ]
   }
 
   // ---- Documents: a name and a beginning; the whole text is fetched when one is unfolded
 
-  function doc(about, i, note) {
-    const soft = words => make('span', {class: 'soft'}, ` ${words}`)
+  function doc(about, i, note, pattern) {
+    const soft = words => make('span', {class: 'soft'}, ' ', words)
     const text = make('div', {class: 'text'})
     const line = make(
       'summary',
@@ -300,25 +322,33 @@ function explore(place, host) {
       make('b', {}, about.id),
       note && soft(note),
       about.labels.length > 0 && soft(about.labels.at(-1)),
-      make('span', {class: 'begins'}, ` ${about.text}`),
+      make('span', {class: 'begins'}, ' ', marked(about.text, pattern)),
     )
     const list = make('details', {}, line, text)
     list.addEventListener('toggle', async () => {
-      if (list.open && !text.childNodes.length) fill(text, (await asked('text', i)) || host.none)
+      if (!list.open || text.childNodes.length) return
+      const whole = await asked('text', i)
+      fill(text, typeof whole === 'string' && whole ? marked(whole, pattern) : whole || host.none)
     })
     return list
   }
 
+  const notes = (...given) =>
+    given.filter(Boolean).map(([text, title]) => make('span', {title, class: 'note'}, text, ' '))
+  const sure = share => share != null && [percent(share), 'share of this topic in the document, among all topics']
+
   function documentsOf(node) {
     const border = ['On the border to ', node.sibling != null ? jump(node.sibling) : '']
     const lists = [
-      [node.typical_at_all ? 'Typical documents' : 'The first documents', node.typical, () => ''],
-      [border, node.borderline, k => `${percent(node.shares[k])} here`],
-      ['Dropped here: too few to be split off, and unlike the rest', node.dropped, () => ''],
+      [node.typical_at_all ? 'Typical documents' : 'The first documents', node.typical, () => null],
+      [border, node.borderline, k => [`${percent(node.shares[k])} here`, 'share of this topic against its sibling']],
+      ['Dropped here: too few to be split off, and unlike the rest', node.dropped, () => null],
     ]
+    const pattern = tree.words && node.typical_at_all ? patternOfWords(node.terms.map(term => term[0])) : null
     const drawn = lists.map(([title, list, note]) => {
       if (!list.length) return null
-      return [make('h3', {}, title), list.map((i, k) => doc(node.documents[i], i, note(k)))]
+      const one = (i, k) => doc(node.documents[i], i, notes(note(k), sure(node.sure[i])), pattern)
+      return [make('h3', {}, title), list.map(one)]
     })
     const size = Math.max(node.typical.length, node.borderline.length)
     const left = Math.max(nodes.get(node.id).size, nodes.get(node.id).dropped) - size
@@ -365,8 +395,8 @@ function explore(place, host) {
     }
     if (id !== state.selected) return
     const node = seen.get(id)
-    const wanted = document && doc(document[1], document[0], 'found')
-    tell(id, wanted, wordsOf(node), documentsOf(node), labelsOf(node))
+    const wanted = document && doc(document[1], document[0], 'found', document[2])
+    tell(id, wanted, wordsOf(node), documentsOf(node), labelsOf(node), columnsOf(node))
     if (wanted) wanted.open = true
     if (!many) pane.scrollTop = 0
   }
@@ -412,8 +442,8 @@ function explore(place, host) {
 
   const query = make('input', {
     type: 'search',
-    placeholder: 'find a word or a document',
-    'aria-label': 'find a word or a document',
+    placeholder: 'find words or documents',
+    'aria-label': 'find words or documents',
   })
   const found = make('div', {class: 'found', role: 'region', 'aria-label': 'what was found', hidden: true})
   let typed
@@ -431,27 +461,40 @@ function explore(place, host) {
     return make('p', {}, make('b', {}, word), list.length ? mostOf(list).map(topic) : 'in no topic')
   }
 
-  function foundDocument([i, about]) {
-    const go = () => choose(about.way, {document: [i, about], reach: !state.outline})
-    const begins = about.text.length > 90 ? `${about.text.slice(0, 90)} …` : about.text
+  function foundDocument([i, about], pattern) {
+    const go = () => choose(about.way, {document: [i, about, pattern], reach: !state.outline})
+    const begins = about.text.length > 90 && !pattern ? `${about.text.slice(0, 90)} …` : about.text
+    const where = about.sure == null ? '' : `, ${percent(about.sure)}`
     return make(
       'p',
       {},
       make('button', {class: 'link', onclick: go}, about.id),
-      make('span', {class: 'soft'}, `in ${title(about.way)}`),
-      make('span', {class: 'soft'}, begins),
+      make('span', {class: 'soft'}, `in ${title(about.way)}${where}`),
+      make('span', {class: 'soft'}, marked(begins, pattern)),
     )
+  }
+
+  function foundTexts({count, documents}, text) {
+    if (!count) return []
+    const of = host.texts == null ? '' : ` of the ${number(host.texts)} that are on this page`
+    const pattern = patternOf(text)
+    return [
+      make('h3', {}, `In the text of ${number(count)} ${count === 1 ? 'document' : 'documents'}${of}`),
+      documents.map(([i, about]) => foundDocument([i, about], pattern)),
+    ]
   }
 
   async function look() {
     const text = query.value.trim()
-    const answer = text ? await asked('find', text) : {words: [], documents: {}}
+    const answer = text ? await asked('find', text) : {words: [], documents: {}, texts: {count: 0}}
     if (text !== query.value.trim()) return
     if (answer instanceof Node) return showFound(answer)
     marks.clear()
     if (answer.words.length) for (const [id, rank] of mostOf(answer.words[0][1])) marks.set(id, rank)
-    showFound(answer.words.map(foundWord), Object.entries(answer.documents).map(foundDocument))
-    if (text && !found.childNodes.length) found.append(host.nothing(text))
+    const named = Object.entries(answer.documents).map(document => foundDocument(document))
+    const parts = [[...answer.words.map(foundWord), ...named], foundTexts(answer.texts, text)]
+    showFound(parts.filter(part => part.length).map(part => make('div', {}, part)))
+    if (text && !found.childElementCount) found.append(host.nothing(text))
     found.hidden = !text
     drawTree()
   }

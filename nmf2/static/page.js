@@ -1,12 +1,24 @@
 // The host of the explorer on a page: all answers are in the page, as JSON in the element `contents`.
 
+// As `_around` in nmf2.page: what stands before and after the first hit
+function around(text, pattern, length = 200) {
+  const start = Math.max(0, text.search(pattern) - 60)
+  const piece = text
+    .slice(start, start + length)
+    .trim()
+    .replace(/\s+/g, ' ')
+  return `${start > 0 ? '… ' : ''}${piece}${start + length < text.length ? ' …' : ''}`
+}
+
 function pageHost(all) {
-  const {words, ids, ways} = all.index
+  const {words, ids, ways, sure} = all.index
   const lower = ids.map(id => id.toLowerCase())
   const known = Object.keys(words).map(word => [word.toLowerCase(), word])
   const kinds = ['typical', 'borderline', 'dropped']
   const begin = text => (text.length > 300 ? `${text.slice(0, 300).replace(/\s+\S*$/, '')} …` : text)
   const about = i => all.documents[i] || {id: short(ids[i], 100), labels: [], text: ''}
+
+  const placed = i => ({...about(i), way: all.tree.nodes[ways[i]].id, sure: sure[i] / 100})
 
   // ---- The search: words by their beginning, documents by a part of their name or by their number
 
@@ -20,8 +32,20 @@ function pageHost(all) {
 
   function findDocuments(wanted) {
     const rows = lower.flatMap((id, i) => (id.includes(wanted) || wanted === String(i) ? [i] : []))
-    const way = i => all.tree.nodes[ways[i]].id
-    return Object.fromEntries(rows.slice(0, 8).map(i => [i, {...about(i), way: way(i)}]))
+    return Object.fromEntries(rows.slice(0, 8).map(i => [i, placed(i)]))
+  }
+
+  // The texts that are here, those first in which it is most often
+  function findTexts(wanted) {
+    if (wanted.length < 2) return {count: 0, documents: []}
+    const pattern = patternOf(wanted)
+    const hits = ([i, {text}]) => [i, (text.match(pattern) || []).length]
+    const found = Object.entries(all.documents)
+      .map(hits)
+      .filter(hit => hit[1] > 0)
+    found.sort((a, b) => b[1] - a[1])
+    const told = ([i]) => [+i, {...placed(+i), text: around(about(i).text, pattern)}]
+    return {count: found.length, documents: found.slice(0, 8).map(told)}
   }
 
   // ---- The answers
@@ -36,15 +60,16 @@ function pageHost(all) {
     text: i => about(i).text,
     find: text => {
       const wanted = text.toLowerCase()
-      return {words: findWords(wanted), documents: findDocuments(wanted)}
+      return {words: findWords(wanted), documents: findDocuments(wanted), texts: findTexts(wanted)}
     },
   }
-  const texts = Object.values(all.documents).some(document => document.text)
+  const texts = Object.values(all.documents).filter(document => document.text).length
   return {
     tree: all.tree,
     state: {...all.view, unfolded: new Set(all.view.unfolded)},
     keep: () => {},
     ask: async (what, about) => answers[what](about),
+    texts,
     none: texts ? '(Only texts that are listed at some topic are on this page.)' : '(There are no texts.)',
     nothing: text =>
       `No document is called “${text}”, and no word that begins so is among the first hundred of a topic.`,
