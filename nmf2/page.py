@@ -4,9 +4,11 @@
 
 # %% auto #0
 __all__ = ['STEPS', 'STYLE', 'SCRIPT', 'PAGE', 'PAGE_STYLE', 'Reader', 'Column', 'overview', 'confidence', 'document', 'details',
-           'find', 'static', 'index', 'first_view', 'contents', 'page', 'to_html']
+           'find', 'static', 'index', 'first_view', 'contents', 'policy', 'page', 'to_html']
 
 # %% ../nbs/50_page.ipynb #ef78995f
+import base64
+import hashlib
 import html
 import json
 import re
@@ -18,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .core import check_number
+from .tree import STYLE as TREE_STYLE
 from .tree import beginning, check_given, largest, shortened
 
 # %% ../nbs/50_page.ipynb #ee9f498e
@@ -347,12 +350,13 @@ def index(
     reader,            # a `Reader`
     n_terms:int=100,   # how many terms of each topic
 )->dict:               # words: {word: [[node, rank], ...]}, best rank first; ids; the last node on each document's way,
-                       # and how sure it is, in percent
+                       # how sure it is, in percent, and which were dropped there
     "What the search on a page looks into."
     tree = reader.tree
     words = {}
     ways = np.full(tree.n_docs, 0)
     sure = np.ones(tree.n_docs)
+    dropped = sorted(int(i) for node in tree for i in node.outliers)
     for k, node in enumerate(tree):
         for rank, word in enumerate(tree.top_terms(node, n=n_terms), 1):
             words.setdefault(str(word), []).append([node.id, rank])
@@ -361,7 +365,7 @@ def index(
             sure[rows] = confidence(reader, node, rows)
     return dict(words={word: sorted(found, key=lambda f: f[1]) for word, found in words.items()},
                 ids=[reader.name(i) for i in range(tree.n_docs)], ways=ways.tolist(),
-                sure=np.round(100*sure).astype(int).tolist())
+                sure=np.round(100*sure).astype(int).tolist(), dropped=dropped)
 
 # %% ../nbs/50_page.ipynb #586c9b3a
 def first_view(
@@ -393,10 +397,23 @@ def contents(
                 view=first_view(tree, levels=reader.levels) | view)
 
 # %% ../nbs/50_page.ipynb #8ef813ac
-PAGE = static("page.js")
+PAGE = static("files.js") + static("page.js")
 
 # %% ../nbs/50_page.ipynb #3564a182
 PAGE_STYLE = static("page.css")
+
+# %% ../nbs/50_page.ipynb #eafc8c34
+def _fingerprint(text):
+    "A style or script, as a policy names it"
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+def policy(
+    styles:list,    # all that there are on a page, texts
+    scripts:list,   # likewise
+)->str:
+    "What a page may use: these styles and scripts, and nothing else. Source: W3C, Content Security Policy Level 3."
+    may_use = [f"{what}-src {' '.join(map(_fingerprint, texts))}" for what, texts in (("style", styles), ("script", scripts))]
+    return "; ".join(["default-src 'none'", *may_use, "base-uri 'none'", "form-action 'none'"])
 
 # %% ../nbs/50_page.ipynb #45f4fa5f
 def page(
@@ -409,6 +426,7 @@ def page(
     data = json.dumps(contents(reader, n_docs, length, **view), ensure_ascii=False, separators=(",", ":"))
     return Template(static("page.html")).substitute(
         title=html.escape(reader.title),
+        policy=policy([STYLE + PAGE_STYLE, TREE_STYLE], [SCRIPT + PAGE]),
         style=STYLE + PAGE_STYLE,
         still=reader.tree.to_fragment(ids=reader.ids),
         contents=data.replace("<", "\\u003c"),       # a `<` could end the element early

@@ -111,7 +111,7 @@ def test_names_go_to_the_tree_and_back(explorer):
 def test_what_is_saved_is_what_is_seen(explorer):
     explorer.n_leaves, explorer.unfolded, explorer.selected = 3, [""], "0"
     explorer.rename(explorer.reader.tree.leaves(3)[0], "=1+1, \"first\"")
-    page, table = ask(explorer, "save", "page")["answer"], ask(explorer, "save", "table")["answer"]
+    page, table = ask(explorer, "save", "page")["answer"], ask(explorer, "save", "labels")["answer"]
     assert page["name"] == "tree.html" and '"selected":"0","outline":false,"leaves":3,"unfolded":[""]' in page["text"]
     rows = list(csv.reader(io.StringIO(table["text"])))
     labels, leaves = explorer.reader.tree.labels(3), explorer.reader.tree.leaves(3)

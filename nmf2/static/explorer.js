@@ -37,6 +37,9 @@ const rounded = x => (x < 10 ? x.toPrecision(2) : number(Math.round(x)))
 const sorry = error => make('span', {class: 'error', role: 'alert'}, error.message)
 const bar = share => `--share:${(100 * share).toFixed(1)}%`
 
+const words = ({heading, terms}) => (heading ? heading.slice(0, 3).join(', ') : terms.slice(0, 3).join(' '))
+const titleOf = (node, names) => short(names[node.id] || '', 100) || (node.id ? words(node) : 'all documents')
+
 function explore(place, host) {
   // ---- State: the node chosen, the view, the number of leaves, the nodes unfolded, the names given
 
@@ -57,19 +60,20 @@ function explore(place, host) {
       .above(id)
       .every(id => state.unfolded.has(id))
 
-  const words = node => (node.heading ? node.heading.slice(0, 3).join(', ') : node.terms.slice(0, 3).join(' '))
-  const title = id => short(state.names[id] || '', 100) || (id ? words(nodes.get(id)) : 'all documents')
+  const title = id => titleOf(nodes.get(id), state.names)
   const asked = (what, ...given) => host.ask(what, ...given).catch(sorry) // an answer, or what to show in its place
   const saving = event => (event.ctrlKey || event.metaKey) && event.key === 's'
   const own = event => saving(event) || event.stopPropagation()
 
   // See to it that a node is there: one that the outline lacks is among all splits, or not there yet in a smaller tree
   function reachFor(id) {
-    if (!view().has(id)) setView(false)
-    if (!all.has(id)) grow(all.number(parent(id)) + 1)
+    if (state.outline && !outline.has(id)) setView(false)
+    if (state.outline || all.has(id)) return
+    grow(all.number(parent(id)) + 1)
+    drawTree()
   }
 
-  function choose(id, {document, focus = true, reach = false} = {}) {
+  function choose(id, {document, focus = true, reach = false, open = false} = {}) {
     if (reach) reachFor(id)
     while (!view().has(id)) id = parent(id)
     const hidden = !shown(id)
@@ -83,6 +87,7 @@ function explore(place, host) {
     markChosen(focus)
     seeChosen()
     drawNode({document})
+    if (open) openPane()
   }
 
   // ---- The overview: a picture of the outline
@@ -93,7 +98,7 @@ function explore(place, host) {
     const [count, share] = [number(size(id)), percent(size(id) / tree.n_docs)]
     return {title: title(id), about: `${count} documents, ${share}`, brief: `${count} · ${share}`}
   }
-  const see = id => choose(id, {focus: false, reach: true})
+  const see = (id, open) => choose(id, {focus: false, reach: true, open})
   const overview = tree.levels.length > 0 ? drawPicture(outline, size, told, see) : null
   const hues = huesOf(outline)
 
@@ -121,6 +126,7 @@ function explore(place, host) {
     const share = node.size / tree.n_docs
     const rank = marks.get(node.id)
     const fold = event => {
+      if (open == null) return
       event.stopPropagation()
       turn(node.id)
     }
@@ -203,7 +209,7 @@ function explore(place, host) {
 
   rows.addEventListener('click', event => {
     const clicked = event.target.closest('[data-id]')
-    if (clicked) choose(clicked.dataset.id)
+    if (clicked) choose(clicked.dataset.id, {open: true})
   })
   rows.addEventListener('dblclick', event => {
     const clicked = event.target.closest('[data-id]')
@@ -224,9 +230,9 @@ function explore(place, host) {
       End: () => go(all.length - 1),
       ArrowRight: () => (open ? go(at + 1) : turn(id, true)),
       ArrowLeft: () => (open ? turn(id, false) : id && choose(view().above(id).at(-1))),
-      Enter: () => turn(id),
+      Enter: () => (isNarrow() ? openPane() : turn(id)),
       ' ': () => turn(id),
-      F2: () => host.names && rename(),
+      F2: () => rename(),
       '/': () => query.focus(),
     }
     if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return
@@ -236,8 +242,33 @@ function explore(place, host) {
 
   // ---- A node: its words, its documents, their labels
 
-  const pane = make('section', {class: 'node', 'aria-label': 'the topic chosen'})
-  const jump = id => make('button', {class: 'link', onclick: () => choose(id, {reach: true})}, title(id))
+  const back = make('button', {class: 'back', onclick: () => closePane()}, '‹ topics')
+  const body = make('div', {})
+  const pane = make('section', {class: 'node', 'aria-label': 'the topic chosen', onkeydown: leave}, back, body)
+  const jump = id => make('button', {class: 'link', onclick: () => choose(id, {reach: true, open: true})}, title(id))
+
+  // Where there is little room, the node is shown in place of the tree, and a button leads back
+  const isNarrow = () => getComputedStyle(back).display !== 'none'
+
+  function read(reading) {
+    for (const part of place.children) part.classList.toggle('reading', reading)
+  }
+
+  function openPane() {
+    read(true)
+    if (isNarrow()) back.focus()
+  }
+
+  function closePane() {
+    read(false)
+    markChosen(true)
+    rowOf(state.selected).scrollIntoView({block: 'nearest'})
+  }
+
+  function leave(event) {
+    if (event.key === 'Escape' && isNarrow()) closePane()
+  }
+
   const largest = pairs => Math.max(...pairs.map(pair => pair[1]))
 
   function bars(pairs, kind, note = () => '', most = largest(pairs)) {
@@ -365,9 +396,9 @@ function explore(place, host) {
     const way = view()
       .above(id)
       .map(id => [jump(id), ' › '])
-    const renamer = host.names && make('button', {class: 'rename', onclick: rename}, 'rename')
+    const renamer = make('button', {class: 'rename', onclick: rename}, 'rename')
     fill(
-      pane,
+      body,
       make('nav', {class: 'soft', 'aria-label': 'way from the root'}, way, ' '),
       make('div', {}, make('h2', {}, title(id)), ' ', renamer, make('div', {class: 'soft'}, facts(id))),
       more,
@@ -405,6 +436,7 @@ function explore(place, host) {
 
   function rename() {
     const id = state.selected
+    read(true)
     if (drawn !== id) tell(id)
     const head = pane.querySelector('h2')
     const field = make('input', {
@@ -417,7 +449,7 @@ function explore(place, host) {
       if (!naming) return
       naming = false
       if (keep) {
-        const name = field.value.trim()
+        const name = field.value.trim().replace(/\s+/g, ' ')
         state.names = {...state.names, [id]: name}
         asked('rename', id, name)
         fill(rowOf(id).querySelector('.words'), heading(nodes.get(id))) // no other row: somebody may be clicking there
@@ -462,7 +494,7 @@ function explore(place, host) {
   }
 
   function foundDocument([i, about], pattern) {
-    const go = () => choose(about.way, {document: [i, about, pattern], reach: !state.outline})
+    const go = () => choose(about.way, {document: [i, about, pattern], reach: !state.outline, open: true})
     const begins = about.text.length > 90 && !pattern ? `${about.text.slice(0, 90)} …` : about.text
     const where = about.sure == null ? '' : `, ${percent(about.sure)}`
     return make(
@@ -571,7 +603,24 @@ function explore(place, host) {
     else choose(id, {focus: false})
   }
 
+  const saver = make(
+    'details',
+    {class: 'menu'},
+    make('summary', {}, 'save'),
+    make(
+      'div',
+      {},
+      ['page', 'labels', 'topics', 'JSON'].map(what => make('button', {onclick: () => save(what)}, `save ${what}`)),
+    ),
+  )
+  saver.addEventListener('keydown', event => {
+    if (event.key !== 'Escape') return
+    saver.open = false
+    saver.firstChild.focus()
+  })
+
   async function save(what) {
+    saver.open = false
     const file = await asked('save', what)
     if (file instanceof Node) return showFound(file)
     const link = make('a', {download: file.name, href: URL.createObjectURL(new Blob([file.text], {type: file.type}))})
@@ -579,9 +628,13 @@ function explore(place, host) {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000)
   }
 
+  // What is unfolded stays so; what was split by the slider's move is unfolded, too
   slider.addEventListener('input', () => {
+    const before = state.leaves
     grow(+slider.value)
-    unfold(true)
+    for (const id of tree.splits.slice(before - 1, state.leaves - 1)) state.unfolded.add(id)
+    host.keep('unfolded')
+    drawAll()
   })
   slider.addEventListener('keydown', own)
 
@@ -609,7 +662,7 @@ function explore(place, host) {
     cutter,
     button('unfold all', () => unfold(true)),
     button('fold all', () => unfold(false)),
-    host.saves && [button('save page', () => save('page')), button('save labels', () => save('table'))],
+    saver,
   ]
   fill(
     place,

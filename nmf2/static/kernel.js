@@ -36,8 +36,6 @@ function kernelHost(model) {
     ask,
     more: true,
     none: '(There is no text.)',
-    names: true,
-    saves: true,
     nothing: text => `No word begins with “${text}”, and no document is called so.`,
     leave: () => model.off('msg:custom', answered),
   }

@@ -48,6 +48,21 @@ function pageHost(all) {
     return {count: found.length, documents: found.slice(0, 8).map(told)}
   }
 
+  // ---- Names, and files to save
+
+  const state = {...all.view, unfolded: new Set(all.view.unfolded)}
+  const still = document.querySelector('#nmf2 noscript')
+  const files = {
+    page: () => ({name: 'tree.html', type: 'text/html', text: pageAgain(all, state, still)}),
+    labels: () => ({name: 'labels.csv', type: 'text/csv', text: labelsTable(all, state)}),
+    topics: () => ({name: 'topics.csv', type: 'text/csv', text: topicsTable(all, state)}),
+    JSON: () => ({name: 'tree.json', type: 'application/json', text: treeJson(all, state)}),
+  }
+
+  // Names are kept on the page; who goes away without having saved them is asked
+  let unsaved = false
+  addEventListener('beforeunload', event => unsaved && event.preventDefault())
+
   // ---- The answers
 
   const answers = {
@@ -58,6 +73,13 @@ function pageHost(all) {
       return {...node, documents: Object.fromEntries(documents)}
     },
     text: i => about(i).text,
+    rename: () => {
+      unsaved = true
+    },
+    save: what => {
+      unsaved &&= what === 'labels'
+      return files[what]()
+    },
     find: text => {
       const wanted = text.toLowerCase()
       return {words: findWords(wanted), documents: findDocuments(wanted), texts: findTexts(wanted)}
@@ -66,9 +88,9 @@ function pageHost(all) {
   const texts = Object.values(all.documents).filter(document => document.text).length
   return {
     tree: all.tree,
-    state: {...all.view, unfolded: new Set(all.view.unfolded)},
+    state,
     keep: () => {},
-    ask: async (what, about) => answers[what](about),
+    ask: async (what, ...given) => answers[what](...given),
     texts,
     none: texts ? '(Only texts that are listed at some topic are on this page.)' : '(There are no texts.)',
     nothing: text =>

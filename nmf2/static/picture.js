@@ -65,10 +65,10 @@ function drawPicture(outline, size, told, choose) {
     reached.tabIndex = 0
   }
 
-  function go(id) {
+  function go(id, open = false) {
     if (id == null || !parts.has(id)) return
-    choose(id)
     parts.get(id).focus({preventScroll: true})
+    choose(id, open)
   }
 
   function press(event) {
@@ -83,13 +83,14 @@ function drawPicture(outline, size, told, choose) {
       End: column.at(-1),
       ArrowRight: outline.parts(id)[0],
       ArrowLeft: outline.above(id).at(-1),
+      Enter: id,
     }
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return
     event.preventDefault()
-    go(keys[event.key])
+    go(keys[event.key], event.key === 'Enter')
   }
 
   picture.addEventListener('keydown', press)
-  picture.addEventListener('click', event => go(event.target.closest('[data-part]')?.dataset.part))
+  picture.addEventListener('click', event => go(event.target.closest('[data-part]')?.dataset.part, true))
   return {picture, name, mark}
 }
