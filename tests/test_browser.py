@@ -15,6 +15,7 @@ from nmf2.hier import HierNMF2
 from nmf2.page import Reader
 from nmf2.regroup import telling_words
 from nmf2.weighting import count_pipeline, text_pipeline
+from nmf2.widgets import TreeExplorer
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent/"nbs"
 WIDTHS = dict(wide=1280, narrow=390)
@@ -423,10 +424,133 @@ def test_page_with_a_word_of_a_megabyte(chromium, tree_page, tmp_path):
         assert page.errors == []
 
 
+def test_slider_keeps_what_was_unfolded(opened, tree_page):
+    tree = tree_page[1]
+    opened.click(".row[data-id='0'] .fold")
+    folded = rows(opened)
+    opened.focus("input[type=range]")
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowRight"): opened.keyboard.press(key)
+    assert rows(opened) == [id for id in folded if not any(id.startswith(split) and id != split for split in tree.splits[-1:])]
+    opened.keyboard.press("Home")
+    for n in range(2, 13):                                                # what the slider splits is unfolded, but for what is in '0'
+        opened.keyboard.press("ArrowRight")
+        there = {node.id for node in tree.leaves(n)} | set(tree.splits[:n-1])
+        assert rows(opened) == [node.id for node in tree if node.id in there]
+
+
+def test_targets_on_phones_are_large(chromium, outline_page):
+    with web.page(chromium, 390, 844) as page:
+        page.goto(outline_page[0].as_uri())
+        page.fill("input[type=search]", "eigenvalue")
+        page.wait_for_selector(".found button")
+        def small(): return page.eval_on_selector_all("button, summary, input, .row[data-id], .fold:not(:empty)", '''all => all
+            .filter(target => target.checkVisibility()).map(target => [target.getBoundingClientRect(), target.textContent])
+            .filter(([{width, height}]) => width < 44 || height < 44).map(([{width, height}, text]) => [width, height, text])''')
+        assert small() == []
+        page.click(".menu summary")
+        assert small() == [] and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.eval_on_selector_all(".menu button", "all => Math.min(...all.map(b => b.getBoundingClientRect().left))") >= 0
+        page.click(".row[data-id='1']")
+        page.wait_for_selector(".node h3")
+        assert small() == [] and not page.is_visible(".tree") and page.evaluate("document.activeElement.className") == "back"
+        page.click("text=rename")
+        assert small() == [] and page.errors == []
+
+
+def saved(page, what):
+    "The file that is saved, as text"
+    if not page.evaluate("document.querySelector('.menu').open"): page.click(".menu summary")
+    with page.expect_download() as download: page.click(f"text=save {what}")
+    return Path(download.value.path()).read_text(encoding="utf-8")
+
+
+def rename(page, id, name):
+    page.focus(f".row[data-id='{id}']")
+    page.click(f".row[data-id='{id}']")
+    page.click("text=rename")
+    page.fill(".node input", name)
+    page.keyboard.press("Enter")
+    back(page)
+
+
+def test_page_keeps_names_and_can_be_saved_again(outlined, outline_page, chromium, tmp_path):
+    leaf = next(id for id, depth in in_outline(outline_page[1]) if depth == 2)
+    rename(outlined, leaf, " </script><!-- a  name ")
+    assert outlined.inner_text(f".row[data-id='{leaf}'] b") == "</script><!-- a name"
+    assert outlined.get_attribute(f"[data-part='{leaf}']", "title").startswith("</script><!-- a name\n")
+    rename(outlined, "1", "")
+    outlined.click(f".row[data-id='{leaf[:-1]}'] .fold, .row[data-id=''] .fold >> nth=0")
+    text = saved(outlined, "page")
+    (tmp_path/"again.html").write_text(text, encoding="utf-8")
+    with web.page(chromium) as again:
+        again.goto((tmp_path/"again.html").as_uri())
+        again.wait_for_selector(".row")
+        assert rows(again) == rows(outlined) and chosen(again) == chosen(outlined)
+        again.click("text=unfold all")
+        assert again.inner_text(f".row[data-id='{leaf}'] b") == "</script><!-- a name" and again.errors == []
+        assert again.inner_text(".row[data-id='1'] b") == ", ".join(outline_page[1].headings["1"][:3])
+        twice = saved(again, "page")
+    assert len(twice) == pytest.approx(len(text), abs=200) and twice.count("<script") == text.count("<script") == 2
+
+
+def test_files_of_the_page_are_those_of_the_kernel(outlined, outline_page):
+    tree, docs = pickle.loads(pickle.dumps(outline_page[1])), outline_page[2]
+    top = in_outline(tree)[1][0]
+    tree.rename(top, '=1+1, "first"')
+    rename(outlined, top, '=1+1, "first"')
+    kernel = TreeExplorer(tree, docs)
+    assert saved(outlined, "labels") == kernel.file("labels")["text"]
+    assert saved(outlined, "topics") == kernel.file("topics")["text"]
+    mine, theirs = json.loads(saved(outlined, "JSON")), json.loads(tree.to_json(15, docs.ids))
+    for node in (*mine["nodes"], *theirs["nodes"]):
+        node["score"] = None if (node["score"] or -1) < 0 else pytest.approx(node["score"], abs=1e-4)
+        node["terms"] = [[term, pytest.approx(weight, abs=1e-4)] for term, weight in node["terms"]]
+        node["heading"] = node["heading"] or None
+    assert mine == theirs
+
+
+def test_labels_saved_leave_out_what_was_dropped(chromium, tmp_path):
+    corpus = planted_tree((2, 2), n_docs=80, texts=True, random_state=0)
+    X = count_pipeline(vocab=corpus.vocab).fit_transform(corpus.X).tolil()
+    X[[3, 50]] = 0
+    with pytest.warns(UserWarning, match="empty"): tree = HierNMF2(4).fit(X.tocsr()).tree_
+    leaf = tree.leaves()[0]
+    leaf.docs, leaf.outliers = leaf.docs[1:], leaf.docs[:1]                # as if one had been dropped there
+    (tmp_path/"tree.html").write_text(tree.to_html(corpus.texts), encoding="utf-8")
+    with web.page(chromium) as page:
+        page.goto((tmp_path/"tree.html").as_uri())
+        for n in (4, 3, 2):
+            numbers = [int(row.split(",")[2]) for row in saved(page, "labels").splitlines()[1:]]
+            assert numbers == tree.labels(n).tolist() and numbers.count(-1) >= 2
+            page.focus("input[type=range]")
+            page.keyboard.press("ArrowLeft")
+
+
+def test_policy_lets_the_page_run_and_nothing_else(chromium, outline_page, tmp_path):
+    with web.page(chromium) as page:
+        seen = []
+        page.on("console", lambda message: seen.append(message.text))
+        page.goto(outline_page[0].as_uri())
+        page.click(".row[data-id='1']")
+        saved(page, "JSON")
+        assert seen == [] and page.errors == []
+        assert page.evaluate('''async () => { try { await fetch('data:text/plain,hello'); return 'fetched' } catch { return 'refused' } }''') == "refused"
+    text = outline_page[0].read_text(encoding="utf-8")
+    place = '<div id="nmf2">'
+    added = "<script>document.title = 'run'</script><p id='styled' style='color: red' onclick='document.title = 1'>a</p><style>p {color: red}</style>"
+    (tmp_path/"bad.html").write_text(text.replace(place, added + place), encoding="utf-8")
+    with web.page(chromium) as page:
+        page.goto((tmp_path/"bad.html").as_uri())
+        page.click("#styled")
+        assert page.title() == "library-docs" and page.evaluate("getComputedStyle(document.getElementById('styled')).color") != "rgb(255, 0, 0)"
+        assert sum("Content Security Policy" in error for error in page.errors) >= 4
+
+
 def test_page_without_scripts(chromium, tree_page):
     with web.page(chromium, java_script_enabled=False) as page:
         page.goto(tree_page[0].as_uri())
         assert page.locator("details").count() == len(tree_page[1].nodes)
+        assert page.evaluate("getComputedStyle(document.querySelector('.nmf2-tree ul')).listStyleType") == "none" and page.errors == []
 
 
 @pytest.fixture(scope="module")
@@ -455,7 +579,7 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         here.locator(".row .fold").first.click()
         assert ids() == ["", "0", "1"]
         here.locator("input[type=range]").focus()
-        for key in ["End"] + ["ArrowLeft"]*3: page.keyboard.press(key)
+        for key in ["Home", "End"] + ["ArrowLeft"]*3: page.keyboard.press(key)
         n = int(here.locator("output").inner_text())
         assert len(ids()) == 2*n - 1
         here.locator("input[type=search]").fill("eigenvalue")
@@ -482,11 +606,13 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         assert here.locator("h2").inner_text() == "the last one"
         here.locator(".node summary >> nth=0").click()
         here.locator(".node .text:not(:empty)").wait_for()
-        with page.expect_download() as saved: here.locator("text=save page").click()
-        text = Path(saved.value.path()).read_text(encoding="utf-8")
+        here.locator(".menu summary").click()
+        with page.expect_download() as download: here.locator("text=save page").click()
+        text = Path(download.value.path()).read_text(encoding="utf-8")
         assert "the last one" in text and f'"leaves":{n}' in text
-        with page.expect_download() as saved: here.locator("text=save labels").click()
-        assert Path(saved.value.path()).read_text(encoding="utf-8").startswith("id,leaf,leaf_number,title")
+        here.locator(".menu summary").click()
+        with page.expect_download() as download: here.locator("text=save labels").click()
+        assert Path(download.value.path()).read_text(encoding="utf-8").startswith("id,leaf,leaf_number,title")
         here.screenshot(path=tmp_path/"explorer.png")
         assert (tmp_path/"explorer.png").stat().st_size > 20_000
         assert not [url for url in page.requests if not url.startswith((lab, "blob:", "data:"))]

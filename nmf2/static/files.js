@@ -2,7 +2,7 @@
 
 // A text that begins like a formula gets an apostrophe in front, as in the tables that nmf2 writes
 const plainCell = value => (typeof value === 'string' && !/^[\p{L}\p{N}]/u.test(value) ? `'${value}` : String(value))
-const quoted = text => (/[",;\s]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const quoted = text => (/[",;\p{Cc}\u2028\u2029]|^ | $/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 const line = cells => `${cells.map(cell => (cell == null ? '' : quoted(plainCell(cell)))).join(',')}\n`
 const inTable = id => (id ? `root/${id}` : 'root')
 
