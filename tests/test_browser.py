@@ -1,15 +1,21 @@
 """The page and the explorer in a real browser; skipped, saying so, where Playwright or Chromium is missing"""
+import json
 import os
 import pickle
+import re
 import shutil
 from pathlib import Path
 
 import browser as web
+import numpy as np
 import pytest
 
-from nmf2.data import load
+from nmf2.data import load, planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.weighting import text_pipeline
+from nmf2.page import Reader
+from nmf2.regroup import telling_words
+from nmf2.weighting import count_pipeline, text_pipeline
+from nmf2.widgets import TreeExplorer
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent/"nbs"
 WIDTHS = dict(wide=1280, narrow=390)
@@ -41,8 +47,16 @@ def opened(request, chromium, tree_page):
         assert page.errors == [] and page.requests == [tree_page[0].as_uri()]
 
 
+def is_narrow(page): return page.viewport_size["width"] < 500
+
+
+def back(page):
+    "Back to the tree, where there is room for one pane only"
+    if is_narrow(page): page.click(".back")
+
+
 def rows(page): return page.eval_on_selector_all(".row[data-id]", "rows => rows.map(row => row.dataset.id)")
-def chosen(page): return page.get_attribute("[aria-selected=true]", "data-id")
+def chosen(page): return page.get_attribute(".row[aria-selected=true]", "data-id")
 
 
 def test_page_unfolds(opened, tree_page):
@@ -54,7 +68,12 @@ def test_page_unfolds(opened, tree_page):
     opened.click(".row .fold")
     assert rows(opened) == ["", "0", "1"] and (expanded(""), expanded("0"), expanded("1")) == ("true", "false", None)
     assert opened.get_attribute(".row[data-id='0']", "aria-level") == "2" and opened.get_attribute(".row[data-id='0']", "role") == "treeitem"
-    opened.dblclick(".row[data-id='0'] b")
+    if is_narrow(opened):                                                  # one pane at a time
+        opened.click(".row[data-id='0']")
+        assert not opened.is_visible(".row") and opened.is_visible(".node")
+        back(opened)
+        opened.click(".row[data-id='0'] .fold")
+    else: opened.dblclick(".row[data-id='0'] b")
     assert rows(opened) == ["", "0", "00", "01", "1"] and chosen(opened) == "0"
     opened.click("text=unfold all")
     assert rows(opened) == [node.id for node in tree]
@@ -106,6 +125,7 @@ def test_page_without_a_mouse(opened, tree_page):
 def test_page_cuts_the_tree(opened, tree_page):
     tree = tree_page[1]
     opened.click(f".row[data-id='{tree.splits[-1]}0']")                     # the first to disappear
+    back(opened)
     opened.focus("input[type=range]")
     for n in (11, 10, 9):
         opened.keyboard.press("ArrowLeft")
@@ -125,6 +145,7 @@ def test_page_finds_words_and_documents(opened, tree_page):
     opened.click(".found button >> text=scipy.linalg.svd >> nth=0")
     i = list(docs.ids).index("scipy.linalg.svd")
     assert chosen(opened) == tree.path(i)[-1].id and "scipy.linalg.svd" in opened.inner_text(".node details >> nth=0")
+    back(opened)
     opened.fill("input[type=search]", "qqq")
     opened.wait_for_selector(".found >> text=No document is called")
 
@@ -141,6 +162,210 @@ def test_page_reaches_what_was_cut_off(opened, tree_page):
     wanted = next(id for id in ids if titles.count(tree.title(id)) == 1)                # others may have the same title
     opened.click(f".found button >> nth={titles.index(tree.title(wanted))}")
     assert chosen(opened) == wanted and int(opened.input_value("input[type=range]")) == tree.splits.index(wanted[:-1]) + 2
+
+
+@pytest.fixture(scope="module")
+def outline_page(tree_page, tmp_path_factory):
+    "The page of the tree with headings and levels, the tree, and its corpus"
+    tree = pickle.loads(pickle.dumps(tree_page[1]))
+    tree.headings, tree.levels = telling_words(tree, 6), (4, 9)
+    tree.rename("1", "drawing")
+    file = tmp_path_factory.mktemp("outline")/"tree.html"
+    file.write_text(tree.to_html(tree_page[2]), encoding="utf-8")
+    return file, tree, tree_page[2]
+
+
+@pytest.fixture(params=["wide", "narrow"])
+def outlined(request, chromium, outline_page):
+    with web.page(chromium, WIDTHS[request.param]) as page:
+        page.goto(outline_page[0].as_uri())
+        yield page
+        assert page.errors == [] and page.requests == [outline_page[0].as_uri()]
+
+
+def in_outline(tree):
+    "Node and depth of each row: the nodes of a cut, the largest first, below each those of the next cut that are in it and not it"
+    lines = [("", 0)]
+    for top in sorted(tree.leaves(4), key=lambda node: -node.size):
+        lines.append((top.id, 1))
+        inside = [node for node in tree.leaves(9) if node.id.startswith(top.id) and node is not top]
+        lines += [(node.id, 2) for node in sorted(inside, key=lambda node: -node.size)]
+    return lines
+
+
+def levels_of(page): return page.eval_on_selector_all(".row[data-id]", "rows => rows.map(row => [row.dataset.id, row.ariaLevel - 1])")
+
+
+def test_outline_is_shown_first_and_all_splits_on_a_click(outlined, outline_page):
+    tree = outline_page[1]
+    pressed = lambda: [outlined.get_attribute(f"text={name}", "aria-pressed") for name in ("Outline", "All splits")]
+    assert levels_of(outlined) == [list(line) for line in in_outline(tree)] and pressed() == ["true", "false"]
+    assert not outlined.is_visible("input[type=range]")
+    outlined.click("text=All splits")
+    outlined.click("text=unfold all")
+    assert rows(outlined) == [node.id for node in tree] and pressed() == ["false", "true"] and outlined.is_visible("input[type=range]")
+    outlined.click("text=Outline")
+    assert levels_of(outlined) == [list(line) for line in in_outline(tree)]
+    outlined.click("text=fold all >> nth=1")
+    assert rows(outlined) == [""]
+    outlined.click("text=unfold all")
+    assert levels_of(outlined) == [list(line) for line in in_outline(tree)]
+
+
+def test_outline_goes_by_headings_and_names(outlined, outline_page):
+    tree = outline_page[1]
+    for id, _ in in_outline(tree): assert outlined.inner_text(f".row[data-id='{id}'] b") == tree.title(id)
+    assert outlined.inner_text(".row[data-id='1'] b") == "drawing"
+    leaf = next(id for id, depth in in_outline(tree) if depth == 2)
+    outlined.focus(".row[data-id='']")
+    for _ in range([id for id, _ in in_outline(tree)].index(leaf)): outlined.keyboard.press("ArrowDown")
+    assert chosen(outlined) == leaf
+    if is_narrow(outlined): outlined.keyboard.press("Enter")
+    outlined.wait_for_selector(".node h2")
+    assert outlined.locator(".node h2").text_content() == tree.title(leaf)
+    word = tree.top_terms(leaf, n=1)[0]
+    assert word in outlined.locator(".node .bars .word").all_text_contents()                    # the heaviest words are here
+    parts = [part for part in in_outline(tree) if part[1] == 1]
+    top = next(id for id, _ in parts if leaf.startswith(id))
+    assert outlined.locator(".node nav button").all_text_contents() == ["all documents", tree.title(top)]
+    if is_narrow(outlined): outlined.keyboard.press("Escape")
+    outlined.keyboard.press("ArrowLeft")
+    assert chosen(outlined) == top
+
+
+def test_outline_finds_topics_of_its_own_and_siblings_beyond(outlined, outline_page):
+    tree = outline_page[1]
+    own = [id for id, _ in in_outline(tree)]
+    outlined.fill("input[type=search]", "eigenvalue")
+    outlined.wait_for_selector(".found p >> text=no. ")
+    titles = outlined.locator(".found p >> nth=0 >> button").all_text_contents()
+    assert titles == [tree.title(node) for node, _, rank in tree.find("eigenvalue") if node.id in own and rank <= 100][:6]
+    outlined.fill("input[type=search]", "")
+    other = next(node for node in tree if node.id and node.id not in own and node.children)
+    sibling = other.parent.children[other.id[-1] == "0"].id
+    outlined.evaluate("id => document.querySelector(`.row[data-id='${id}']`).click()", sibling)
+    outlined.locator(".node h3 button").filter(has_text=tree.title(other)).first.click()
+    assert chosen(outlined) == other.id and outlined.get_attribute("text=All splits", "aria-pressed") == "true"
+    back(outlined)
+    outlined.click("text=Outline")
+    assert chosen(outlined) in own and other.id.startswith(chosen(outlined))
+
+
+@pytest.fixture(scope="module")
+def whole_page(tmp_path_factory):
+    "A page with all texts and columns, and the reader that has the same"
+    corpus = planted_tree((2, 2), n_docs=120, texts=True, random_state=0)
+    corpus.texts[3] = "The <b>Space\n\tSHUTTLE</b> " + "again, the space shuttle and spaceshuttles "*9
+    corpus.texts[8] = "Ünder the SPACE\nshuttle"
+    weigh = count_pipeline(vocab=corpus.vocab)
+    tree = HierNMF2(4).fit(weigh.fit_transform(corpus.X)).tree_
+    tree.vocab = weigh.get_feature_names_out()
+    columns = dict(source=["web", "mail"]*60, day=np.datetime64("2020-01-30") + np.arange(120)//6)
+    file = tmp_path_factory.mktemp("whole")/"tree.html"
+    file.write_text(tree.to_html(corpus, n_docs=120, length=10_000, columns=columns), encoding="utf-8")
+    return file, Reader(tree, corpus, columns=columns)
+
+
+@pytest.fixture
+def whole(chromium, whole_page):
+    with web.page(chromium) as page:
+        page.goto(whole_page[0].as_uri())
+        yield page
+        assert page.errors == []
+
+
+@pytest.mark.parametrize("query", ["space shuttle", "SHUTTLE", "ünder the", "<b>", "shuttles again", "term1", "(", "e"])
+def test_page_searches_texts_as_the_kernel_does(whole, whole_page, query):
+    found = whole.evaluate('''text => pageHost(JSON.parse(document.getElementById('contents').textContent)).ask('find', text)''', query)
+    wanted = json.loads(json.dumps(whole_page[1].find(query)["texts"]))
+    assert found["texts"]["count"] == wanted["count"]
+    assert [i for i, _ in found["texts"]["documents"]] == [i for i, _ in wanted["documents"]]
+    for (_, mine), (_, theirs) in zip(found["texts"]["documents"], wanted["documents"]):
+        assert (mine["text"], mine["way"], mine["id"]) == (theirs["text"], theirs["way"], theirs["id"]) and abs(mine["sure"] - theirs["sure"]) <= .01
+
+
+def test_words_are_marked_in_texts(whole, whole_page):
+    reader = whole_page[1]
+    whole.fill("input[type=search]", "space shuttle")
+    whole.wait_for_selector(".found mark")
+    assert "In the text of 2 documents of the 120 that are on this page" in whole.inner_text(".found")
+    assert whole.locator(".found div >> nth=-1 >> button").all_inner_texts() == [reader.name(3), reader.name(8)]
+    assert {" ".join(mark.split()).lower() for mark in whole.locator(".found mark").all_text_contents()} == {"space shuttle"}
+    whole.click(".found div >> nth=-1 >> button >> nth=0")
+    whole.wait_for_selector(".node .text mark")
+    assert chosen(whole) == reader.tree.path(3)[-1].id and whole.locator(".node .text mark").count() == 10
+    assert whole.locator(".node .text").first.text_content() == reader.text(3)
+    whole.click(".row[data-id='0']")
+    whole.wait_for_selector(".node .begins mark")
+    words = {word for word, _ in reader.details("0")["terms"]}
+    assert {mark.lower() for mark in whole.locator(".node mark").all_text_contents()} <= words
+
+
+def test_documents_say_how_sure_they_are(whole, whole_page):
+    seen = whole_page[1].details("0", n_docs=120)
+    whole.click(".row[data-id='0']")
+    notes = whole.locator(".node details summary").all_inner_texts()
+    def percent(note, pattern): return float(re.search(pattern, note)[1])
+    for note, i in zip(notes, seen["typical"]): assert percent(note, r"^\S+ (\d+) %") == pytest.approx(100*seen["sure"][i], abs=.51)
+    for note, i, share in zip(notes[len(seen["typical"]):], seen["borderline"], seen["shares"]):
+        assert percent(note, r"^\S+ (\d+) % here") == pytest.approx(100*share, abs=.51)
+        assert percent(note, r"here\s+(\d+) %") == pytest.approx(100*seen["sure"][i], abs=.51)
+
+
+def test_columns_are_drawn(whole, whole_page):
+    classes, times = whole_page[1].details("1")["columns"]
+    whole.click(".row[data-id='1']")
+    whole.wait_for_selector(".node nav >> text=all documents")
+    bars = whole.eval_on_selector_all(".times i", "bars => bars.map(bar => [bar.getBoundingClientRect().height, bar.title])")
+    highest = max(height for height, _ in bars)
+    for (height, title), count in zip(bars, times["counts"], strict=True):
+        assert height/highest == pytest.approx(count/max(times["counts"]), abs=.03) and title.endswith(f": {count}")
+    assert "from 2020-01-30 to 2020-02-18" in whole.get_attribute(".times", "aria-label")
+    for name, count in classes["top"]: assert f"{name}\n{count}" in whole.inner_text(".node details:has-text('source')")
+
+
+def parts(page): return {id: dict(zip(("x", "y", "width", "height", "chosen", "title", "label"), rest)) for id, *rest in page.eval_on_selector_all(
+    ".part", '''parts => parts.map(part => { const {x, y, width, height} = part.getBoundingClientRect()
+    return [part.dataset.part, x, y, width, height, part.ariaSelected == "true", part.title, part.ariaLabel] })''')}
+
+
+def test_overview_has_parts_as_large_as_their_topics(outlined, outline_page):
+    tree, seen = outline_page[1], parts(outlined)
+    lines = in_outline(tree)[1:]
+    assert [*seen] == [id for id, _ in lines]
+    whole = sum(seen[id]["height"] for id, depth in lines if depth == 1)
+    for id, depth in lines:
+        about = f"{tree[id].size:,} documents, {100*tree[id].size/tree.n_docs:.0f} %"
+        assert seen[id]["title"] == f"{tree.title(id)}\n{about}" and seen[id]["label"] == f"{tree.title(id)}, {about}"
+        assert seen[id]["height"]/whole == pytest.approx(tree[id].size/tree[""].size, abs=.01)
+        inside = [part for part, other in lines if other == depth + 1 and part.startswith(id)]
+        assert sum(seen[part]["height"] for part in inside) == pytest.approx(seen[id]["height"] if inside else 0, abs=.5)
+
+
+def test_overview_and_rows_choose_the_same(outlined, outline_page):
+    tree, lines = outline_page[1], in_outline(outline_page[1])
+    tops = [id for id, depth in lines if depth == 1]
+    wide = next(id for id in tops if any(part.startswith(id) and depth == 2 for part, depth in lines))
+    inside = [id for id, depth in lines if depth == 2 and id.startswith(wide)]
+    outlined.click(f"[data-part='{wide}']")
+    back(outlined)
+    outlined.focus(f"[data-part='{wide}']")
+    def here(): return chosen(outlined), [id for id, part in parts(outlined).items() if part["chosen"]], outlined.evaluate("document.activeElement.dataset.part")
+    assert here() == (wide, [wide], wide)
+    for key, id in [("ArrowRight", inside[0]), ("ArrowDown", inside[1]), ("ArrowUp", inside[0]), ("ArrowLeft", wide), ("Home", tops[0]), ("End", tops[-1])]:
+        outlined.keyboard.press(key)
+        assert here() == (id, [id], id), key
+    assert outlined.locator(".node h2").text_content() == tree.title(tops[-1])
+    outlined.focus(f".row[data-id='{tops[-1]}']")
+    outlined.keyboard.press("Home")
+    assert here()[:2] == ("", [])
+    assert outlined.locator(".part[tabindex='0']").count() == 1
+    outlined.evaluate("document.querySelectorAll('.pair button')[1].click()")
+    hidden = next(node.id for node in tree if node.id not in dict(lines))
+    outlined.evaluate("document.querySelectorAll('.bar-of-tools button')[2].click()")
+    outlined.evaluate("id => document.querySelector(`.row[data-id='${id}']`).click()", hidden)
+    over = [id for id, _ in lines if hidden.startswith(id)]
+    assert here()[:2] == (hidden, [max(over, key=len)] if over != [""] else [])
 
 
 def test_page_fits_its_window(opened):
@@ -163,7 +388,7 @@ def test_page_says_what_went_wrong(chromium, tree_page, tmp_path):
     broken = broken.replace("find: text => {", "find: text => { if (text == 'lost') throw new Error('the catalogue is lost');")
     assert broken.count("the shelf") == broken.count("the catalogue") == 1
     (tmp_path/"broken.html").write_text(broken, encoding="utf-8")
-    with web.page(chromium) as page:
+    with web.page(chromium, bypass_csp=True) as page:                                # its fingerprint is another
         page.goto((tmp_path/"broken.html").as_uri())
         page.click(".node summary >> nth=0")
         page.wait_for_selector(".node .text >> text=the shelf is empty")
@@ -199,10 +424,133 @@ def test_page_with_a_word_of_a_megabyte(chromium, tree_page, tmp_path):
         assert page.errors == []
 
 
+def test_slider_keeps_what_was_unfolded(opened, tree_page):
+    tree = tree_page[1]
+    opened.click(".row[data-id='0'] .fold")
+    folded = rows(opened)
+    opened.focus("input[type=range]")
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowRight"): opened.keyboard.press(key)
+    assert rows(opened) == [id for id in folded if not any(id.startswith(split) and id != split for split in tree.splits[-1:])]
+    opened.keyboard.press("Home")
+    for n in range(2, 13):                                                # what the slider splits is unfolded, but for what is in '0'
+        opened.keyboard.press("ArrowRight")
+        there = {node.id for node in tree.leaves(n)} | set(tree.splits[:n-1])
+        assert rows(opened) == [node.id for node in tree if node.id in there]
+
+
+def test_targets_on_phones_are_large(chromium, outline_page):
+    with web.page(chromium, 390, 844) as page:
+        page.goto(outline_page[0].as_uri())
+        page.fill("input[type=search]", "eigenvalue")
+        page.wait_for_selector(".found button")
+        def small(): return page.eval_on_selector_all("button, summary, input, .row[data-id], .fold:not(:empty)", '''all => all
+            .filter(target => target.checkVisibility()).map(target => [target.getBoundingClientRect(), target.textContent])
+            .filter(([{width, height}]) => width < 44 || height < 44).map(([{width, height}, text]) => [width, height, text])''')
+        assert small() == []
+        page.click(".menu summary")
+        assert small() == [] and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.eval_on_selector_all(".menu button", "all => Math.min(...all.map(b => b.getBoundingClientRect().left))") >= 0
+        page.click(".row[data-id='1']")
+        page.wait_for_selector(".node h3")
+        assert small() == [] and not page.is_visible(".tree") and page.evaluate("document.activeElement.className") == "back"
+        page.click("text=rename")
+        assert small() == [] and page.errors == []
+
+
+def saved(page, what):
+    "The file that is saved, as text"
+    if not page.evaluate("document.querySelector('.menu').open"): page.click(".menu summary")
+    with page.expect_download() as download: page.click(f"text=save {what}")
+    return Path(download.value.path()).read_text(encoding="utf-8")
+
+
+def rename(page, id, name):
+    page.focus(f".row[data-id='{id}']")
+    page.click(f".row[data-id='{id}']")
+    page.click("text=rename")
+    page.fill(".node input", name)
+    page.keyboard.press("Enter")
+    back(page)
+
+
+def test_page_keeps_names_and_can_be_saved_again(outlined, outline_page, chromium, tmp_path):
+    leaf = next(id for id, depth in in_outline(outline_page[1]) if depth == 2)
+    rename(outlined, leaf, " </script><!-- a  name ")
+    assert outlined.inner_text(f".row[data-id='{leaf}'] b") == "</script><!-- a name"
+    assert outlined.get_attribute(f"[data-part='{leaf}']", "title").startswith("</script><!-- a name\n")
+    rename(outlined, "1", "")
+    outlined.click(f".row[data-id='{leaf[:-1]}'] .fold, .row[data-id=''] .fold >> nth=0")
+    text = saved(outlined, "page")
+    (tmp_path/"again.html").write_text(text, encoding="utf-8")
+    with web.page(chromium) as again:
+        again.goto((tmp_path/"again.html").as_uri())
+        again.wait_for_selector(".row")
+        assert rows(again) == rows(outlined) and chosen(again) == chosen(outlined)
+        again.click("text=unfold all")
+        assert again.inner_text(f".row[data-id='{leaf}'] b") == "</script><!-- a name" and again.errors == []
+        assert again.inner_text(".row[data-id='1'] b") == ", ".join(outline_page[1].headings["1"][:3])
+        twice = saved(again, "page")
+    assert len(twice) == pytest.approx(len(text), abs=200) and twice.count("<script") == text.count("<script") == 2
+
+
+def test_files_of_the_page_are_those_of_the_kernel(outlined, outline_page):
+    tree, docs = pickle.loads(pickle.dumps(outline_page[1])), outline_page[2]
+    top = in_outline(tree)[1][0]
+    tree.rename(top, '=1+1, "first"')
+    rename(outlined, top, '=1+1, "first"')
+    kernel = TreeExplorer(tree, docs)
+    assert saved(outlined, "labels") == kernel.file("labels")["text"]
+    assert saved(outlined, "topics") == kernel.file("topics")["text"]
+    mine, theirs = json.loads(saved(outlined, "JSON")), json.loads(tree.to_json(15, docs.ids))
+    for node in (*mine["nodes"], *theirs["nodes"]):
+        node["score"] = None if (node["score"] or -1) < 0 else pytest.approx(node["score"], abs=1e-4)
+        node["terms"] = [[term, pytest.approx(weight, abs=1e-4)] for term, weight in node["terms"]]
+        node["heading"] = node["heading"] or None
+    assert mine == theirs
+
+
+def test_labels_saved_leave_out_what_was_dropped(chromium, tmp_path):
+    corpus = planted_tree((2, 2), n_docs=80, texts=True, random_state=0)
+    X = count_pipeline(vocab=corpus.vocab).fit_transform(corpus.X).tolil()
+    X[[3, 50]] = 0
+    with pytest.warns(UserWarning, match="empty"): tree = HierNMF2(4).fit(X.tocsr()).tree_
+    leaf = tree.leaves()[0]
+    leaf.docs, leaf.outliers = leaf.docs[1:], leaf.docs[:1]                # as if one had been dropped there
+    (tmp_path/"tree.html").write_text(tree.to_html(corpus.texts), encoding="utf-8")
+    with web.page(chromium) as page:
+        page.goto((tmp_path/"tree.html").as_uri())
+        for n in (4, 3, 2):
+            numbers = [int(row.split(",")[2]) for row in saved(page, "labels").splitlines()[1:]]
+            assert numbers == tree.labels(n).tolist() and numbers.count(-1) >= 2
+            page.focus("input[type=range]")
+            page.keyboard.press("ArrowLeft")
+
+
+def test_policy_lets_the_page_run_and_nothing_else(chromium, outline_page, tmp_path):
+    with web.page(chromium) as page:
+        seen = []
+        page.on("console", lambda message: seen.append(message.text))
+        page.goto(outline_page[0].as_uri())
+        page.click(".row[data-id='1']")
+        saved(page, "JSON")
+        assert seen == [] and page.errors == []
+        assert page.evaluate('''async () => { try { await fetch('data:text/plain,hello'); return 'fetched' } catch { return 'refused' } }''') == "refused"
+    text = outline_page[0].read_text(encoding="utf-8")
+    place = '<div id="nmf2">'
+    added = "<script>document.title = 'run'</script><p id='styled' style='color: red' onclick='document.title = 1'>a</p><style>p {color: red}</style>"
+    (tmp_path/"bad.html").write_text(text.replace(place, added + place), encoding="utf-8")
+    with web.page(chromium) as page:
+        page.goto((tmp_path/"bad.html").as_uri())
+        page.click("#styled")
+        assert page.title() == "library-docs" and page.evaluate("getComputedStyle(document.getElementById('styled')).color") != "rgb(255, 0, 0)"
+        assert sum("Content Security Policy" in error for error in page.errors) >= 4
+
+
 def test_page_without_scripts(chromium, tree_page):
     with web.page(chromium, java_script_enabled=False) as page:
         page.goto(tree_page[0].as_uri())
         assert page.locator("details").count() == len(tree_page[1].nodes)
+        assert page.evaluate("getComputedStyle(document.querySelector('.nmf2-tree ul')).listStyleType") == "none" and page.errors == []
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +579,7 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         here.locator(".row .fold").first.click()
         assert ids() == ["", "0", "1"]
         here.locator("input[type=range]").focus()
-        for key in ["End"] + ["ArrowLeft"]*3: page.keyboard.press(key)
+        for key in ["Home", "End"] + ["ArrowLeft"]*3: page.keyboard.press(key)
         n = int(here.locator("output").inner_text())
         assert len(ids()) == 2*n - 1
         here.locator("input[type=search]").fill("eigenvalue")
@@ -258,11 +606,13 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         assert here.locator("h2").inner_text() == "the last one"
         here.locator(".node summary >> nth=0").click()
         here.locator(".node .text:not(:empty)").wait_for()
-        with page.expect_download() as saved: here.locator("text=save page").click()
-        text = Path(saved.value.path()).read_text(encoding="utf-8")
+        here.locator(".menu summary").click()
+        with page.expect_download() as download: here.locator("text=save page").click()
+        text = Path(download.value.path()).read_text(encoding="utf-8")
         assert "the last one" in text and f'"leaves":{n}' in text
-        with page.expect_download() as saved: here.locator("text=save labels").click()
-        assert Path(saved.value.path()).read_text(encoding="utf-8").startswith("id,leaf,leaf_number,title")
+        here.locator(".menu summary").click()
+        with page.expect_download() as download: here.locator("text=save labels").click()
+        assert Path(download.value.path()).read_text(encoding="utf-8").startswith("id,leaf,leaf_number,title")
         here.screenshot(path=tmp_path/"explorer.png")
         assert (tmp_path/"explorer.png").stat().st_size > 20_000
         assert not [url for url in page.requests if not url.startswith((lab, "blob:", "data:"))]

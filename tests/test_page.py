@@ -1,4 +1,5 @@
 """What there is to see in a tree, and the page that shows it"""
+import datetime
 import json
 import pickle
 import re
@@ -10,7 +11,8 @@ import scipy.sparse as sp
 
 from nmf2.data import Corpus, planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.page import Reader, index, page, to_html
+from nmf2.page import Reader, _column, confidence, first_view, index, page, to_html
+from nmf2.regroup import telling_words
 from nmf2.weighting import count_pipeline
 
 
@@ -108,19 +110,98 @@ def test_columns_of_data_frames(planted):
     assert Reader(tree, corpus, labels=np.array(["x"]*360)).details("")["labels"][0]["top"] == [["x", 360]]
 
 
+def test_texts_are_searched_whatever_the_case_and_the_spaces(planted):
+    corpus, tree = planted
+    texts = list(corpus.texts)
+    texts[5] = "x "*90 + "Space\n  SHUTTLE, spaceshuttle, space shuttles" + " y"*90
+    texts[9] = "the space shuttle (a+b)"
+    reader = Reader(tree, texts)
+    found = reader.find("space  shuttle")["texts"]
+    assert found["count"] == 2 and [i for i, _ in found["documents"]] == [5, 9]
+    assert found["documents"][0][1]["text"].startswith("… x x") and "Space SHUTTLE, spaceshuttle" in found["documents"][0][1]["text"]
+    assert found["documents"][1][1]["text"] == texts[9] and found["documents"][1][1]["way"] == tree.path(9)[-1].id
+    assert reader.find("(A+B")["texts"]["count"] == 1 and reader.find("x")["texts"]["count"] == 0
+    word = max(texts[20].split(), key=len)
+    times = {i: text.lower().count(word) for i, text in enumerate(texts) if word in text.lower()}
+    found = reader.find(word, n_docs=1000)["texts"]
+    assert [i for i, _ in found["documents"]] == sorted(times, key=lambda i: (-times[i], i)) and found["count"] == len(times) > 1
+    assert Reader(tree).find("space")["texts"] == dict(count=0, documents=[])
+
+
+def test_confidence_is_the_product_of_shares_on_the_way(planted):
+    tree = planted[1]
+    reader = Reader(tree)
+    for node in tree.leaves():
+        by_hand = np.ones(node.size)
+        for k in range(len(node.id)):
+            split = tree[node.id[:k]].split
+            for j, i in enumerate(node.docs):
+                w = split.W[list(tree[node.id[:k]].docs).index(i)]*split.Ht.sum(0)
+                by_hand[j] *= w[int(node.id[k])]/w.sum()
+        np.testing.assert_allclose(confidence(reader, node, node.docs), by_hand, rtol=1e-6)
+        seen = reader.details(node.id)
+        for i in seen["typical"]: assert seen["sure"][i] == pytest.approx(by_hand[list(node.docs).index(i)], abs=.0006)
+        if node.size: assert index(reader)["sure"][node.docs[0]] == pytest.approx(100*by_hand[0], abs=.51)
+    assert reader.details("")["sure"] == {} and (confidence(reader, tree[""], np.arange(5)) == 1).all()
+
+
+def test_shares_given_are_summed_over_the_leaves_below(planted):
+    corpus, tree = planted
+    shares = np.random.default_rng(0).dirichlet(np.ones(9), 360)
+    reader = Reader(tree, corpus, shares=shares)
+    for node in tree:
+        below = [k for k, leaf in enumerate(tree.leaves()) if leaf.id.startswith(node.id)]
+        np.testing.assert_allclose(confidence(reader, node, node.docs), shares[node.docs][:, below].sum(1))
+    with pytest.raises(ValueError, match="shares must be of 360 documents and 9 leaves"): Reader(tree, shares=shares[:, 1:])
+
+
+def test_columns_are_classes_or_times(planted):
+    tree = planted[1]
+    days = np.datetime64("2020-01-30") + np.arange(360)//6
+    source = ["web", "mail", None]*120
+    reader = Reader(tree, columns=dict(source=source, day=days, written=[str(day) for day in days]))
+    shown = reader.overview()["columns"]
+    assert [column["name"] for column in shown] == ["source", "day", "written"] and shown[0]["times"] is None
+    assert shown[1]["times"] == shown[2]["times"] == [str(day) for day in np.unique(days)]
+    for node in tree:
+        classes, times, same = reader.details(node.id)["columns"]
+        mine = [source[i] for i in node.docs]
+        assert dict(classes["top"]) == {name: mine.count(name) for name in ("web", "mail") if name in mine} and classes["without"] == mine.count(None)
+        assert times == same == dict(counts=[(days[node.docs] == day).sum() for day in np.unique(days)], without=0)
+    json.dumps(reader.details("0"), allow_nan=False)
+    with pytest.raises(ValueError, match=r"columns\['a'\] must have one entry"): Reader(tree, columns=dict(a=["b"]))
+
+
+@pytest.mark.parametrize("values, names, codes", [
+    (["2024-05-31", "2024-06-02", ""], ["2024-05-31", "2024-06-01", "2024-06-02"], [0, 2, -1]),
+    ([datetime.date(2024, 1, 1), None, datetime.datetime(2030, 1, 1, 5)], [f"{y}-{m:02}" for y in range(2024, 2031) for m in (1, 4, 7, 10)][:25], [0, -1, 24]),
+    (["1500-01", "2024-05", "1999-12-31 23:59:59"], [str(y) for y in range(1500, 2021, 10)], [0, 52, 49]),
+    (np.array(["2024-01-04", "NaT", "2024-12-31"], "datetime64[ns]"), None, [0, -1, 51]),
+], ids=["days", "quarters", "decades", "weeks"])
+def test_times_are_as_long_as_there_is_room(values, names, codes):
+    found = _column(values)
+    assert found.is_time and found.codes.tolist() == codes and len(found.names) <= 60
+    if names: assert found.names.tolist() == names
+
+
+@pytest.mark.parametrize("values", [["2024-02-31", "2024-01-01"], ["a", "2024-01-01"], [2024, 2023], ["", None], ["2024", "2023"]])
+def test_what_is_no_date_is_a_class(values): assert not _column(values).is_time
+
+
 def test_find_words_and_documents(planted):
     corpus, tree = planted
     reader = Reader(tree, corpus)
     word = tree.top_terms("00", n=1)[0]
     found = reader.find(word.upper())["words"]
     assert found[0][0] == word and ["00", 1] in found[0][1]
-    assert found[0][1] == [[node.id, rank] for node, _, rank in tree.find(word)[:6]]
+    assert found[0][1] == [[node.id, rank] for node, _, rank in tree.find(word)]
+    assert reader.find(word, n_nodes=2)["words"][0][1] == found[0][1][:2]
     name = corpus.ids[17]
     for query in (name, "17"):
         way = reader.find(query)["documents"][17]
         assert way["id"] == str(name) and way["way"] == tree.path(17)[-1].id and corpus.texts[17].startswith(way["text"][:20])
     assert reader.find("9"*5000)["documents"] == {}
-    assert reader.find("  ") == reader.find("no such thing") == dict(words=[], documents={})
+    assert reader.find("  ") == reader.find("no such thing") == dict(words=[], documents={}, texts=dict(count=0, documents=[]))
     assert list(Reader(tree).find("359")["documents"]) == [359] and not Reader(tree).find("360")["documents"]
 
 
@@ -168,9 +249,41 @@ def test_index_leads_to_leaves_and_ranks(planted):
 
 
 def test_page_begins_with_the_view_given(planted):
-    view = dict(selected="00", leaves=4, unfolded=["", "0"])
+    view = dict(selected="00", outline=False, leaves=4, unfolded=["", "0"])
     data = read_page(page(Reader(planted[1], planted[0]), **view))[1]
     assert data["view"] == view | dict(names={})
+
+
+@pytest.fixture
+def outlined(planted):
+    "The tree with headings and two levels"
+    tree = pickle.loads(pickle.dumps(planted[1]))
+    tree.headings, tree.levels = telling_words(tree, 6), (3, 9)
+    return tree
+
+
+def test_levels_are_those_of_the_tree_unless_others_are_given(outlined):
+    assert Reader(outlined).overview()["levels"] == [3, 9]
+    for given, shown in [((), []), ((1,), []), ((9, 4, 4, 20, 1), [4, 9]), (5, [5]), (np.array([2, 3]), [2, 3])]:
+        data = read_page(to_html(outlined, levels=given))[1]
+        assert data["tree"]["levels"] == shown and data["view"]["outline"] == bool(shown)
+    with pytest.raises(ValueError, match="levels must be"): to_html(outlined, levels=(0, 3))
+    outlined.levels = ()
+    assert Reader(outlined).overview()["levels"] == [] and not read_page(to_html(outlined))[1]["view"]["outline"]
+
+
+def test_outline_opens_if_it_goes_on_a_screen(outlined):
+    def seen_first(most): return set(first_view(outlined, levels=[3, 9], most=most)["unfolded"])
+    level = {node.id for node in outlined.leaves(3) if node.children}
+    assert seen_first(9) == {*outlined.splits[:2]} | level and seen_first(8) == {*outlined.splits[:2]}
+
+
+def test_headings_are_told_where_there_are_some(outlined, planted):
+    for node in Reader(outlined).overview(n_terms=5)["nodes"]:
+        assert node.get("heading") == (outlined.headings[node["id"]][:5] if node["id"] else None)
+    assert not any("heading" in node for node in Reader(planted[1]).overview()["nodes"])
+    outlined.headings = {"0": ["x"*1_000_000]}
+    assert len(json.dumps(Reader(outlined).overview())) < 10_000
 
 
 def test_one_leaf_is_a_tree():
@@ -206,4 +319,4 @@ def test_long_words_names_and_labels_are_on_the_page_once(planted):
     for told in (reader.overview(), reader.details("0"), reader.details(""), reader.find("x"*50), reader.find("y"*50)):
         assert len(json.dumps(told)) < 60_000
     assert reader.find("x"*50)["words"][0][0].startswith("xxx") and len(reader.find("y"*50)["documents"]) == 1
-    assert reader.find(long)["words"][0][1] == [[node.id, rank] for node, _, rank in tree.find(most)[:6]]
+    assert reader.find(long)["words"][0][1] == [[node.id, rank] for node, _, rank in tree.find(most)]

@@ -5,6 +5,7 @@ import json
 import pickle
 import re
 
+import numpy as np
 import pytest
 import traitlets
 
@@ -59,6 +60,19 @@ def test_state_is_checked(explorer):
     assert explorer.reader.tree.title("0") == "balls"
 
 
+def test_outline_is_shown_first_where_there_are_levels(explorer, planted):
+    explorer.outline = True
+    assert not explorer.outline                                             # there is none: all splits are shown
+    tree = pickle.loads(pickle.dumps(planted[1].tree_))
+    tree.levels = (2, 6)
+    outlined = TreeExplorer(tree, planted[0])
+    assert outlined.outline and outlined.about["levels"] == [2, 6]
+    outlined.outline = False
+    assert '"outline":false' in outlined.to_html() and not outlined.outline
+    for levels, shown in [((), False), ((3,), True)]:
+        assert TreeExplorer(tree, planted[0], levels=levels).outline == shown
+
+
 def test_answers(explorer):
     tree = explorer.reader.tree
     assert ask(explorer, "details", "0", None)["answer"]["typical"] == tree.typical("0", 5).tolist()
@@ -66,6 +80,37 @@ def test_answers(explorer):
     assert ask(explorer, "text", "17")["answer"] == explorer.reader.texts[17]
     word = tree.top_terms("0", n=1)[0]
     assert ask(explorer, "find", word)["answer"]["words"][0][0] == word
+
+
+def test_all_texts_are_searched_and_not_only_those_that_are_listed(explorer, planted):
+    corpus, tree = planted[0], explorer.reader.tree
+    listed = {i for node in tree for i in explorer.reader.details(node.id)["documents"]}
+    hidden = next(i for i in range(360) if i not in listed)
+    phrase = " ".join(corpus.texts[hidden].split()[5:9])
+    found = ask(explorer, "find", phrase.upper())["answer"]["texts"]
+    assert hidden in [i for i, _ in found["documents"]] and found["count"] == sum(phrase in text for text in corpus.texts)
+
+
+def test_columns_and_shares_go_to_the_reader(planted):
+    corpus, model = planted
+    shares = np.random.default_rng(0).dirichlet(np.ones(6), 360)
+    explorer = model.tree_.explore(corpus, columns={"half": ["a"]*180 + ["b"]*180}, shares=shares)
+    leaf = model.tree_.leaves()[2]
+    seen = explorer.reader.details(leaf.id)
+    for i in seen["typical"]: assert seen["sure"][i] == pytest.approx(shares[i, 2], abs=.0006)
+    assert [column["name"] for column in explorer.about["columns"]] == ["half"]
+    assert explorer.reader.details("")["columns"] == [dict(top=[["a", 180], ["b", 180]], others=0, without=0)]
+    assert '"name":"half"' in explorer.to_html()
+
+
+def test_topics_as_a_table(explorer):
+    tree = explorer.reader.tree
+    explorer.rename("0", "ball")
+    head, *rows = csv.reader(io.StringIO(ask(explorer, "save", "topics")["answer"]["text"]))
+    assert head == ["node", "parent", "documents", "dropped", "name", "title", "words"]
+    for row, node in zip(rows, tree, strict=True):
+        assert row[0] == in_table(node.id) or not node.id
+        assert int(row[2]) == node.size and row[4] == ("ball" if node.id == "0" else "") and row[5] == tree.title(node)
 
 
 def test_no_question_stays_unanswered(explorer):
@@ -98,8 +143,8 @@ def test_names_go_to_the_tree_and_back(explorer):
 def test_what_is_saved_is_what_is_seen(explorer):
     explorer.n_leaves, explorer.unfolded, explorer.selected = 3, [""], "0"
     explorer.rename(explorer.reader.tree.leaves(3)[0], "=1+1, \"first\"")
-    page, table = ask(explorer, "save", "page")["answer"], ask(explorer, "save", "table")["answer"]
-    assert page["name"] == "tree.html" and '"selected":"0","leaves":3,"unfolded":[""]' in page["text"]
+    page, table = ask(explorer, "save", "page")["answer"], ask(explorer, "save", "labels")["answer"]
+    assert page["name"] == "tree.html" and '"selected":"0","outline":false,"leaves":3,"unfolded":[""]' in page["text"]
     rows = list(csv.reader(io.StringIO(table["text"])))
     labels, leaves = explorer.reader.tree.labels(3), explorer.reader.tree.leaves(3)
     assert rows[0] == ["id", "leaf", "leaf_number", "title"] and len(rows) == 361

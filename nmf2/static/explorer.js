@@ -33,35 +33,51 @@ const short = (text, most = 40) => {
 }
 
 const percent = share => (share > 0 && share < 0.005 ? '<1 %' : `${Math.round(100 * share)} %`)
+const rounded = x => (x < 10 ? x.toPrecision(2) : number(Math.round(x)))
 const sorry = error => make('span', {class: 'error', role: 'alert'}, error.message)
 const bar = share => `--share:${(100 * share).toFixed(1)}%`
 
+const words = ({heading, terms}) => (heading ? heading.slice(0, 3).join(', ') : terms.slice(0, 3).join(' '))
+const titleOf = (node, names) => short(names[node.id] || '', 100) || (node.id ? words(node) : 'all documents')
+
 function explore(place, host) {
-  // ---- State: the node chosen, the number of leaves, the nodes unfolded, the names given
+  // ---- State: the node chosen, the view, the number of leaves, the nodes unfolded, the names given
 
   const tree = host.tree
   const state = host.state
   const nodes = new Map(tree.nodes.map(node => [node.id, node]))
-  const order = new Map(tree.splits.map((id, k) => [id, k]))
+  const all = splitsView(tree, state)
+  const outline = outlineView(tree)
+  const view = () => (state.outline ? outline : all)
   const marks = new Map() // rank of the word that was looked for, by node
   const seen = new Map() // answers about nodes
 
   const parent = id => id.slice(0, -1)
-  const above = id => Array.from(id, (_, k) => id.slice(0, k))
-  const splits = id => order.has(id) && order.get(id) < state.leaves - 1 // was it split in a tree with that many leaves?
-  const shown = id => above(id).every(id => splits(id) && state.unfolded.has(id))
+  const splits = id => view().parts(id).length > 0
+  const shown = id =>
+    view().has(id) &&
+    view()
+      .above(id)
+      .every(id => state.unfolded.has(id))
 
-  const words = node => node.terms.slice(0, 3).join(' ')
-  const title = id => short(state.names[id] || '', 100) || (id ? words(nodes.get(id)) : 'all documents')
+  const title = id => titleOf(nodes.get(id), state.names)
   const asked = (what, ...given) => host.ask(what, ...given).catch(sorry) // an answer, or what to show in its place
   const saving = event => (event.ctrlKey || event.metaKey) && event.key === 's'
   const own = event => saving(event) || event.stopPropagation()
 
-  function choose(id, {document, focus = true, reach = false} = {}) {
-    if (reach && above(id).some(id => !splits(id))) grow(order.get(parent(id)) + 2)
-    while (above(id).some(id => !splits(id))) id = parent(id) // not there yet in a smaller tree
+  // See to it that a node is there: one that the outline lacks is among all splits, or not there yet in a smaller tree
+  function reachFor(id) {
+    if (state.outline && !outline.has(id)) setView(false)
+    if (state.outline || all.has(id)) return
+    grow(all.number(parent(id)) + 1)
+    drawTree()
+  }
+
+  function choose(id, {document, focus = true, reach = false, open = false} = {}) {
+    if (reach) reachFor(id)
+    while (!view().has(id)) id = parent(id)
     const hidden = !shown(id)
-    for (const other of above(id)) state.unfolded.add(other)
+    for (const other of view().above(id)) state.unfolded.add(other)
     if (hidden) {
       host.keep('unfolded')
       drawTree()
@@ -69,7 +85,26 @@ function explore(place, host) {
     state.selected = id
     host.keep('selected')
     markChosen(focus)
+    seeChosen()
     drawNode({document})
+    if (open) openPane()
+  }
+
+  // ---- The overview: a picture of the outline
+
+  const outlineOf = id => (outline.has(id) ? id : outlineOf(parent(id))) // the node itself, or the next above it
+  const size = id => nodes.get(id).size
+  const told = id => {
+    const [count, share] = [number(size(id)), percent(size(id) / tree.n_docs)]
+    return {title: title(id), about: `${count} documents, ${share}`, brief: `${count} · ${share}`}
+  }
+  const see = (id, open) => choose(id, {focus: false, reach: true, open})
+  const overview = tree.levels.length > 0 ? drawPicture(outline, size, told, see) : null
+  const hues = huesOf(outline)
+
+  function hueOf(id) {
+    const hue = hues.get(top1(outline, outlineOf(id)))
+    return hue == null ? '' : `;--hue:${hue}`
   }
 
   // ---- The tree: a list of rows, drawn anew when something is folded
@@ -78,26 +113,32 @@ function explore(place, host) {
   const rowOf = id => rows.querySelector(`[data-id="${id}"]`)
 
   const heading = node => {
-    const more = node.id ? node.terms.slice(state.names[node.id] ? 0 : 3).join(' ') : ''
+    const [words, between] = node.heading ? [node.heading, ', '] : [node.terms, ' ']
+    const more = node.id ? words.slice(state.names[node.id] ? 0 : 3).join(between) : ''
     return [make('b', {}, title(node.id)), ' ', more]
   }
+
+  // The nodes of the view whose rows can be seen, in order
+  const listed = id => [id, ...(state.unfolded.has(id) ? view().parts(id).flatMap(listed) : [])]
 
   function row(node) {
     const open = splits(node.id) ? state.unfolded.has(node.id) : null
     const share = node.size / tree.n_docs
     const rank = marks.get(node.id)
     const fold = event => {
+      if (open == null) return
       event.stopPropagation()
       turn(node.id)
     }
+    const level = view().above(node.id).length
     const described = {
-      class: 'row',
+      class: hueOf(node.id) ? 'row hued' : 'row',
       role: 'treeitem',
       'data-id': node.id,
-      'aria-level': node.id.length + 1,
+      'aria-level': level + 1,
       'aria-expanded': open?.toString(),
       'aria-selected': 'false',
-      style: `${bar(share)};--level:${node.id.length}`,
+      style: `${bar(share)};--level:${level}${hueOf(node.id)}`,
       tabindex: -1,
       title: `${node.id} ${node.terms.join(' ')}`,
     }
@@ -109,7 +150,7 @@ function explore(place, host) {
       rank ? make('span', {class: 'rank', title: 'rank of the word in this topic'}, `no. ${number(rank)}`) : null,
       make('span', {class: 'number'}, number(node.size)),
       make('span', {class: 'share number'}, percent(share)),
-      make('span', {class: 'score number'}, node.score == null ? '–' : node.score.toPrecision(2)),
+      make('span', {class: 'score number'}, node.score == null ? '–' : rounded(node.score)),
     )
   }
 
@@ -125,7 +166,11 @@ function explore(place, host) {
   function drawTree() {
     const focused = rows.contains(rows.getRootNode().activeElement)
     const top = rows.scrollTop
-    fill(rows, head, tree.nodes.filter(node => shown(node.id)).map(row))
+    fill(
+      rows,
+      head,
+      listed('').map(id => row(nodes.get(id))),
+    )
     rows.scrollTop = top
     markChosen(focused)
   }
@@ -138,9 +183,12 @@ function explore(place, host) {
     const chosen = rowOf(state.selected) || rowOf('')
     chosen.setAttribute('aria-selected', 'true')
     chosen.tabIndex = 0
-    if (!focus) return
-    chosen.focus({preventScroll: true})
-    const {top, bottom} = chosen.getBoundingClientRect()
+    overview?.mark(outlineOf(state.selected))
+    if (focus) chosen.focus({preventScroll: true})
+  }
+
+  function seeChosen() {
+    const {top, bottom} = rowOf(state.selected).getBoundingClientRect()
     const {top: start} = rows.getBoundingClientRect()
     const headHeight = 28
     const tooHigh = Math.min(0, top - start - headHeight)
@@ -161,7 +209,7 @@ function explore(place, host) {
 
   rows.addEventListener('click', event => {
     const clicked = event.target.closest('[data-id]')
-    if (clicked) choose(clicked.dataset.id)
+    if (clicked) choose(clicked.dataset.id, {open: true})
   })
   rows.addEventListener('dblclick', event => {
     const clicked = event.target.closest('[data-id]')
@@ -181,10 +229,10 @@ function explore(place, host) {
       Home: () => go(0),
       End: () => go(all.length - 1),
       ArrowRight: () => (open ? go(at + 1) : turn(id, true)),
-      ArrowLeft: () => (open ? turn(id, false) : id && choose(parent(id))),
-      Enter: () => turn(id),
+      ArrowLeft: () => (open ? turn(id, false) : id && choose(view().above(id).at(-1))),
+      Enter: () => (isNarrow() ? openPane() : turn(id)),
       ' ': () => turn(id),
-      F2: () => host.names && rename(),
+      F2: () => rename(),
       '/': () => query.focus(),
     }
     if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return
@@ -194,8 +242,33 @@ function explore(place, host) {
 
   // ---- A node: its words, its documents, their labels
 
-  const pane = make('section', {class: 'node', 'aria-label': 'the topic chosen'})
-  const jump = (id, reach) => make('button', {class: 'link', onclick: () => choose(id, {reach})}, title(id))
+  const back = make('button', {class: 'back', onclick: () => closePane()}, '‹ topics')
+  const body = make('div', {})
+  const pane = make('section', {class: 'node', 'aria-label': 'the topic chosen', onkeydown: leave}, back, body)
+  const jump = id => make('button', {class: 'link', onclick: () => choose(id, {reach: true, open: true})}, title(id))
+
+  // Where there is little room, the node is shown in place of the tree, and a button leads back
+  const isNarrow = () => getComputedStyle(back).display !== 'none'
+
+  function read(reading) {
+    for (const part of place.children) part.classList.toggle('reading', reading)
+  }
+
+  function openPane() {
+    read(true)
+    if (isNarrow()) back.focus()
+  }
+
+  function closePane() {
+    read(false)
+    markChosen(true)
+    rowOf(state.selected).scrollIntoView({block: 'nearest'})
+  }
+
+  function leave(event) {
+    if (event.key === 'Escape' && isNarrow()) closePane()
+  }
+
   const largest = pairs => Math.max(...pairs.map(pair => pair[1]))
 
   function bars(pairs, kind, note = () => '', most = largest(pairs)) {
@@ -207,13 +280,13 @@ function explore(place, host) {
     return make('div', {class: `bars ${kind}`}, pairs.map(one))
   }
 
-  function told(id) {
+  function facts(id) {
     const node = nodes.get(id)
-    const facts = [id ? `node ${id}` : 'the root', `${number(node.size)} documents`, percent(node.size / tree.n_docs)]
-    if (node.score != null) facts.push(`score ${node.score.toPrecision(2)}`)
-    if (splits(id)) facts.push(`split number ${order.get(id) + 1}`)
-    if (node.dropped) facts.push(`${number(node.dropped)} dropped`)
-    return facts.join(' · ')
+    const known = [id ? `node ${id}` : 'the root', `${number(node.size)} documents`, percent(node.size / tree.n_docs)]
+    if (node.score != null) known.push(`score ${rounded(node.score)}`)
+    if (!state.outline && splits(id)) known.push(`split number ${all.number(id)}`)
+    if (node.dropped) known.push(`${number(node.dropped)} dropped`)
+    return known.join(' · ')
   }
 
   // Its words as bars, and next to them what tells it from its sibling, in the colour of either
@@ -230,27 +303,49 @@ function explore(place, host) {
     return make('div', {class: 'two'}, make('div', {}, own), make('div', {}, other))
   }
 
+  const folded = (name, open, ...inside) => make('details', {open}, make('summary', {}, make('b', {}, name)), inside)
+
+  function sharesOf({top, others, without}, id) {
+    const counts = [...top]
+    if (others) counts.push(['others', others])
+    if (without) counts.push(['(none)', without])
+    return bars(counts, '', number, size(id))
+  }
+
   function labelsOf(node) {
-    const one = (level, k) => {
-      if (!level.top.length) return null
-      const name = node.labels.length > 1 ? `Labels, level ${k + 1}` : 'Labels'
-      const counts = [...level.top]
-      if (level.others) counts.push(['others', level.others])
-      if (level.without) counts.push(['(none)', level.without])
-      return make(
-        'details',
-        {open: k === node.labels.length - 1},
-        make('summary', {}, make('b', {}, name)),
-        bars(counts, '', number, nodes.get(node.id).size),
-      )
+    const levels = node.labels.length
+    const name = k => (levels > 1 ? `Labels, level ${k + 1}` : 'Labels')
+    return node.labels.map(
+      (level, k) => level.top.length > 0 && folded(name(k), k === levels - 1, sharesOf(level, node.id)),
+    )
+  }
+
+  // Other columns: classes as bars like the labels, dates as a line of time
+  function columnsOf(node) {
+    const one = (column, k) => {
+      const {name, times} = tree.columns[k]
+      if (times) return folded(name, true, timeLine(column, times))
+      return column.top.length > 0 && folded(name, true, sharesOf(column, node.id))
     }
-    return node.labels.map(one)
+    return node.columns.map(one)
+  }
+
+  function timeLine({counts, without}, times) {
+    const most = Math.max(...counts, 1)
+    const one = (count, k) => make('i', {style: bar(count / most), title: `${times[k]}: ${number(count)}`})
+    const peak = counts.indexOf(Math.max(...counts))
+    const said = `from ${times[0]} to ${times.at(-1)}, most in ${times[peak]}: ${number(counts[peak])} documents`
+    return [
+      make('div', {class: 'times', role: 'img', 'aria-label': said}, counts.map(one)),
+      make('div', {class: 'span soft'}, make('span', {}, times[0]), make('span', {}, times.at(-1))),
+      without > 0 && make('div', {class: 'soft'}, `without: ${number(without)}`),
+    ]
   }
 
   // ---- Documents: a name and a beginning; the whole text is fetched when one is unfolded
 
-  function doc(about, i, note) {
-    const soft = words => make('span', {class: 'soft'}, ` ${words}`)
+  function doc(about, i, note, pattern) {
+    const soft = words => make('span', {class: 'soft'}, ' ', words)
     const text = make('div', {class: 'text'})
     const line = make(
       'summary',
@@ -258,25 +353,33 @@ function explore(place, host) {
       make('b', {}, about.id),
       note && soft(note),
       about.labels.length > 0 && soft(about.labels.at(-1)),
-      make('span', {class: 'begins'}, ` ${about.text}`),
+      make('span', {class: 'begins'}, ' ', marked(about.text, pattern)),
     )
     const list = make('details', {}, line, text)
     list.addEventListener('toggle', async () => {
-      if (list.open && !text.childNodes.length) fill(text, (await asked('text', i)) || host.none)
+      if (!list.open || text.childNodes.length) return
+      const whole = await asked('text', i)
+      fill(text, typeof whole === 'string' && whole ? marked(whole, pattern) : whole || host.none)
     })
     return list
   }
 
+  const notes = (...given) =>
+    given.filter(Boolean).map(([text, title]) => make('span', {title, class: 'note'}, text, ' '))
+  const sure = share => share != null && [percent(share), 'share of this topic in the document, among all topics']
+
   function documentsOf(node) {
     const border = ['On the border to ', node.sibling != null ? jump(node.sibling) : '']
     const lists = [
-      [node.typical_at_all ? 'Typical documents' : 'The first documents', node.typical, () => ''],
-      [border, node.borderline, k => `${percent(node.shares[k])} here`],
-      ['Dropped here: too few to be split off, and unlike the rest', node.dropped, () => ''],
+      [node.typical_at_all ? 'Typical documents' : 'The first documents', node.typical, () => null],
+      [border, node.borderline, k => [`${percent(node.shares[k])} here`, 'share of this topic against its sibling']],
+      ['Dropped here: too few to be split off, and unlike the rest', node.dropped, () => null],
     ]
+    const pattern = tree.words && node.typical_at_all ? patternOfWords(node.terms.map(term => term[0])) : null
     const drawn = lists.map(([title, list, note]) => {
       if (!list.length) return null
-      return [make('h3', {}, title), list.map((i, k) => doc(node.documents[i], i, note(k)))]
+      const one = (i, k) => doc(node.documents[i], i, notes(note(k), sure(node.sure[i])), pattern)
+      return [make('h3', {}, title), list.map(one)]
     })
     const size = Math.max(node.typical.length, node.borderline.length)
     const left = Math.max(nodes.get(node.id).size, nodes.get(node.id).dropped) - size
@@ -290,12 +393,14 @@ function explore(place, host) {
   function tell(id, ...more) {
     if (naming) return
     drawn = id
-    const way = above(id).map(id => [jump(id), ' › '])
-    const renamer = host.names && make('button', {class: 'rename', onclick: rename}, 'rename')
+    const way = view()
+      .above(id)
+      .map(id => [jump(id), ' › '])
+    const renamer = make('button', {class: 'rename', onclick: rename}, 'rename')
     fill(
-      pane,
+      body,
       make('nav', {class: 'soft', 'aria-label': 'way from the root'}, way, ' '),
-      make('div', {}, make('h2', {}, title(id)), ' ', renamer, make('div', {class: 'soft'}, told(id))),
+      make('div', {}, make('h2', {}, title(id)), ' ', renamer, make('div', {class: 'soft'}, facts(id))),
       more,
     )
   }
@@ -321,8 +426,8 @@ function explore(place, host) {
     }
     if (id !== state.selected) return
     const node = seen.get(id)
-    const wanted = document && doc(document[1], document[0], 'found')
-    tell(id, wanted, wordsOf(node), documentsOf(node), labelsOf(node))
+    const wanted = document && doc(document[1], document[0], 'found', document[2])
+    tell(id, wanted, wordsOf(node), documentsOf(node), labelsOf(node), columnsOf(node))
     if (wanted) wanted.open = true
     if (!many) pane.scrollTop = 0
   }
@@ -331,6 +436,7 @@ function explore(place, host) {
 
   function rename() {
     const id = state.selected
+    read(true)
     if (drawn !== id) tell(id)
     const head = pane.querySelector('h2')
     const field = make('input', {
@@ -343,10 +449,11 @@ function explore(place, host) {
       if (!naming) return
       naming = false
       if (keep) {
-        const name = field.value.trim()
+        const name = field.value.trim().replace(/\s+/g, ' ')
         state.names = {...state.names, [id]: name}
         asked('rename', id, name)
         fill(rowOf(id).querySelector('.words'), heading(nodes.get(id))) // no other row: somebody may be clicking there
+        overview?.name()
       }
       fill(head, title(id))
       field.replaceWith(head)
@@ -367,8 +474,8 @@ function explore(place, host) {
 
   const query = make('input', {
     type: 'search',
-    placeholder: 'find a word or a document',
-    'aria-label': 'find a word or a document',
+    placeholder: 'find words or documents',
+    'aria-label': 'find words or documents',
   })
   const found = make('div', {class: 'found', role: 'region', 'aria-label': 'what was found', hidden: true})
   let typed
@@ -378,33 +485,48 @@ function explore(place, host) {
     fill(found, what)
   }
 
+  // The first topics of a list that are worth naming: in the outline, those of the outline
+  const mostOf = list => list.filter(([id]) => !state.outline || outline.has(id)).slice(0, 6)
+
   function foundWord([word, list]) {
-    const topic = ([id, rank]) =>
-      make('span', {}, jump(id, true), make('span', {class: 'soft'}, ` no. ${number(rank)}`))
-    return make('p', {}, make('b', {}, word), list.length ? list.map(topic) : 'in no topic')
+    const topic = ([id, rank]) => make('span', {}, jump(id), make('span', {class: 'soft'}, ` no. ${number(rank)}`))
+    return make('p', {}, make('b', {}, word), list.length ? mostOf(list).map(topic) : 'in no topic')
   }
 
-  function foundDocument([i, about]) {
-    const go = () => choose(about.way, {document: [i, about], reach: true})
-    const begins = about.text.length > 90 ? `${about.text.slice(0, 90)} …` : about.text
+  function foundDocument([i, about], pattern) {
+    const go = () => choose(about.way, {document: [i, about, pattern], reach: !state.outline, open: true})
+    const begins = about.text.length > 90 && !pattern ? `${about.text.slice(0, 90)} …` : about.text
+    const where = about.sure == null ? '' : `, ${percent(about.sure)}`
     return make(
       'p',
       {},
       make('button', {class: 'link', onclick: go}, about.id),
-      make('span', {class: 'soft'}, `in ${title(about.way)}`),
-      make('span', {class: 'soft'}, begins),
+      make('span', {class: 'soft'}, `in ${title(about.way)}${where}`),
+      make('span', {class: 'soft'}, marked(begins, pattern)),
     )
+  }
+
+  function foundTexts({count, documents}, text) {
+    if (!count) return []
+    const of = host.texts == null ? '' : ` of the ${number(host.texts)} that are on this page`
+    const pattern = patternOf(text)
+    return [
+      make('h3', {}, `In the text of ${number(count)} ${count === 1 ? 'document' : 'documents'}${of}`),
+      documents.map(([i, about]) => foundDocument([i, about], pattern)),
+    ]
   }
 
   async function look() {
     const text = query.value.trim()
-    const answer = text ? await asked('find', text) : {words: [], documents: {}}
+    const answer = text ? await asked('find', text) : {words: [], documents: {}, texts: {count: 0}}
     if (text !== query.value.trim()) return
     if (answer instanceof Node) return showFound(answer)
     marks.clear()
-    if (answer.words.length) for (const [id, rank] of answer.words[0][1]) marks.set(id, rank)
-    showFound(answer.words.map(foundWord), Object.entries(answer.documents).map(foundDocument))
-    if (text && !found.childNodes.length) found.append(host.nothing(text))
+    if (answer.words.length) for (const [id, rank] of mostOf(answer.words[0][1])) marks.set(id, rank)
+    const named = Object.entries(answer.documents).map(document => foundDocument(document))
+    const parts = [[...answer.words.map(foundWord), ...named], foundTexts(answer.texts, text)]
+    showFound(parts.filter(part => part.length).map(part => make('div', {}, part)))
+    if (text && !found.childElementCount) found.append(host.nothing(text))
     found.hidden = !text
     drawTree()
   }
@@ -426,37 +548,79 @@ function explore(place, host) {
     }
   })
 
-  // ---- Tools: the number of leaves, folding all, files to save
+  // ---- Tools: the view, the number of leaves, folding all, files to save
+
+  const views = [
+    ['Outline', true],
+    ['All splits', false],
+  ].map(([name, outlined]) => [make('button', {onclick: () => turnTo(outlined)}, name), outlined])
 
   const leaves = make('output', {})
   const most = tree.splits.length + 1
   const slider = make('input', {type: 'range', min: 1, max: most, 'aria-label': 'number of leaves'})
+  const cutter = make('label', {}, 'leaves', slider, leaves)
+
+  function setView(outlined) {
+    state.outline = outlined
+    host.keep('outline')
+    drawTools()
+    drawTree()
+  }
+
+  function turnTo(outlined) {
+    setView(outlined)
+    choose(state.selected, {focus: false})
+  }
 
   function grow(n) {
     state.leaves = n
-    leaves.value = n
-    slider.value = n
     host.keep('leaves')
+    drawTools()
   }
 
-  function unfold(all) {
-    state.unfolded = new Set(tree.splits.slice(0, all ? state.leaves - 1 : 0))
-    if (!all) state.selected = ''
+  function unfold(open) {
+    state.unfolded = new Set(open ? view().inner() : [])
+    if (!open) state.selected = ''
     host.keep('unfolded')
     host.keep('selected')
     drawAll()
   }
 
-  function drawAll() {
+  function drawTools() {
     leaves.value = state.leaves
     slider.value = state.leaves
+    cutter.hidden = state.outline
+    for (const [button, outlined] of views) button.setAttribute('aria-pressed', state.outline === outlined)
+    place.classList.toggle('outlined', state.outline)
+  }
+
+  function drawAll() {
+    drawTools()
+    overview?.name()
     drawTree()
     const id = state.selected
     if (shown(id)) drawNode()
     else choose(id, {focus: false})
   }
 
+  const saver = make(
+    'details',
+    {class: 'menu'},
+    make('summary', {}, 'save'),
+    make(
+      'div',
+      {},
+      ['page', 'labels', 'topics', 'JSON'].map(what => make('button', {onclick: () => save(what)}, `save ${what}`)),
+    ),
+  )
+  saver.addEventListener('keydown', event => {
+    if (event.key !== 'Escape') return
+    saver.open = false
+    saver.firstChild.focus()
+  })
+
   async function save(what) {
+    saver.open = false
     const file = await asked('save', what)
     if (file instanceof Node) return showFound(file)
     const link = make('a', {download: file.name, href: URL.createObjectURL(new Blob([file.text], {type: file.type}))})
@@ -464,9 +628,13 @@ function explore(place, host) {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000)
   }
 
+  // What is unfolded stays so; what was split by the slider's move is unfolded, too
   slider.addEventListener('input', () => {
+    const before = state.leaves
     grow(+slider.value)
-    unfold(true)
+    for (const id of tree.splits.slice(before - 1, state.leaves - 1)) state.unfolded.add(id)
+    host.keep('unfolded')
+    drawAll()
   })
   slider.addEventListener('keydown', own)
 
@@ -485,12 +653,23 @@ function explore(place, host) {
   const button = (name, act) => make('button', {onclick: act}, name)
   const tools = [
     query,
-    make('label', {}, 'leaves', slider, leaves),
+    tree.levels.length > 0 &&
+      make(
+        'div',
+        {class: 'pair', role: 'group', 'aria-label': 'view'},
+        views.map(view => view[0]),
+      ),
+    cutter,
     button('unfold all', () => unfold(true)),
     button('fold all', () => unfold(false)),
-    host.saves && [button('save page', () => save('page')), button('save labels', () => save('table'))],
+    saver,
   ]
-  fill(place, make('div', {class: 'bar-of-tools'}, tools), found, make('div', {class: 'panes'}, rows, pane))
+  fill(
+    place,
+    make('div', {class: 'bar-of-tools'}, tools),
+    found,
+    make('div', {class: overview ? 'panes pictured' : 'panes'}, overview?.picture, rows, pane),
+  )
   drawAll()
   return {redraw: drawAll, leave: () => removeEventListener('keydown', hear, true)}
 }

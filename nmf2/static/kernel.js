@@ -2,7 +2,7 @@
 
 // ---- Questions: each goes out with a number, and the answer with the same number belongs to it
 
-const SHARED = {selected: 'selected', leaves: 'n_leaves', unfolded: 'unfolded'} // our names, and the kernel's
+const SHARED = {selected: 'selected', outline: 'outline', leaves: 'n_leaves', unfolded: 'unfolded'} // our names, and the kernel's
 
 function kernelHost(model) {
   const waiting = new Map()
@@ -36,8 +36,6 @@ function kernelHost(model) {
     ask,
     more: true,
     none: '(There is no text.)',
-    names: true,
-    saves: true,
     nothing: text => `No word begins with “${text}”, and no document is called so.`,
     leave: () => model.off('msg:custom', answered),
   }

@@ -1,12 +1,24 @@
 // The host of the explorer on a page: all answers are in the page, as JSON in the element `contents`.
 
+// As `_around` in nmf2.page: what stands before and after the first hit
+function around(text, pattern, length = 200) {
+  const start = Math.max(0, text.search(pattern) - 60)
+  const piece = text
+    .slice(start, start + length)
+    .trim()
+    .replace(/\s+/g, ' ')
+  return `${start > 0 ? '… ' : ''}${piece}${start + length < text.length ? ' …' : ''}`
+}
+
 function pageHost(all) {
-  const {words, ids, ways} = all.index
+  const {words, ids, ways, sure} = all.index
   const lower = ids.map(id => id.toLowerCase())
   const known = Object.keys(words).map(word => [word.toLowerCase(), word])
   const kinds = ['typical', 'borderline', 'dropped']
   const begin = text => (text.length > 300 ? `${text.slice(0, 300).replace(/\s+\S*$/, '')} …` : text)
   const about = i => all.documents[i] || {id: short(ids[i], 100), labels: [], text: ''}
+
+  const placed = i => ({...about(i), way: all.tree.nodes[ways[i]].id, sure: sure[i] / 100})
 
   // ---- The search: words by their beginning, documents by a part of their name or by their number
 
@@ -15,14 +27,41 @@ function pageHost(all) {
     const exact = ([lower]) => (lower === wanted ? 1 : 0)
     const topics = ([, word]) => words[word].length
     begins.sort((a, b) => exact(b) - exact(a) || topics(b) - topics(a))
-    return begins.slice(0, 4).map(([, word]) => [short(word), words[word].slice(0, 6)])
+    return begins.slice(0, 4).map(([, word]) => [short(word), words[word]])
   }
 
   function findDocuments(wanted) {
     const rows = lower.flatMap((id, i) => (id.includes(wanted) || wanted === String(i) ? [i] : []))
-    const way = i => all.tree.nodes[ways[i]].id
-    return Object.fromEntries(rows.slice(0, 8).map(i => [i, {...about(i), way: way(i)}]))
+    return Object.fromEntries(rows.slice(0, 8).map(i => [i, placed(i)]))
   }
+
+  // The texts that are here, those first in which it is most often
+  function findTexts(wanted) {
+    if (wanted.length < 2) return {count: 0, documents: []}
+    const pattern = patternOf(wanted)
+    const hits = ([i, {text}]) => [i, (text.match(pattern) || []).length]
+    const found = Object.entries(all.documents)
+      .map(hits)
+      .filter(hit => hit[1] > 0)
+    found.sort((a, b) => b[1] - a[1])
+    const told = ([i]) => [+i, {...placed(+i), text: around(about(i).text, pattern)}]
+    return {count: found.length, documents: found.slice(0, 8).map(told)}
+  }
+
+  // ---- Names, and files to save
+
+  const state = {...all.view, unfolded: new Set(all.view.unfolded)}
+  const still = document.querySelector('#nmf2 noscript')
+  const files = {
+    page: () => ({name: 'tree.html', type: 'text/html', text: pageAgain(all, state, still)}),
+    labels: () => ({name: 'labels.csv', type: 'text/csv', text: labelsTable(all, state)}),
+    topics: () => ({name: 'topics.csv', type: 'text/csv', text: topicsTable(all, state)}),
+    JSON: () => ({name: 'tree.json', type: 'application/json', text: treeJson(all, state)}),
+  }
+
+  // Names are kept on the page; who goes away without having saved them is asked
+  let unsaved = false
+  addEventListener('beforeunload', event => unsaved && event.preventDefault())
 
   // ---- The answers
 
@@ -34,17 +73,25 @@ function pageHost(all) {
       return {...node, documents: Object.fromEntries(documents)}
     },
     text: i => about(i).text,
+    rename: () => {
+      unsaved = true
+    },
+    save: what => {
+      unsaved &&= what === 'labels'
+      return files[what]()
+    },
     find: text => {
       const wanted = text.toLowerCase()
-      return {words: findWords(wanted), documents: findDocuments(wanted)}
+      return {words: findWords(wanted), documents: findDocuments(wanted), texts: findTexts(wanted)}
     },
   }
-  const texts = Object.values(all.documents).some(document => document.text)
+  const texts = Object.values(all.documents).filter(document => document.text).length
   return {
     tree: all.tree,
-    state: {...all.view, unfolded: new Set(all.view.unfolded)},
+    state,
     keep: () => {},
-    ask: async (what, about) => answers[what](about),
+    ask: async (what, ...given) => answers[what](...given),
+    texts,
     none: texts ? '(Only texts that are listed at some topic are on this page.)' : '(There are no texts.)',
     nothing: text =>
       `No document is called “${text}”, and no word that begins so is among the first hundred of a topic.`,
