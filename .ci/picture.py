@@ -18,7 +18,7 @@ sys.path.append(str(ROOT/"tests"))
 import browser as web                                                              # noqa: E402
 
 docs = load("library-docs")
-tree = TopicTree(20).fit(docs).tree_
+tree = TopicTree(20, max_df=.2).fit(docs).tree_                          # as the demo does
 with tempfile.TemporaryDirectory() as folder, web.chromium() as browser, web.page(browser, 1280, 760) as page:
     file = Path(folder)/"tree.html"
     file.write_text(tree.to_html(docs), encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 from nmf2.data import load, planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.page import Reader
-from nmf2.regroup import telling_words
+from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline, text_pipeline
 from nmf2.widgets import TreeExplorer
 
@@ -168,7 +168,7 @@ def test_page_reaches_what_was_cut_off(opened, tree_page):
 def outline_page(tree_page, tmp_path_factory):
     "The page of the tree with headings and levels, the tree, and its corpus"
     tree = pickle.loads(pickle.dumps(tree_page[1]))
-    tree.headings, tree.levels = telling_words(tree, 6), (4, 9)
+    tree.headings, tree.levels = find_headings(tree, 6), (4, 9)
     tree.rename("1", "drawing")
     file = tmp_path_factory.mktemp("outline")/"tree.html"
     file.write_text(tree.to_html(tree_page[2]), encoding="utf-8")

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from nmf2.data import Corpus, planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.page import Reader, _column, confidence, first_view, index, page, to_html
-from nmf2.regroup import telling_words
+from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline
 
 
@@ -258,7 +258,7 @@ def test_page_begins_with_the_view_given(planted):
 def outlined(planted):
     "The tree with headings and two levels"
     tree = pickle.loads(pickle.dumps(planted[1]))
-    tree.headings, tree.levels = telling_words(tree, 6), (3, 9)
+    tree.headings, tree.levels = find_headings(tree, 6), (3, 9)
     return tree
 
 
