@@ -55,6 +55,9 @@ class Reader:
         self.given_levels = levels
         self._lower = {}
 
+    @property
+    def levels(self): return _outlined(self.tree, self.given_levels)
+
 # %% ../nbs/50_page.ipynb #401db036
 @patch_to(Reader)
 def name(self,
@@ -169,11 +172,6 @@ def _outlined(tree, levels):
     given = tree.levels if levels is None else np.atleast_1d(levels).tolist()
     sizes = {min(check_number("levels", n, 1), tree.n_leaves) for n in given}
     return sorted(sizes - {1})
-
-@patch_to(Reader, property)
-def levels(self)->list:
-    "The numbers of leaves at which the tree is shown in outline."
-    return _outlined(self.tree, self.given_levels)
 
 # %% ../nbs/50_page.ipynb #c5c9065a
 def overview(reader,
