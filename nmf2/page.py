@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .core import check_number
+from .core import check_number, patch_to
 from .tree import STYLE as TREE_STYLE
 from .tree import beginning, check_given, largest, shortened
 
@@ -50,9 +50,7 @@ class Reader:
         self.texts, self.ids, labels = check_given(tree, texts=texts, ids=ids, labels=labels)
         self.title = shortened(title or "Topics", 100)
         self.classes = [] if labels is None else [_coded(level) for level in _levels(labels)]
-        columns = dict(columns or {})
-        given = check_given(tree, **{f"columns[{name!r}]": values for name, values in columns.items()})
-        self.columns = {name: _column(values) for name, values in zip(columns, given)}
+        self.columns = _named_columns(tree, columns or {})
         self.shares = _checked_shares(tree, shares)
         self.given_levels = levels
         self._lower = {}
@@ -60,18 +58,35 @@ class Reader:
     @property
     def levels(self): return _outlined(self.tree, self.given_levels)
 
-    def name(self, i)->str: return str(i if self.ids is None else self.ids[i])
+# %% ../nbs/50_page.ipynb #401db036
+@patch_to(Reader)
+def name(self,
+    i:int,   # row number of a document
+)->str:
+    "A document's name, by default its row number."
+    return str(i if self.ids is None else self.ids[i])
 
-    def text(self, i, length=20_000)->str:
-        text = self.whole_text(i)
-        return text if len(text) <= length else text[:length] + " …"
+@patch_to(Reader)
+def whole_text(self,
+    i:int,   # row number of a document
+)->str:      # empty if there is none
+    "All of a document's text."
+    return "" if self.texts is None or _missing(self.texts[i]) else str(self.texts[i])
 
-    def whole_text(self, i)->str: return "" if self.texts is None or _missing(self.texts[i]) else str(self.texts[i])
+@patch_to(Reader)
+def text(self,
+    i:int,                # row number of a document
+    length:int=20_000,    # at most so many letters
+)->str:
+    "A document's text, or its beginning if it is very long."
+    text = self.whole_text(i)
+    return text if len(text) <= length else text[:length] + " …"
 
-    def lower(self, what, texts):
-        "Words or names in small letters, made when they are looked for first"
-        if what not in self._lower: self._lower[what] = [str(text).lower() for text in texts]
-        return self._lower[what]
+@patch_to(Reader)
+def _small(self, what, texts):
+    "Words or names in small letters, made when they are looked for first"
+    if what not in self._lower: self._lower[what] = [str(text).lower() for text in texts]
+    return self._lower[what]
 
 # %% ../nbs/50_page.ipynb #6c50a434
 def _missing(value):
@@ -136,14 +151,19 @@ def _column(values):
     if dates is None or np.isnat(dates).all(): return Column(*_coded(values), False)
     return Column(*_binned(dates), True)
 
+def _named_columns(tree, columns):
+    "The column of each name, with an entry for each document"
+    given = check_given(tree, **{f"columns[{name!r}]": values for name, values in columns.items()})
+    return {name: _column(values) for name, values in zip(columns, given)}
+
 # %% ../nbs/50_page.ipynb #ea1da430
 def _checked_shares(tree, shares):
     "Shares of the leaves in each document, or None"
     if shares is None: return None
     shares = np.asarray(shares)
     if shares.shape != (tree.n_docs, tree.n_leaves):
-        raise ValueError(f"shares must be of {tree.n_docs} documents and {tree.n_leaves} leaves, as transform gives them, "
-                         f"got shape {shares.shape}")
+        raise ValueError(f"shares must be of {tree.n_docs} documents and {tree.n_leaves} leaves, as transform gives "
+                         f"them, got shape {shares.shape}")
     return shares
 
 # %% ../nbs/50_page.ipynb #04619d82
@@ -168,7 +188,8 @@ def overview(reader,
     columns = [dict(name=shortened(name, 100), times=column.names.tolist() if column.is_time else None)
                for name, column in reader.columns.items()]
     return dict(title=reader.title, n_docs=tree.n_docs, n_terms=tree.n_terms, splits=list(tree.splits),
-                words=tree.vocab is not None, levels=reader.levels, columns=columns, nodes=[brief(node) for node in tree])
+                words=tree.vocab is not None, levels=reader.levels, columns=columns,
+                nodes=[brief(node) for node in tree])
 
 Reader.overview = overview
 
@@ -278,7 +299,7 @@ Reader.details = details
 def _find_words(reader, query, n):
     "Numbers of the terms that begin with something: the very term first, the others by weight"
     tree = reader.tree
-    words = [str(j) for j in range(tree.n_terms)] if tree.vocab is None else reader.lower("words", tree.vocab)
+    words = [str(j) for j in range(tree.n_terms)] if tree.vocab is None else reader._small("words", tree.vocab)
     begins = [j for j, word in enumerate(words) if word.startswith(query)]
     return sorted(begins, key=lambda j: (words[j] != query, -tree.root_topic[j]))[:n]
 
@@ -287,7 +308,7 @@ def _find_documents(reader, query, n):
     is_row = query.isdecimal() and len(query) < 12 and int(query) < reader.tree.n_docs
     rows = [int(query)] if is_row else []
     if reader.ids is not None:
-        names = reader.lower("ids", reader.ids)
+        names = reader._small("ids", reader.ids)
         rows += [i for i, name in enumerate(names) if query in name and i not in rows][:n]
     return rows[:n]
 
@@ -304,7 +325,7 @@ def _find_texts(reader, query):
     pattern = re.compile(r"\s+".join(map(re.escape, query.split())), re.I)
     if reader.texts is None or len(query) < 2: return pattern, {}
     texts = ((i, reader.whole_text(i)) for i in range(reader.tree.n_docs))
-    times = {i: len(pattern.findall(text)) for i, text in texts if first in text.lower()}     # few texts, so it is fast
+    times = {i: len(pattern.findall(text)) for i, text in texts if first in text.lower()}     # a quick look goes first
     return pattern, {i: n for i, n in sorted(times.items(), key=lambda found: -found[1]) if n}
 
 # %% ../nbs/50_page.ipynb #6e412f22
@@ -412,8 +433,9 @@ def policy(
     scripts:list,   # likewise
 )->str:
     "What a page may use: these styles and scripts, and nothing else. Source: W3C, Content Security Policy Level 3."
-    may_use = [f"{what}-src {' '.join(map(_fingerprint, texts))}" for what, texts in (("style", styles), ("script", scripts))]
-    return "; ".join(["default-src 'none'", *may_use, "base-uri 'none'", "form-action 'none'"])
+    style = " ".join(map(_fingerprint, styles))
+    script = " ".join(map(_fingerprint, scripts))
+    return f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
 
 # %% ../nbs/50_page.ipynb #45f4fa5f
 def page(

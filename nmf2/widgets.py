@@ -155,7 +155,8 @@ def topics_csv(explorer)->str:
     def row(node):
         parent = in_table(node.id[:-1]) if node.id else None
         words = " ".join(map(shortened, tree.top_terms(node, n=8)))
-        return in_table(node.id), parent, node.size, len(node.outliers), tree.names.get(node.id), tree.title(node), words
+        sizes = node.size, len(node.outliers)
+        return in_table(node.id), parent, *sizes, tree.names.get(node.id), tree.title(node), words
     return _table(["node", "parent", "documents", "dropped", "name", "title", "words"], map(row, tree))
 
 TreeExplorer.topics_csv = topics_csv
