@@ -334,9 +334,8 @@ def find(reader,
     n_words:int=4,     # at most this many words
     n_nodes:int|None=None,   # topics for each, all if None
     n_docs:int=8,      # and documents
-)->dict:               # words: [[word, [[node, rank], ...]], ...]; documents: {row number: {id, ..., way: node}};
-                       # texts: how many documents, and the first of them
-    "Where a word or a document is in the tree."
+)->dict:               # words: [[word, [[node, rank], ...]], ...]; documents: {row number: {id, ..., way: node}}; texts
+    "Where a word or a document is in the tree, and in how many texts something is, with the first of them."
     query = str(query).strip().lower()
     if not query: return dict(words=[], documents={}, texts=dict(count=0, documents=[]))
     tree = reader.tree
@@ -370,9 +369,12 @@ SCRIPT = "".join(map(static, ("views.js", "picture.js", "texts.js", "explorer.js
 def index(
     reader,            # a `Reader`
     n_terms:int=100,   # how many terms of each topic
-)->dict:               # words: {word: [[node, rank], ...]}, best rank first; ids; the last node on each document's way,
-                       # how sure it is, in percent, and which were dropped there
-    "What the search on a page looks into."
+)->dict:               # words: {word: [[node, rank], ...]}, best rank first; ids, ways, sure, dropped
+    """What the search on a page looks into.
+
+    Besides the words: the names of the documents, the number of the last node on each one's way, how sure it is,
+    in percent, and which were dropped there.
+    """
     tree = reader.tree
     words = {}
     ways = np.full(tree.n_docs, 0)
