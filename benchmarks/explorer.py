@@ -59,15 +59,15 @@ SEARCHES = """async words => { %s
 SLIDES = """async n => { %s
   const slider = document.querySelector('.nmf2 input[type=range]'), rows = document.querySelector('.nmf2 .tree'), times = []
   for (let k = 1; k <= n; k++) {
-    const old = rows.firstChild
-    times.push(await until(() => { slider.value = Math.round(slider.max*k/n); slider.dispatchEvent(new Event('input')) }, () => rows.firstChild != old))
+    const old = rows.lastChild
+    times.push(await until(() => { slider.value = Math.round(slider.max*k/n); slider.dispatchEvent(new Event('input')) }, () => rows.lastChild != old))
   }
   return times }""" % WAIT
 
 
 def described(page):
     """Wait until the first node is described."""
-    page.wait_for_selector(".nmf2 .node h3", timeout=120_000)
+    page.wait_for_selector(".nmf2 .node h3", state="attached", timeout=120_000)
 
 
 def notebook(cells):

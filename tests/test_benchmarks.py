@@ -257,3 +257,24 @@ def test_papers_own_words():
     assert own_words(message) == "From: a@b\nSubject: x\n\nmine: 1 > 0\n\nmore :)"
     long = "\n".join(["head", "", "---", *map(str, range(20))])
     assert own_words(long).split() == ["head", "---", *map(str, range(20))]                     # dashes far from the end are none
+
+
+def test_levels(quick):
+    rows = {row["method"]: row for row in quick("levels")}
+    assert len(rows) == 8 and rows["TopicTree"]["sizes"] == [2, 6] and min(rows["TopicTree"]["nmi"]) > .95
+    assert all(0 < row["purity"] <= 1 and row["seconds"] > 0 for row in rows.values())
+
+
+def test_trees_from_nested_cuts():
+    from levels import bisected, joined, tree_of
+    from scipy.cluster.hierarchy import linkage
+    from sklearn.cluster import BisectingKMeans
+    cuts = [np.zeros(6, int), np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 2, 2])]
+    tree = tree_of(cuts)
+    for n in (1, 2, 3): assert len(set(zip(tree.labels(n), cuts[n-1]))) == n
+    points = np.array([[0., 0], [0, 1], [9, 0], [9, 1], [30, 0], [30, 3]])
+    tree = joined(np.arange(6), linkage(points, "ward"))
+    assert [set(node.docs) for node in tree.leaves(2)] in ([{0, 1, 2, 3}, {4, 5}], [{4, 5}, {0, 1, 2, 3}])
+    model = BisectingKMeans(3, random_state=0).fit(np.repeat(points, 5, 0))
+    tree = bisected(model)
+    assert len(set(zip(tree.labels(), model.labels_))) == 3 and len(set(zip(tree.labels(2), model.labels_))) == 3
