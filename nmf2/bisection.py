@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit, say_if_compiling
-from .core import check_choice, check_matrix, check_number, matrix_tags, patch_to, renamed, seed_of, stream
+from .core import check_choice, check_matrix, check_number, matrix_tags, patch_to, renamed, seed_of, stream, width_of
 from .instructions import _add32, _add64, _strip32, _strip64, _strip128
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
 from .products import Rows, zeros_in_lines
@@ -38,7 +38,7 @@ def rows_of(
     signed:bool=False,   # may weights be negative?
 ):                       # CSR, float32 or float64
     "The matrix, checked, as the kernels here take it."
-    n_terms = (np.shape(X) or (0,))[-1]
+    n_terms = width_of(X)
     X = sp.csr_array(check_matrix(rows_of, X, reset=False, min_docs=1, n_terms=n_terms, signed=signed))
     if unit and (odd := abs(Rows(X).squares() - 1) > 1e-5).any():
         raise ValueError(f"X must have documents of length one, and {odd.sum()} of {len(odd)} have another: "

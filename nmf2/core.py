@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'expect_error', 'check_layout', 'check_sparse', 'value_range', 'check_matrix', 'matrix_tags', 'check_number',
-           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'progress_bar', 'renamed', 'patch_to',
-           'single_blas']
+           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'progress_bar', 'renamed',
+           'patch_to', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import sys
@@ -312,6 +312,14 @@ def names_of(
     "The names that a sparse matrix carries, if there are as many as columns."
     names = getattr(X, "feature_names", None) if sp.issparse(X) else None
     return names if names is not None and len(names) == X.shape[1] else None
+
+# %% ../nbs/00_core.ipynb #cd5ada77
+def width_of(
+    X,       # whatever was given for a matrix
+)->int:      # 0 if it is none
+    "The number of columns."
+    shape = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
+    return shape[-1] if len(shape) else 0
 
 # %% ../nbs/00_core.ipynb #9bd41090
 def progress_bar(

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_choice, check_matrix, check_number, patch_to
+from .core import check_choice, check_matrix, check_number, patch_to, width_of
 from .data import WORDS, Corpus
 from .formats import plural
 from .tree import Tree, largest
@@ -540,7 +540,7 @@ def dasgupta_cost(
 )->float:                     # small is good
     "What the pairs of documents pay for being together in large nodes only. Source: Dasgupta (2016)."
     tree = _tree_of(tree)
-    X = check_matrix(tree, X, reset=False, n_terms=np.shape(X)[-1], min_docs=1)     # terms may differ from the tree's
+    X = check_matrix(tree, X, reset=False, n_terms=width_of(X), min_docs=1)     # terms may differ from the tree's
     if X.shape[0] != tree.n_docs:
         raise ValueError(f"X must have the tree's {tree.n_docs:,} documents, got {X.shape[0]:,}")
     lengths = np.sqrt(np.asarray((X.multiply(X) if sp.issparse(X) else X*X).sum(1, dtype=np.float64)).ravel())

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
-from .core import check_matrix, check_number, seed_of, single_blas, value_range
+from .core import check_matrix, check_number, seed_of, single_blas, value_range, width_of
 from .instructions import _strip128
 from .parts import ROWS, in_parts, in_threads, n_parts
 from .products import Rows
@@ -556,7 +556,7 @@ def nmf(
     """
     _check_choices(solver, init, extrapolate, W0, Ht0)
     _check_numbers(k, tol, max_iter, ridge, sparsity)
-    given = check_matrix(nmf, X, min_docs=1, n_terms=np.shape(X)[-1])
+    given = check_matrix(nmf, X, min_docs=1, n_terms=width_of(X))
     seed = seed_of(random_state)
     X, size = _near_one(given)
     if extrapolate is None: extrapolate = solver in SOUND

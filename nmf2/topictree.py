@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .bisection import composites, criterion_of, refine, repeated_bisection, unit_rows
-from .core import check_choice, check_matrix, check_number, patch_to, progress_bar, seed_of, single_blas
+from .core import check_choice, check_matrix, check_number, patch_to, progress_bar, seed_of, single_blas, width_of
 from .flat import leaf_topics
 from .counting import check_texts
 from .headings import find_headings, name_nodes, tree_phrases
@@ -228,7 +228,7 @@ def topic_tree(
     verbose:bool=False,      # likewise
 )->Grown:
     "The tree of `TopicTree` for documents that are weighted already. It compares new ones with its topics."
-    X = check_matrix(topic_tree, X, n_terms=np.shape(X)[-1])
+    X = check_matrix(topic_tree, X, n_terms=width_of(X))
     found, best = _own_topics(X, n_topics, init, moves_max_iter, seed, verbose)
     tree = regroup(X, found.labels, vocab)
     first_of = [found.labels[leaf.docs[0]] for leaf in tree.leaves()]

@@ -113,3 +113,12 @@ def test_new_documents_are_compared_with_all_clusters(planted):
     empty = np.zeros((1, X.shape[1]))
     assert tree.predict(empty) == [-1] and tree.predict(empty, 3) == [-1]
     assert_allclose(tree.transform(empty)[0], [leaf.size/450 for leaf in tree.leaves()], rtol=1e-6)
+
+
+def test_what_is_no_matrix():
+    corpus = planted_tree((2,), 20)
+    with pytest.raises(ValueError, match="not a Corpus"): regroup(corpus, np.zeros(20, int))
+    with pytest.raises(ValueError, match="not texts"): regroup(["a b", "c d"], [0, 1])
+    with pytest.raises(ValueError, match="from 0 on"): regroup(np.eye(3), [0, 1, 10**9])
+    pandas = pytest.importorskip("pandas")
+    assert list(regroup(pandas.DataFrame(np.eye(3), columns=list("abc")), [0, 1, 1]).vocab) == list("abc")
