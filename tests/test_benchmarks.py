@@ -265,6 +265,18 @@ def test_levels(quick):
     assert all(0 < row["purity"] <= 1 and row["seconds"] > 0 for row in rows.values())
 
 
+def test_headings(quick):
+    rows = quick("headings")
+    assert {(row["words"], row["leaves"]) for row in rows} == {(which, n) for which in ("heaviest words", "headings") for n in (3, 6)}
+    for row in rows: assert 0 < row["diversity"] <= 1 and -1 <= row["npmi"] <= 1 and 0 < row["found"] <= row["reciprocal"] <= 1
+
+
+def test_npmi_of_words_by_hand():
+    from headings import npmi
+    there = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 0]], bool)
+    np.testing.assert_allclose(npmi([0, 1, 2], there), [np.log(.5/(.75*.5))/-np.log(.5), -1, -1])
+
+
 def test_trees_from_nested_cuts():
     from levels import bisected, joined, tree_of
     from scipy.cluster.hierarchy import linkage

@@ -577,6 +577,10 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         here.locator("text=fold all >> nth=1").click()
         assert ids() == [""]
         here.locator(".row .fold").first.click()
+        assert len(ids()) > 3                                             # the topics of the first level of the outline
+        here.locator("text=All splits").click()
+        here.locator("text=fold all >> nth=1").click()
+        here.locator(".row .fold").first.click()
         assert ids() == ["", "0", "1"]
         here.locator("input[type=range]").focus()
         for key in ["Home", "End"] + ["ArrowLeft"]*3: page.keyboard.press(key)
