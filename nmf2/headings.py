@@ -196,7 +196,8 @@ def outline_rows(
 )->list:              # of (node, depth)
     "Nested cuts of a tree, each node before those in it."
     levels = np.atleast_1d(levels if levels is not None else tree.levels or good_levels(tree))
-    if levels.ndim > 1 or not levels.size: raise ValueError(f"levels must be numbers of leaves, such as (6, 20), got {levels.tolist()}")
+    if levels.ndim > 1 or not levels.size:
+        raise ValueError(f"levels must be numbers of leaves, such as (6, 20), got {levels.tolist()}")
     sizes = sorted({min(check_number("levels", n, 1), tree.n_leaves) for n in levels.tolist()})
     cuts, rows = [tree.leaves(n) for n in sizes], []
     def below(id, cut, depth):

@@ -292,7 +292,7 @@ def fit(model,
     _check_size(model, given, y)
     model.pipeline_ = _pipeline(model, texts, counts, words if vocab is None else vocab)
     X = _weighed(model.pipeline_, given)
-    model.given_ = None if given is documents and texts is None else documents
+    model.given_ = documents if texts is not None or hasattr(documents, "labels") else None     # counts can't be read
     model.vocab_ = model.pipeline_.get_feature_names_out()
     model.tree_, model.start_, model.criteria_ = topic_tree(X, model.n_topics, model.vocab_, model.init,
                                                             model.moves_max_iter, seed, model.verbose)

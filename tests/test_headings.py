@@ -132,6 +132,8 @@ def test_forms_of_a_word(a, b, same): assert same_word(a, b) == same
 def test_what_must_be_there(tree):
     with pytest.raises(ValueError, match="function must be callable"): name_nodes(tree, "a name")
     with pytest.raises(ValueError, match="levels"): outline(tree, (0, 3))
+    for wrong in ([], [[2, 3]]):
+        with pytest.raises(ValueError, match="levels must be numbers of leaves"): outline(tree, wrong)
     with pytest.raises(ValueError, match="n must be"): find_headings(tree, 0)
     tree.vocab = None
     with pytest.raises(ValueError, match="set tree.vocab"): find_headings(tree)

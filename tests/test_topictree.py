@@ -179,6 +179,7 @@ def test_rows_of_counts_as_lists(corpus, model):
     assert_array_equal(TopicTree(9).fit(rows, vocab=corpus.vocab).labels_, model.labels_)
     assert_allclose(TopicTree(9).fit_transform(rows), model.transform(rows))
     assert len(model.get_feature_names_out()) == 9
+    assert str(rows[0][:5])[1:-1] not in TopicTree(3).fit(rows, vocab=corpus.vocab).to_html()             # counts are no texts
 
 
 def test_what_is_shown(texts):

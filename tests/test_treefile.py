@@ -339,3 +339,27 @@ def test_topics_of_leaves_must_be_in_the_file(tree, tmp_path):
     del arrays["leaf_topics"]
     with open(tmp_path/"t", "wb") as f: np.savez(f, **arrays)
     with pytest.raises(ValueError, match="leaf_topics is missing"): Tree.load(tmp_path/"t")
+
+
+def test_weights_that_are_large_but_allowed_are_kept(tmp_path):
+    rng = np.random.default_rng(0)
+    large = HierNMF2(3).fit(1e29*rng.random((40, 12))).tree_                # double precision allows 1e30
+    large.save(tmp_path/"t")
+    assert_array_equal(Tree.load(tmp_path/"t").labels(), large.labels())
+
+
+def test_weights_that_would_overflow_are_refused(tree, tmp_path):
+    arrays = packed(tree)
+    arrays["W"] = arrays["W"].copy()
+    arrays["W"][0] = 1e38
+    with open(tmp_path/"t", "wb") as f: np.savez(f, **arrays)
+    with pytest.raises(ValueError, match="too large"): Tree.load(tmp_path/"t")
+
+
+def test_rounding_below_zero_is_gone_after_loading(tree, tmp_path):
+    arrays = packed(tree)
+    arrays["root_topic"] = arrays["root_topic"].copy()
+    j = int(np.argmin(arrays["root_topic"]))
+    arrays["root_topic"][j] = -1e-4*arrays["root_topic"].max()
+    with open(tmp_path/"t", "wb") as f: np.savez(f, **arrays)
+    assert Tree.load(tmp_path/"t").root_topic[j] == 0
