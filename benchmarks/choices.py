@@ -21,6 +21,7 @@ from nmf2.bisection import RepeatedBisection
 from nmf2.evaluate import nmi
 from nmf2.hier import find_split
 from nmf2.kernels import squared_error
+from nmf2.topictree import topic_tree
 from nmf2.weighting import count_pipeline, text_pipeline
 
 COLLECTIONS = ["tr11", "tr23", "tr41", "re0", "fbis", "hitech", "k1a", "k1b", "wap", "la1", "cranmed", "cacmcisi", "classic3",
@@ -108,6 +109,7 @@ OTHERS = {
     "nmf-flat: NMF, random": labels(lambda k, seed: NMF(k, init="random", random_state=seed)),
     "NMF": labels(lambda k, seed: NMF(k, random_state=seed)),
     "RepeatedBisection": labels(lambda k, seed: RepeatedBisection(k, random_state=seed)),
+    "topic_tree: several starts": lambda X, k, seed: (topic_tree(X, k, seed=seed).tree.labels(), None),
 }
 METHODS = CHOICES | OTHERS
 
