@@ -16,7 +16,8 @@ function pageHost(all) {
   const known = Object.keys(words).map(word => [word.toLowerCase(), word])
   const kinds = ['typical', 'borderline', 'dropped']
   const begin = text => (text.length > 300 ? `${text.slice(0, 300).replace(/\s+\S*$/, '')} …` : text)
-  const about = i => all.documents[i] || {id: short(ids[i], 100), labels: [], text: ''}
+  const begins = new Map(all.map.rows.map((i, k) => [i, all.map.begins[k]]))
+  const about = i => all.documents[i] || {id: short(ids[i], 100), labels: [], text: begins.get(i) || ''}
 
   const placed = i => ({...about(i), way: all.tree.nodes[ways[i]].id, sure: sure[i] / 100})
 
@@ -72,7 +73,9 @@ function pageHost(all) {
       const documents = rows.map(i => [i, {...about(i), text: begin(about(i).text)}])
       return {...node, documents: Object.fromEntries(documents)}
     },
-    text: i => about(i).text,
+    text: i => all.documents[i]?.text || '',
+    map: () => ({...all.map, names: all.map.rows.map(i => short(ids[i], 100))}),
+    documents: rows => rows.map(i => [i, placed(i)]),
     rename: () => {
       unsaved = true
     },
