@@ -333,7 +333,7 @@ def _find_texts(reader, query):
     times = {i: len(pattern.findall(text)) for i, text in texts if first in text.lower()}     # a quick look goes first
     return pattern, {i: n for i, n in sorted(times.items(), key=lambda found: -found[1]) if n}
 
-# %% ../nbs/50_page.ipynb #e1aefb0c
+# %% ../nbs/50_page.ipynb #3d070564
 @patch_to(Reader)
 def placed(reader,
     i:int,                # row number of a document
@@ -403,7 +403,7 @@ def index(
                 ids=[reader.name(i) for i in range(tree.n_docs)], ways=ways.tolist(),
                 sure=np.round(100*sure).astype(int).tolist(), dropped=dropped)
 
-# %% ../nbs/50_page.ipynb #88905b2f
+# %% ../nbs/50_page.ipynb #abd09ce5
 def _below(leaves, id): return np.array([leaf.id.startswith(id) for leaf in leaves])
 
 def _drawn_by_splits(tree, leaves, place):
@@ -427,7 +427,7 @@ def _drawn(reader, leaves, place):
     number = [next(k for k, node in enumerate(leaves) if leaf.id.startswith(node.id)) for leaf in reader.tree.leaves()]
     return reader.shares @ place[number]
 
-# %% ../nbs/50_page.ipynb #f3d65b9e
+# %% ../nbs/50_page.ipynb #098a7042
 def _counts(reader, length):
     "Counts of the tree's words in the documents, or None"
     words = reader.tree.vocab
@@ -454,7 +454,7 @@ def keywords(
     if found is None: return [], [[] for _ in rows]
     counts, words = found
     df = np.bincount(counts.indices, minlength=counts.shape[1])
-    rare = np.log(counts.shape[0]/np.maximum(df, max(counts.shape[0]/100, 1)))         # below one in a hundred: the same
+    rare = np.log(counts.shape[0]/np.maximum(df, max(counts.shape[0]/30, 1)))          # below one in thirty: the same
     counts = counts[rows]
     terms, of = counts.indices, np.repeat(np.arange(len(rows)), np.diff(counts.indptr))
     order = np.lexsort((terms, -df[terms], -(np.log1p(counts.data)*rare[terms]).round(6), of))
@@ -463,7 +463,7 @@ def keywords(
     ends = np.bincount(of[first], minlength=len(rows)).cumsum()[:-1]
     return [shortened(words[j]) for j in used], [part.tolist() for part in np.split(numbers, ends)]
 
-# %% ../nbs/50_page.ipynb #9090b93e
+# %% ../nbs/50_page.ipynb #38aa1bcb
 def _coordinates(land, spots, size=4000):
     "Islands and spots in whole numbers, and how wide and high all of it is"
     low, high = ((land.place + sign*land.radius[:,None]) for sign in (-1, 1))
@@ -510,7 +510,7 @@ def first_view(
         unfolded = unfolded + sorted(cuts - set(unfolded))
     return dict(selected="", outline=bool(levels), leaves=tree.n_leaves, unfolded=unfolded, names=dict(tree.names))
 
-# %% ../nbs/50_page.ipynb #4de18360
+# %% ../nbs/50_page.ipynb #7dbd4f65
 def titles(
     tree,      # a `Tree`
     n:int,     # how many topics there are
@@ -531,7 +531,7 @@ def contents(
     nodes = {node.id: reader.details(node.id, n_docs) for node in tree}
     rows = sorted({i for node in nodes.values() for i in node.pop("documents")})
     documents = {i: reader.document(i, reader.text(i, length)) for i in rows}
-    return dict(tree=reader.overview(), nodes=nodes, documents=documents, index=index(reader), map=document_map(reader),
+    return dict(tree=reader.overview(), nodes=nodes, documents=documents, index=index(reader),
                 view=first_view(tree, levels=reader.levels) | view)
 
 # %% ../nbs/50_page.ipynb #8ef813ac
@@ -554,6 +554,11 @@ def policy(
     script = " ".join(map(_fingerprint, scripts))
     return f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
 
+# %% ../nbs/50_page.ipynb #8a5a862c
+def _as_data(value):
+    "JSON that can stand in an element of a page"
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
 # %% ../nbs/50_page.ipynb #45f4fa5f
 def page(
     reader,            # a `Reader`
@@ -562,13 +567,14 @@ def page(
     **view,            # how the tree is seen at first: `selected`, `leaves`, `unfolded`
 )->str:
     "The page for a reader, as it is seen at the moment."
-    data = json.dumps(contents(reader, n_docs, length, **view), ensure_ascii=False, separators=(",", ":"))
+    shown = contents(reader, n_docs, length, **view)
     return Template(static("page.html")).substitute(
         title=html.escape(reader.title),
         policy=policy([STYLE + PAGE_STYLE, TREE_STYLE], [SCRIPT + PAGE]),
         style=STYLE + PAGE_STYLE,
         still=reader.tree.to_fragment(ids=reader.ids),
-        contents=data.replace("<", "\\u003c"),       # a `<` could end the element early
+        contents=_as_data(shown),
+        map=_as_data(document_map(reader)),
         script=SCRIPT + PAGE)
 
 # %% ../nbs/50_page.ipynb #bce7158e

@@ -496,7 +496,7 @@ function explore(place, host) {
       make('button', {class: 'rename', onclick: () => pick(about, [])}, 'clear'),
       words.length > 0 && [make('h3', {}, 'Words that tell them from the others'), bars(words, '', number)],
       make('h3', {}, 'Their topics'),
-      bars(topicsOf(about, dots), '', number, dots.length),
+      bars(topicsOf(about, dots), 'wide', number, dots.length),
       make('h3', {}, 'Documents'),
       found instanceof Node ? found : found.map(one),
       dots.length > many && make('p', {}, more),

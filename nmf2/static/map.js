@@ -170,7 +170,7 @@ function drawMap(map, {hueOf, told, choose, pick}) {
   const islandAt = ([px, py]) =>
     map.islands.findIndex(([, cx, cy, r]) => Math.hypot(left + k * cx - px, top + k * cy - py) < k * r)
 
-  function showTip(i, [px, py]) {
+  function showTip(i, [px, py] = []) {
     tip.hidden = i < 0
     if (i < 0) return
     const begins = map.begins[i] || map.keys[i].map(j => map.words[j]).join(', ')
