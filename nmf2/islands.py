@@ -70,7 +70,8 @@ def pack(
         i = max(todo, key=lambda i: (near[i,there].max(), radius[i]))
         todo.remove(i)
         spots = _free(place[there], radius[there] + radius[i] + gap[i,there])
-        pull = near[i,there]**2/max((near[i,there]**2).sum(), 1e-300) + radius[there]**2/(radius[there]**2).sum()
+        akin, area = near[i,there]**2, radius[there]**2
+        pull = akin/max(akin.sum(), 1e-300) + area/max(area.sum(), 1e-300)
         costs = _distances(spots, place[there]) @ pull
         place[i] = spots[np.argmin(costs.round(9))]
         there.append(i)

@@ -333,7 +333,7 @@ def _find_texts(reader, query):
     times = {i: len(pattern.findall(text)) for i, text in texts if first in text.lower()}     # a quick look goes first
     return pattern, {i: n for i, n in sorted(times.items(), key=lambda found: -found[1]) if n}
 
-# %% ../nbs/50_page.ipynb #3d070564
+# %% ../nbs/50_page.ipynb #6d191af0
 @patch_to(Reader)
 def placed(reader,
     i:int,                # row number of a document
@@ -403,7 +403,7 @@ def index(
                 ids=[reader.name(i) for i in range(tree.n_docs)], ways=ways.tolist(),
                 sure=np.round(100*sure).astype(int).tolist(), dropped=dropped)
 
-# %% ../nbs/50_page.ipynb #abd09ce5
+# %% ../nbs/50_page.ipynb #b521b760
 def _below(leaves, id): return np.array([leaf.id.startswith(id) for leaf in leaves])
 
 def _drawn_by_splits(tree, leaves, place):
@@ -427,7 +427,7 @@ def _drawn(reader, leaves, place):
     number = [next(k for k, node in enumerate(leaves) if leaf.id.startswith(node.id)) for leaf in reader.tree.leaves()]
     return reader.shares @ place[number]
 
-# %% ../nbs/50_page.ipynb #098a7042
+# %% ../nbs/50_page.ipynb #d944af80
 def _counts(reader, length):
     "Counts of the tree's words in the documents, or None"
     words = reader.tree.vocab
@@ -463,7 +463,7 @@ def keywords(
     ends = np.bincount(of[first], minlength=len(rows)).cumsum()[:-1]
     return [shortened(words[j]) for j in used], [part.tolist() for part in np.split(numbers, ends)]
 
-# %% ../nbs/50_page.ipynb #38aa1bcb
+# %% ../nbs/50_page.ipynb #f32a0e95
 def _coordinates(land, spots, size=4000):
     "Islands and spots in whole numbers, and how wide and high all of it is"
     low, high = ((land.place + sign*land.radius[:,None]) for sign in (-1, 1))
@@ -510,7 +510,7 @@ def first_view(
         unfolded = unfolded + sorted(cuts - set(unfolded))
     return dict(selected="", outline=bool(levels), leaves=tree.n_leaves, unfolded=unfolded, names=dict(tree.names))
 
-# %% ../nbs/50_page.ipynb #7dbd4f65
+# %% ../nbs/50_page.ipynb #76f9ffc9
 def titles(
     tree,      # a `Tree`
     n:int,     # how many topics there are
@@ -554,7 +554,7 @@ def policy(
     script = " ".join(map(_fingerprint, scripts))
     return f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
 
-# %% ../nbs/50_page.ipynb #8a5a862c
+# %% ../nbs/50_page.ipynb #a4ce65ba
 def _as_data(value):
     "JSON that can stand in an element of a page"
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -12,7 +12,7 @@ import pytest
 
 from nmf2.data import load, planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.page import Reader
+from nmf2.page import Reader, document_map
 from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline, text_pipeline
 from nmf2.widgets import TreeExplorer
@@ -162,6 +162,81 @@ def test_page_reaches_what_was_cut_off(opened, tree_page):
     wanted = next(id for id in ids if titles.count(tree.title(id)) == 1)                # others may have the same title
     opened.click(f".found button >> nth={titles.index(tree.title(wanted))}")
     assert chosen(opened) == wanted and int(opened.input_value("input[type=range]")) == tree.splits.index(wanted[:-1]) + 2
+
+
+@pytest.fixture
+def mapped(opened, tree_page):
+    "The page with the map, what is on the map, and a function that tells where a dot is on the screen"
+    opened.click("text=Map")
+    opened.wait_for_selector(".island", state="attached")
+    opened.wait_for_function("document.querySelector('.sea canvas').width > 300 || devicePixelRatio < 1")
+    seen, box = document_map(Reader(tree_page[1], tree_page[2])), opened.locator(".sea").bounding_box()
+    k = min((box["width"] - 12)/seen["width"], (box["height"] - 12)/seen["height"])
+    def spot(x, y): return (box["x"] + (box["width"] - k*seen["width"])/2 + k*x, box["y"] + (box["height"] - k*seen["height"])/2 + k*y)
+    return opened, seen, spot
+
+
+def dot(seen, row): return seen["x"][seen["rows"].index(row)], seen["y"][seen["rows"].index(row)]
+
+
+def test_a_dot_tells_its_document_and_leads_to_its_topic(mapped, tree_page):
+    page, seen, spot = mapped
+    _, tree, docs = tree_page
+    assert not page.is_visible(".tree") and not page.is_visible(".picture") and not page.is_visible("text=unfold all")
+    assert page.locator(".island").evaluate_all("all => all.map(island => island.textContent)") == [tree.title(leaf).replace(", ", "") for leaf in tree.leaves()]
+    leaf = tree.leaves()[3]
+    i = next(i for i in leaf.docs if i in seen["rows"])
+    page.mouse.move(*spot(*dot(seen, i)))
+    assert page.inner_text(".tip b") == docs.ids[i] and tree.title(leaf) in page.inner_text(".tip") and docs.texts[i].split()[0] in page.inner_text(".tip")
+    page.mouse.click(*spot(*dot(seen, i)))
+    page.wait_for_selector(f".node summary >> text={docs.ids[i]}")
+    assert chosen(page) == leaf.id and page.locator(".node h2").inner_text() == tree.title(leaf)
+    back(page)
+    assert page.is_visible(".sea") and page.get_attribute(".island[aria-selected=true]", "data-island") == leaf.id
+
+
+def test_a_line_around_dots_lists_their_documents(mapped, tree_page):
+    page, seen, spot = mapped
+    _, tree, docs = tree_page
+    island = max(seen["islands"], key=lambda island: island[3])
+    x, y, r = island[1:4]
+    corners = [(x - r, y - r), (x + r, y - r), (x + r, y), (x - r, y)]                      # its upper half
+    page.mouse.move(*spot(*corners[0]))
+    page.mouse.down()
+    for corner in corners[1:] + corners[:1]: page.mouse.move(*spot(*corner), steps=3)
+    page.mouse.up()
+    page.wait_for_selector(".node >> text=chosen")
+    inside = {i for i, a, b in zip(seen["rows"], seen["x"], seen["y"]) if abs(a - x) < r and y - r < b < y}
+    assert abs(int(page.inner_text(".node h2").split()[0].replace(",", "")) - len(inside)) <= .02*len(inside) + 1       # pixels are coarse
+    listed = page.locator(".node summary b").all_inner_texts()
+    assert len(listed) == 15 and all(dot(seen, list(docs.ids).index(id))[1] < y + 40 for id in listed)
+    words = page.locator(".node .bars >> nth=0 >> .word").all_inner_texts()
+    here = [set(seen["words"][j] for j in seen["keys"][seen["rows"].index(i)]) for i in inside]
+    share = lambda word, sets: sum(word in some for some in sets)/len(sets)
+    assert len(words) == 15 and all(share(word, here) > share(word, [{seen["words"][j] for j in keys} for keys in seen["keys"]]) for word in words)
+    topic = page.locator(".node .bars.wide button").first
+    assert topic.inner_text() == tree.title(island[0])
+    topic.click()
+    assert chosen(page) == island[0] and page.locator(".node h2").inner_text() == tree.title(island[0])
+
+
+def test_the_map_without_a_mouse(mapped, tree_page):
+    page, seen, spot = mapped
+    tree = tree_page[1]
+    page.locator(".island[tabindex='0']").focus()
+    page.keyboard.press("Home")
+    assert chosen(page) == tree.leaves()[0].id
+    been, island = [], {island[0]: island for island in seen["islands"]}
+    for key, axis, sign in [("ArrowRight", 1, 1), ("ArrowDown", 2, 1), ("ArrowLeft", 1, -1), ("ArrowUp", 2, -1)]*2:
+        before = chosen(page)
+        page.keyboard.press(key)
+        if chosen(page) != before:
+            been.append(key)
+            assert sign*(island[chosen(page)][axis] - island[before][axis]) > 0
+        assert page.evaluate("document.activeElement.dataset.island") == chosen(page)
+    assert len(set(been)) >= 3
+    page.keyboard.press("Enter")
+    assert page.locator(".node h2").inner_text() == tree.title(chosen(page))
 
 
 @pytest.fixture(scope="module")

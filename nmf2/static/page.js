@@ -26,7 +26,10 @@ function pageHost(all, readMap = () => inPage('map')) {
     begins ||= new Map(read.rows.map((i, k) => [i, read.begins[k]]))
     return read
   }
-  const beginning = i => (map(), begins.get(i) || '')
+  function beginning(i) {
+    map()
+    return begins.get(i) || ''
+  }
   const about = i => all.documents[i] || {id: short(ids[i], 100), labels: [], text: beginning(i)}
 
   const placed = i => ({...about(i), way: all.tree.nodes[ways[i]].id, sure: sure[i] / 100})
