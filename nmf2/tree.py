@@ -572,11 +572,11 @@ def to_html(tree,
 @patch_to(Tree)
 def plot(tree,
     n:int|None=None,   # in the tree with this many leaves
-    **options,         # as for `plot_tree`
+    **options,         # as for `nmf2.plots.plot`
 ):
-    "The tree as a picture."
-    from nmf2.plots import plot_tree
-    return plot_tree(tree, n=n, **options)
+    "The tree as a picture: in outline if it has levels and `n` is not given."
+    from nmf2.plots import plot
+    return plot(tree, n, **options)
 
 # %% ../nbs/21_tree.ipynb #66818077
 def _entry(tree, node, n_terms, ids):
