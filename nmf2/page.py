@@ -447,7 +447,7 @@ def keywords(
     reader,            # a `Reader`
     rows:np.ndarray,   # row numbers of documents, (n,)
     n:int=6,           # words for each, at most
-    length:int=5000,   # letters of each text that are looked at
+    length:int=2000,   # letters of each text that are looked at
 )->tuple:              # words; numbers of those of each document, best first
     "Words that are frequent in a document and rare elsewhere."
     found = _counts(reader, length)

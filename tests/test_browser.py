@@ -167,7 +167,7 @@ def test_page_reaches_what_was_cut_off(opened, tree_page):
 @pytest.fixture
 def mapped(opened, tree_page):
     "The page with the map, what is on the map, and a function that tells where a dot is on the screen"
-    opened.click("text=Map")
+    opened.click('text="Map"')
     opened.wait_for_selector(".island", state="attached")
     opened.wait_for_function("document.querySelector('.sea canvas').width > 300 || devicePixelRatio < 1")
     seen, box = document_map(Reader(tree_page[1], tree_page[2])), opened.locator(".sea").bounding_box()
@@ -653,6 +653,13 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         assert ids() == [""]
         here.locator(".row .fold").first.click()
         assert len(ids()) > 3                                             # the topics of the first level of the outline
+        here.get_by_role("button", name="Map", exact=True).click()
+        here.locator(".island >> nth=5").wait_for()
+        here.locator(".island >> nth=5").focus()
+        page.keyboard.press("Enter")
+        named = here.locator(".island >> nth=5").get_attribute("aria-label")
+        page.wait_for_function("named => named.startsWith(document.querySelector('.nmf2 h2').textContent)", arg=named)
+        here.screenshot(path=tmp_path/"map.png")
         here.locator("text=All splits").click()
         here.locator("text=fold all >> nth=1").click()
         here.locator(".row .fold").first.click()
