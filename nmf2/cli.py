@@ -180,8 +180,8 @@ def node_rows(
     for id in sorted(tree.nodes):
         node, i = tree.nodes[id], number.get(id)
         flat = (None, None) if i is None or not has_flat else (int((topics.flat == i).sum()), words[i])
-        yield (in_table(id), in_table(id[:-1]) if id else None, i, len(id), level.get(id), node.size, len(node.outliers),
-               round(float(node.score), 6), tree.title(node), ", ".join(tree.top_terms(node, n=n_terms)),
+        yield (in_table(id), in_table(id[:-1]) if id else None, i, len(id), level.get(id), node.size,
+               len(node.outliers), round(float(node.score), 6), tree.title(node), ", ".join(tree.top_terms(node, n=n_terms)),
                *(flat if has_flat else ()))
 
 def node_columns(
@@ -573,7 +573,8 @@ def numbers(
     "Whole numbers with commas between."
     try: return sorted({int(part) for part in text.split(",")})
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be whole numbers with commas between, such as 6,20, got {text!r:.60}") from None
+        said = f"must be whole numbers with commas between, such as 6,20, got {text!r:.60}"
+        raise argparse.ArgumentTypeError(said) from None
 
 # %% ../nbs/70_cli.ipynb #df76abbd
 def count_or_share(

@@ -478,10 +478,11 @@ def document_map(
     most:int=20_000,    # documents shown
     n_islands:int=200,  # topics shown, at most
     length:int=72,      # letters of the beginning of each text
-)->dict:                # islands: [[node, x, y, radius, group], ...]; of each dot its row, island, x, y, words, beginning
+)->dict:                # islands: [[node, x, y, radius, group], ...]; row, island, x, y, words, beginning of each dot
     "Where topics and documents are on a map."
     tree = reader.tree
-    leaves, broad = tree.leaves(min(tree.n_leaves, n_islands)), tree.leaves((reader.levels or [min(6, tree.n_leaves)])[0])
+    leaves = tree.leaves(min(tree.n_leaves, n_islands))
+    broad = tree.leaves((reader.levels or [min(6, tree.n_leaves)])[0])
     groups = [next((k for k, node in enumerate(broad) if leaf.id.startswith(node.id)), 0) for leaf in leaves]
     land = islands([leaf.size for leaf in leaves], nearness(tree, leaves), groups)
     hard, sure = tree.labels(len(leaves)), np.zeros(tree.n_docs)

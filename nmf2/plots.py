@@ -385,7 +385,9 @@ def plot_outline(
     for node, depth in rows:
         x, end, y = left[depth], not children[node.id], middle[node.id]
         color = hue[node.id] if node.id else FAINT
-        for child in children[node.id]: _stem(ax, x, left[depth+1], y, middle[child], tree[child].size/tree[""].size, hue[child])
+        for child in children[node.id]:
+            share = tree[child].size/max(tree[""].size, 1)
+            _stem(ax, x, left[depth+1], y, middle[child], share, hue[child])
         box = x, row[node.id][0] - .5, wide if end else left[depth+1] - .14, row[node.id][1] + .5
         _label(ax, box, tree, node, n_terms, size=8.5, least=5.5, color=INK, edge=color, fill=tint(color, .85))
     return ax
@@ -696,7 +698,7 @@ def plot_map(
 # %% ../nbs/50_plots.ipynb #9bb0b1b7
 def _sea(ax, land, n_rows):
     "Axes around some islands, with so many rows below; the limits of the islands, and how many points a unit is"
-    low, high = (np.array([(land.place + sign*land.radius[:,None]) for sign in (-1, 1)][k]) for k in (0, 1))
+    low, high = (land.place + sign*land.radius[:,None] for sign in (-1, 1))
     (x0, y0), (x1, y1) = low.min(0) - .03, high.max(0) + .03
     bottom = y0 - .16*n_rows - .03*bool(n_rows)
     inches = np.clip(1.15*np.sqrt(len(land.radius)), 4, 9)/max(x1 - x0, y1 - bottom)
