@@ -377,20 +377,28 @@ def plot_outline(
     _checked(tree, None, ax, n_terms=n_terms)
     rows = [(tree[""], 0)] + [(node, depth + 1) for node, depth in outline_rows(tree, levels)]
     row, children = _places_in_outline(rows)
-    hue, n_rows = branches(tree), max(last for _, last in row.values()) + 1
+    hue, n_rows = _hues_of_tops(rows), max(last for _, last in row.values()) + 1
     left = [0, *(.62 + np.arange(max(depth for _, depth in rows)))]
     wide = left[-1] + 1.3                                                   # there are no lines behind the last column
     ax = _axes(ax, min(2.4*wide, 14), .21*n_rows + .2, (-.02, wide), (n_rows - .5, -.5))
     middle = {id: (first + last)/2 for id, (first, last) in row.items()}
     for node, depth in rows:
         x, end, y = left[depth], not children[node.id], middle[node.id]
-        color = hue[node.id] if node.id else FAINT
+        color = hue[node.id]
         for child in children[node.id]:
             share = tree[child].size/max(tree[""].size, 1)
             _stem(ax, x, left[depth+1], y, middle[child], share, hue[child])
         box = x, row[node.id][0] - .5, wide if end else left[depth+1] - .14, row[node.id][1] + .5
         _label(ax, box, tree, node, n_terms, size=8.5, least=5.5, color=INK, edge=color, fill=tint(color, .85))
     return ax
+
+def _hues_of_tops(rows):
+    "A hue for each node of an outline: that of its topic on the first level"
+    out, k = {"": FAINT}, -1
+    for node, depth in rows[1:]:
+        k += depth == 1
+        out[node.id] = HUES[k%len(HUES)]
+    return out
 
 def _stem(ax, x0, x1, y0, y1, share, color):
     "A line from a node to a child, as wide as the child's share of all documents"

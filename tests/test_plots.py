@@ -251,6 +251,15 @@ def test_outline_has_the_topics_of_its_levels():
     assert shown(tree.plot(5).figure) == shown(plot_tree(tree, 5).figure) and shown(plot(tree, levels=(2,)).figure) == shown(plot_outline(tree, (2,)).figure)
 
 
+def test_a_broad_topic_and_what_is_in_it_have_one_color():
+    tree = grown(9)
+    ax = plot_outline(tree, (2, 9))
+    edges = {text.get_text().split("(")[-1]: text.frame.get_edgecolor()[:3] for text in words_in_place(ax.figure)}
+    for hue, top in zip(HUES, sorted(tree.leaves(2), key=lambda node: -node.size)):
+        for node in [top, *(leaf for leaf in tree.leaves() if leaf.id.startswith(top.id))]:
+            if sum(other.size == node.size for other in tree) == 1: assert_allclose(edges[f"{node.size:,})"], to_rgb(hue))
+
+
 def test_lines_of_the_outline_lead_from_parents_to_children():
     tree = grown(7)
     ax = plot_outline(tree, (3, 7))
