@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['STEPS', 'STYLE', 'SCRIPT', 'PAGE', 'PAGE_STYLE', 'Reader', 'Column', 'overview', 'confidence', 'document', 'details',
-           'find', 'static', 'index', 'keywords', 'document_map', 'first_view', 'titles', 'contents', 'policy', 'page',
-           'to_html']
+           'find', 'static', 'index', 'keywords', 'on_map', 'map_words', 'document_map', 'first_view', 'titles',
+           'contents', 'policy', 'page', 'to_html']
 
 # %% ../nbs/50_page.ipynb #ef78995f
 import base64
@@ -428,20 +428,20 @@ def _drawn(reader, leaves, place):
     return reader.shares @ place[number]
 
 # %% ../nbs/50_page.ipynb #d944af80
-def _counts(reader, length):
-    "Counts of the tree's words in the documents, or None"
+def _counts(reader, rows, length):
+    "Counts of the tree's words in some documents, and the words, or None"
     words = reader.tree.vocab
     if words is None: return None
     if reader.counts is not None:
         counts, names = reader.counts
         column = {str(name): j for j, name in enumerate(names)}
         known = [j for j, word in enumerate(words) if word in column]
-        return counts[:,[column[words[j]] for j in known]].tocsr(), words[known]
+        return counts[rows][:,[column[words[j]] for j in known]].tocsr(), words[known]
     if reader.texts is None: return None
     longest = min(max(len(word.split()) for word in words), 3)
     counter = TermCounter(vocabulary=dict(zip(words, range(len(words)))), ngram_range=(1, longest),
                           lowercase=all(word == word.lower() for word in words))
-    return counter.transform([reader.text(i, length) for i in range(reader.tree.n_docs)]).tocsr(), words
+    return counter.transform([reader.text(i, length) for i in rows]).tocsr(), words
 
 def keywords(
     reader,            # a `Reader`
@@ -449,13 +449,12 @@ def keywords(
     n:int=6,           # words for each, at most
     length:int=2000,   # letters of each text that are looked at
 )->tuple:              # words; numbers of those of each document, best first
-    "Words that are frequent in a document and rare elsewhere."
-    found = _counts(reader, length)
+    "Words that are frequent in a document and rare in the others."
+    found = _counts(reader, rows, length) if len(rows) else None
     if found is None: return [], [[] for _ in rows]
     counts, words = found
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     rare = np.log(counts.shape[0]/np.maximum(df, max(counts.shape[0]/30, 1)))          # below one in thirty: the same
-    counts = counts[rows]
     terms, of = counts.indices, np.repeat(np.arange(len(rows)), np.diff(counts.indptr))
     order = np.lexsort((terms, -df[terms], -(np.log1p(counts.data)*rare[terms]).round(6), of))
     first = order[np.arange(len(order)) - counts.indptr[of] < n]
@@ -473,12 +472,28 @@ def _coordinates(land, spots, size=4000):
     def right_down(xy): return whole(np.stack([xy[:,0] - start[0], end[1] - xy[:,1]], 1))
     return right_down(land.place), whole(land.radius), right_down(spots), whole(end - start)
 
+def on_map(
+    tree,              # a `Tree`
+    most:int=20_000,   # documents shown
+)->np.ndarray:         # row numbers, ascending
+    "The documents on the map: those that are in a topic, or some of them, evenly chosen."
+    rows = np.flatnonzero(tree.labels() >= 0)
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+
+def map_words(
+    reader,             # a `Reader`
+    most:int=20_000,    # documents shown
+)->dict:                # words, and keys: the numbers of each document's
+    "Words of the documents on the map."
+    words, numbers = keywords(reader, on_map(reader.tree, most))
+    return dict(words=words, keys=numbers)
+
 def document_map(
     reader,             # a `Reader`
     most:int=20_000,    # documents shown
     n_islands:int=200,  # topics shown, at most
     length:int=72,      # letters of the beginning of each text
-)->dict:                # islands: [[node, x, y, radius, group], ...]; row, island, x, y, words, beginning of each dot
+)->dict:                # islands: [[node, x, y, radius, group], ...]; row, island, x, y, beginning of each dot
     "Where topics and documents are on a map."
     tree = reader.tree
     leaves = tree.leaves(min(tree.n_leaves, n_islands))
@@ -487,15 +502,13 @@ def document_map(
     land = islands([leaf.size for leaf in leaves], nearness(tree, leaves), groups)
     hard, sure = tree.labels(len(leaves)), np.zeros(tree.n_docs)
     for leaf in leaves: sure[leaf.docs] = confidence(reader, leaf, leaf.docs)
-    rows = np.flatnonzero(hard >= 0)
-    if len(rows) > most: rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+    rows = on_map(tree, most)
     spots = dots(land, hard[rows], sure[rows], _drawn(reader, leaves, land.place)[rows])
     places, radii, spots, (width, height) = _coordinates(land, spots)
-    words, numbers = keywords(reader, rows)
     x, y = np.reshape(spots, (-1, 2)).T.tolist()
     return dict(width=width, height=height, rows=rows.tolist(), island=hard[rows].tolist(), x=x, y=y,
                 islands=[[leaf.id, *place, r, group] for leaf, place, r, group in zip(leaves, places, radii, groups)],
-                words=words, keys=numbers, begins=[beginning(reader.text(i, 2*length), length) for i in rows])
+                begins=[beginning(reader.text(i, 2*length), length) for i in rows])
 
 # %% ../nbs/50_page.ipynb #586c9b3a
 def first_view(
@@ -575,7 +588,7 @@ def page(
         style=STYLE + PAGE_STYLE,
         still=reader.tree.to_fragment(ids=reader.ids),
         contents=_as_data(shown),
-        map=_as_data(document_map(reader)),
+        map=_as_data(document_map(reader) | map_words(reader)),
         script=SCRIPT + PAGE)
 
 # %% ../nbs/50_page.ipynb #bce7158e

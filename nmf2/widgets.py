@@ -12,7 +12,7 @@ import anywidget
 import traitlets
 
 from .formats import write_table
-from .page import SCRIPT, STYLE, Reader, document_map, first_view, page, static, titles
+from .page import SCRIPT, STYLE, Reader, document_map, first_view, map_words, page, static, titles
 from .tree import in_table, shortened
 
 # %% ../nbs/51_widgets.ipynb #dcb9e722
@@ -100,6 +100,7 @@ ASKED = {"details": lambda explorer, id, n=None: explorer.reader.details(id, n o
          "find": lambda explorer, query: explorer.reader.find(query),
          "text": lambda explorer, i: explorer.reader.text(int(i)),
          "map": lambda explorer: seen_map(explorer.reader),
+         "words": lambda explorer: map_words(explorer.reader),
          "documents": lambda explorer, rows: [[i, explorer.reader.placed(i)] for i in rows],
          "rename": lambda explorer, id, name: explorer.rename(id, name),
          "save": lambda explorer, what: explorer.file(what)}

@@ -12,7 +12,7 @@ import pytest
 
 from nmf2.data import load, planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.page import Reader, document_map
+from nmf2.page import Reader, document_map, map_words
 from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline, text_pipeline
 from nmf2.widgets import TreeExplorer
@@ -170,7 +170,8 @@ def mapped(opened, tree_page):
     opened.click('text="Map"')
     opened.wait_for_selector(".island", state="attached")
     opened.wait_for_function("document.querySelector('.sea canvas').width > 300 || devicePixelRatio < 1")
-    seen, box = document_map(Reader(tree_page[1], tree_page[2])), opened.locator(".sea").bounding_box()
+    reader = Reader(tree_page[1], tree_page[2])
+    seen, box = document_map(reader) | map_words(reader), opened.locator(".sea").bounding_box()
     k = min((box["width"] - 12)/seen["width"], (box["height"] - 12)/seen["height"])
     def spot(x, y): return (box["x"] + (box["width"] - k*seen["width"])/2 + k*x, box["y"] + (box["height"] - k*seen["height"])/2 + k*y)
     return opened, seen, spot
@@ -662,6 +663,13 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         page.keyboard.press("Enter")
         named = here.locator(".island >> nth=5").get_attribute("aria-label")
         page.wait_for_function("named => named.startsWith(document.querySelector('.nmf2 h2').textContent)", arg=named)
+        sea = here.locator(".sea").bounding_box()
+        left, top, right, bottom = sea["x"] + 5, sea["y"] + 5, sea["x"] + sea["width"]/2, sea["y"] + sea["height"] - 5
+        page.mouse.move(left, top)
+        page.mouse.down()
+        for corner in ((right, top), (right, bottom), (left, bottom)): page.mouse.move(*corner)
+        page.mouse.up()
+        here.locator("text=Words that tell them from the others").wait_for()
         here.screenshot(path=tmp_path/"map.png")
         here.locator("text=All splits").click()
         here.locator("text=fold all >> nth=1").click()

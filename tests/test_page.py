@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from nmf2.data import Corpus, planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.page import Reader, _column, _drawn, confidence, document_map, first_view, index, keywords, page, titles, to_html
+from nmf2.page import Reader, _column, _drawn, confidence, document_map, first_view, index, keywords, map_words, page, titles, to_html
 from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline
 
@@ -237,7 +237,7 @@ def test_page_is_whole_and_safe(planted):
 def test_map_has_every_document_in_its_island(planted):
     corpus, tree = planted
     reader = Reader(tree, corpus)
-    seen = json.loads(json.dumps(document_map(reader), allow_nan=False))
+    seen = json.loads(json.dumps(document_map(reader) | map_words(reader), allow_nan=False))
     assert [island[0] for island in seen["islands"]] == [leaf.id for leaf in tree.leaves()]
     assert seen["rows"] == np.flatnonzero(tree.labels() >= 0).tolist() and seen["island"] == tree.labels()[seen["rows"]].tolist()
     middle, radius = np.array([island[1:3] for island in seen["islands"]]), np.array([island[3] for island in seen["islands"]])
@@ -273,11 +273,13 @@ def test_words_of_documents_by_hand():
     texts = ["apple Apple pear", "pear plum", "plum pear", "pear fig"]
     tree = HierNMF2(2, max_outliers=None).fit(np.array([[2., 1, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 1, 0, 1]])).tree_
     tree.vocab = ["apple", "pear", "plum", "fig"]
-    words, numbers = keywords(Reader(tree, texts), np.array([0, 1, 3]), n=1)
-    assert [[words[j] for j in row] for row in numbers] == [["apple"], ["plum"], ["fig"]]
+    words, numbers = keywords(Reader(tree, texts), np.arange(4), n=1)
+    assert [[words[j] for j in row] for row in numbers] == [["apple"], ["plum"], ["plum"], ["fig"]]
     counted = Corpus(X=np.array([[1, 2, 0], [1, 0, 1], [1, 0, 1], [1, 0, 0]]), vocab=["pear", "apple", "other"])
-    words, numbers = keywords(Reader(tree, counted), np.arange(2), n=2)
-    assert [[words[j] for j in row] for row in numbers] == [["apple", "pear"], ["pear"]]
+    words, numbers = keywords(Reader(tree, counted), np.arange(4), n=2)
+    assert [[words[j] for j in row] for row in numbers] == [["apple", "pear"], ["pear"], ["pear"], ["pear"]]
+    words, numbers = keywords(Reader(tree, counted), np.array([2, 0]), n=1)
+    assert [[words[j] for j in row] for row in numbers] == [["pear"], ["apple"]]
     tree.vocab = None
     assert keywords(Reader(tree, texts), np.arange(4)) == ([], [[]]*4)
 
@@ -286,7 +288,7 @@ def test_map_of_many_documents_and_topics_shows_some(planted):
     seen = document_map(Reader(planted[1], planted[0]), most=50, n_islands=4)
     assert len(seen["rows"]) == len(seen["x"]) == 50 and len(seen["islands"]) == 4
     assert set(seen["island"]) == {0, 1, 2, 3} and len(set(seen["rows"])) == 50
-    assert document_map(Reader(planted[1]))["words"] == [] and set(document_map(Reader(planted[1]))["begins"]) == {""}
+    assert map_words(Reader(planted[1]), 7) == dict(words=[], keys=[[]]*7) and set(document_map(Reader(planted[1]))["begins"]) == {""}
 
 
 def test_page_fetches_nothing(planted):

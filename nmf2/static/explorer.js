@@ -478,6 +478,8 @@ function explore(place, host) {
 
   async function drawPicked(about, many = 15) {
     const dots = picked
+    if (!about.keys) fill(body, make('p', {class: 'soft'}, 'Reading the documents on the map …'))
+    if (!about.keys) Object.assign(about, await asked('words'))
     const first = map.fromTheMiddle(dots).slice(0, many)
     const found = await asked(
       'documents',
@@ -485,7 +487,7 @@ function explore(place, host) {
     )
     if (dots !== picked || naming) return
     drawn = undefined
-    const words = tellingWords(about, dots)
+    const words = about.keys ? tellingWords(about, dots) : []
     const pattern = words.length ? patternOfWords(words.map(word => word[0])) : null
     const one = ([i, told]) => doc(told, i, notes([title(told.way)], sure(told.sure)), pattern)
     const more = make('button', {onclick: () => drawPicked(about, 4 * many)}, 'more documents')

@@ -173,7 +173,8 @@ function drawMap(map, {hueOf, told, choose, pick}) {
   function showTip(i, [px, py] = []) {
     tip.hidden = i < 0
     if (i < 0) return
-    const begins = map.begins[i] || map.keys[i].map(j => map.words[j]).join(', ')
+    const keys = map.keys?.[i] || []
+    const begins = map.begins[i] || keys.map(j => map.words[j]).join(', ')
     const topic = told(map.islands[map.island[i]][0]).title
     fill(tip, make('b', {}, map.names[i]), make('span', {}, topic), make('span', {class: 'soft'}, begins))
     const [wide, high] = [element.clientWidth, element.clientHeight]

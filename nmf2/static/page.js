@@ -88,6 +88,7 @@ function pageHost(all, readMap = () => inPage('map')) {
     },
     text: i => all.documents[i]?.text || '',
     map: () => ({...map(), names: map().rows.map(i => short(ids[i], 100))}),
+    words: () => map(),
     documents: rows => rows.map(i => [i, placed(i)]),
     rename: () => {
       unsaved = true
