@@ -117,6 +117,7 @@ class TopicTree(BaseEstimator):
     - `documents_`: what became of the documents, and why words were left out
     - `pipeline_`: the steps from documents to weights
     - `start_` str: the start that was kept; `criteria_` dict: what each start came to
+    - `expected_`: what to expect of new documents, as `nmf2.answers` found it
     """
     def __init__(self,
         n_topics:int=20,              # leaves wanted
@@ -297,6 +298,8 @@ def fit(model,
     model.tree_, model.start_, model.criteria_ = topic_tree(X, model.n_topics, model.vocab_, model.init,
                                                             model.moves_max_iter, seed, model.verbose)
     if texts is not None: model.tree_.headings = find_headings(model.tree_, phrases=_phrases(model, texts))
+    from nmf2.answers import expected_of
+    model.expected_ = expected_of(X, model.tree_, model.pipeline_["trim"])
     _tell(model)
     return model
 
@@ -423,3 +426,23 @@ def name(model,
     "Name the nodes of the tree by a function of their words and typical documents."
     texts, *_ = (None,) if model.given_ is None else _given(model.given_)
     name_nodes(model.tree_, function, texts, **options)
+
+# %% ../nbs/25_topictree.ipynb #19689c4b
+@patch_to(TopicTree)
+def save(model,
+    path,                    # file to write; by custom *.nmf2
+    keep_texts:bool=False,   # with the texts of the fit, to be shown by the loaded model?
+):
+    "Write the model to a file that `TopicTree.load` reads."
+    from nmf2.topicfile import write_model
+    write_model(model, path, keep_texts)
+
+@patch_to(TopicTree, staticmethod)
+def load(
+    path,                  # a file written by `TopicTree.save`
+    tokenizer=None,        # the function that cuts texts into words, if the fit had one: no file can keep it
+    max_ratio:float=200,   # how many times its size the file may unpack to
+):                         # a fitted `TopicTree`
+    "The model saved in a file."
+    from nmf2.topicfile import read_model
+    return read_model(path, tokenizer, max_ratio)
