@@ -22,7 +22,7 @@ from .data import LEVELS, Corpus
 from .topictree import Documents, TopicTree
 from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_weights, from_json, json_room,
                            member, packed, read_array, read_arrays, read_file, sound, tree_of, write_arrays)
-from .weighting import NormalizedCut, TfIdf, TrimVocabulary, check_limits, check_tau, trim_mask
+from .weighting import NORMS, NormalizedCut, TfIdf, TrimVocabulary, check_limits, check_tau, trim_mask
 
 # %% ../nbs/25_topicfile.ipynb #d2675035
 def _plain(value):
@@ -168,7 +168,7 @@ def packed_model(
                  tokenizer=cannot_be_kept(model).get("tokenizer"),
                  unknown=model.expected_.unknown, history=list(getattr(model, "history", [])))
     if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")
-    return dict(model=as_json(about), nearness=model.expected_.nearness, sizes=model.expected_.sizes,
+    return dict(model=as_json(about), focus=model.expected_.focus, sizes=model.expected_.sizes,
                 **_weights(model, columns), **arrays)
 
 # %% ../nbs/25_topicfile.ipynb #2d0816a7
@@ -180,7 +180,8 @@ def _check_about(about):
                             history=list), dict(history=dict))
     for name, kind in dict(names=str, tokenizer=str, stop_words=list).items():
         sound(_is_or_none(about.get(name), kind), f"{name} is something else")
-    sound(about["names"] in (None, *SOURCES) and (about["names"] or about["counts"]), "there are no words")
+    sound(about["names"] in ((None, *SOURCES) if about["counts"] else ("matrix",)), "words come from elsewhere")
+    sound(not about["counts"] or about["stop_words"] is None, "there are stop words for counts")
     check_types(about["kept"], dict(report=str, titles=bool, levels=int, name=str))
     sound(about["kept"].get("texts") in (None, "corpus", "list"), "texts are something else")
     sound(0 <= about["kept"]["levels"] <= LEVELS, "labels have too many levels")
@@ -194,6 +195,8 @@ def _check_weights_said(weights):
     sound(len(weights["limits"]) == 2, "there are not two limits")
     check_limits(*weights["limits"])
     sound(weights["dtype"] in ("float32", "float64"), "the weights are of another type")
+    check_types(weights["tfidf"], dict(sublinear_tf=bool, use_idf=bool, add_one=bool))
+    sound(weights["tfidf"].get("norm") in (None, *NORMS), "documents are of an unknown length")
     check_tau(weights.get("tau"))
     check_number("mean_degree", weights.get("mean_degree"), 0, whole=False, above=True, high=LARGEST)
     sound(len(weights["gone"]) == 4 and min(weights["gone"]) >= 0, "there are not four numbers of words left out")
@@ -204,11 +207,12 @@ def _check_arrays(about, arrays, tree):
     sound(tree.leaf_topics is not None, "the tree has no topics that documents can be compared with")
     support, df = arrays["support"], arrays["df"]
     sound((support <= 1).all() and support.sum(dtype=int) == tree.n_terms, "other words stay than the tree has")
-    sound(len(df) == len(support) and (df >= 0).all() and (df <= tree.n_docs).all(), "words are in impossible numbers of documents")
+    good = len(df) == len(support) and (df >= 0).all() and (df <= tree.n_docs).all()
+    sound(good and (trim_mask(df, tree.n_docs, *about["weights"]["limits"])[0] == support).all(), "words stay in other numbers of documents")
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)
-    near, sizes = arrays["nearness"], arrays["sizes"]
-    good = len(near) and near[0] >= 0 and near[-1] <= 1 + 1e-3 and (near[1:] >= near[:-1]).all()
-    sound(good, "the nearness of documents is not ascending from 0 to 1")
+    focus, sizes = arrays["focus"], arrays["sizes"]
+    good = len(focus) and focus[0] >= 0 and focus[-1] <= 1.001*tree.n_leaves and (focus[1:] >= focus[:-1]).all()
+    sound(good, "the focus of documents is not ascending from 0 to the number of topics")
     good = len(sizes) == tree.n_leaves and (sizes >= 0).all() and sizes.sum() <= tree.n_docs
     sound(good, "the sizes of leaves to be expected are impossible")
     for name in ("wordless", "topicless"): check_rows(arrays[name], tree.n_docs, f"{name} documents")
@@ -319,7 +323,7 @@ def unpacked_model(
     model.tree_, model.start_, model.criteria_ = tree, about["start"], about["criteria"]
     model.n_topics_, model.labels_, model.components_ = tree.n_leaves, tree.labels(), tree.leaf_topics.T
     model.documents_ = Documents(tree.n_docs, arrays["wordless"], arrays["topicless"], about["kept"]["report"])
-    model.expected_ = Expected(arrays["nearness"], arrays["sizes"], about["unknown"])
+    model.expected_ = Expected(arrays["focus"], arrays["sizes"], about["unknown"])
     model.history = about["history"]
     return model
 
@@ -340,7 +344,7 @@ def write_model(
 
 def _kinds(about):
     "The arrays that a file should have, as for `read_arrays`"
-    kinds = dict(support="u", df="i", idf="f", sum="f", nearness="f", sizes="i", wordless="i", topicless="i")
+    kinds = dict(support="u", df="i", idf="f", sum="f", focus="f", sizes="i", wordless="i", topicless="i")
     texts = dict(words=about["names"], ids=about["kept"]["titles"], texts=about["kept"]["texts"], labels=about["kept"]["levels"])
     for name in (name for name, there in texts.items() if there): kinds |= {name: "u", name + "_ends": "i"}
     return {name: (kind, 0) for name, kind in kinds.items()}

@@ -27,7 +27,7 @@ from .nnls import heaviest, memberships, unit
 from .order import own_order, sorted_by
 from .regroup import regroup
 from .tree import as_words, in_table
-from .weighting import WORDS, count_pipeline, text_pipeline
+from .weighting import WORDS, count_pipeline, known_names, text_pipeline
 
 # %% ../nbs/25_topictree.ipynb #67925222
 STARTS = "bisection", "mndcg", "error"
@@ -194,7 +194,7 @@ def _as_in_fit(model, documents):
     if of_texts != (texts is not None):
         raise ValueError(f"documents must be {'texts' if of_texts else 'counts'}, as those of the fit were")
     if of_texts: return check_texts(texts)
-    known = model.pipeline_["trim"].vocab
+    known = known_names(model.pipeline_["trim"])
     return counts if words is None or known is None else _in_order(counts, words, known)
 
 # %% ../nbs/25_topictree.ipynb #fa16843a
