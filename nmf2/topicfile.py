@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .answers import Expected
+from .answers import Expected, known_columns
 from .core import check_number
 from .counting import TermCounter, check_options, stop_list
 from .data import LEVELS, Corpus
@@ -103,7 +103,7 @@ def _columns(model):
     "Which columns of the counts go into a file"
     trim = model.pipeline_["trim"]
     if "count" not in model.pipeline_.named_steps: return np.arange(len(trim.df_))
-    return np.flatnonzero(trim_mask(trim.df_, trim.n_docs_, trim.min_df, 1.)[0])
+    return np.flatnonzero(known_columns(trim))
 
 SOURCES = "vocab", "frame", "matrix"     # where names of columns may come from
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['STARTS', 'COUNTING', 'REMEDIES', 'clusterings', 'Best', 'best_start', 'sums_of', 'Topics', 'fitted_topics',
-           'TopicTree', 'Grown', 'topic_tree', 'Documents']
+           'TopicTree', 'in_order', 'as_in_fit', 'Grown', 'topic_tree', 'Documents']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import warnings
@@ -178,24 +178,33 @@ def _pipeline(est, texts, counts, vocab):
     return text_pipeline(**{name: getattr(est, name) for name in COUNTING}, **common, verbose=est.verbose)
 
 # %% ../nbs/25_topictree.ipynb #38a5b5dd
-def _in_order(counts, words, known):
-    "Counts of some words in the places of the known ones; words that are not known are left out"
+def in_order(
+    counts,   # counts of words, (n_docs, n_words)
+    words,    # the words of the columns, (n_words,)
+    known,    # the words of the fit, (n_known,)
+):            # (n_docs, n_known)
+    "Counts of some words in the places of the known ones; words that are not known are left out."
     if len(words) == len(known) and np.array_equal(words, known): return counts
     place = {word: j for j, word in enumerate(known)}
     pairs = np.array([(i, place[word]) for i, word in enumerate(words) if word in place], np.intp).reshape(-1, 2)
-    if not len(pairs): raise ValueError("documents must have some words of those of the fit, and they have none")
     moves = sp.csr_array((np.ones(len(pairs), counts.dtype), pairs.T), shape=(len(words), len(known)))
     return sp.csr_array(counts) @ moves
 
-def _as_in_fit(model, documents):
-    "New documents as they go into the pipeline of a fitted model"
+def as_in_fit(
+    model,       # a fitted `TopicTree`
+    documents,   # as for its `predict`
+):               # a list of texts, or counts
+    "New documents as they go into the pipeline of a fitted model."
     texts, counts, words = _given(documents)
     of_texts = "count" in model.pipeline_.named_steps
     if of_texts != (texts is not None):
         raise ValueError(f"documents must be {'texts' if of_texts else 'counts'}, as those of the fit were")
     if of_texts: return check_texts(texts)
     known = known_names(model.pipeline_["trim"])
-    return counts if words is None or known is None else _in_order(counts, words, known)
+    if words is None or known is None: return counts
+    if not set(words).intersection(known):
+        raise ValueError("documents must have some words of those of the fit, and they have none")
+    return in_order(counts, words, known)
 
 # %% ../nbs/25_topictree.ipynb #fa16843a
 class Grown(NamedTuple):
@@ -330,15 +339,20 @@ def fit_predict(model,
 def _weighted(model, documents):
     "The weighted matrix of new documents"
     check_is_fitted(model)
-    return model.pipeline_.transform(_as_in_fit(model, documents))
+    return model.pipeline_.transform(as_in_fit(model, documents))
 
 @patch_to(TopicTree)
 def predict(model,
     documents,         # as for `fit`
     n:int|None=None,   # numbers of the topics when there are so few; None for all
+    reject=False,      # −1 for documents that are like none of the fit, too? True, or the share of the fit's that would be
 )->np.ndarray:         # (n_docs,)
     "The topic that each document has most of, −1 for documents without a known word."
-    return model.tree_.predict(_weighted(model, documents), n)
+    X = _weighted(model, documents)
+    if reject is False: return model.tree_.predict(X, n)
+    from nmf2.answers import judge
+    judged = judge(model, X, n, reject)
+    return np.where(judged.rejected, -1, judged.labels)
 
 @patch_to(TopicTree)
 def transform(model,
@@ -364,6 +378,39 @@ def get_feature_names_out(model,
     "Names for the columns of `transform`."
     check_is_fitted(model)
     return np.array([f"topictree_{k}" for k in range(model.n_topics_)], object)
+
+# %% ../nbs/25_topictree.ipynb #18274058
+@patch_to(TopicTree)
+def path(model,
+    documents,         # one text, or as for `predict`
+    n:int|None=None,   # in the tree with so many leaves; None for all
+)->list:               # of (node, share) from the root to the topic; of a list for each document if there are several
+    "The way of new documents through the tree, with how much of each node is in them; empty without a known word."
+    from nmf2.answers import paths
+    found = paths(model, [documents] if isinstance(documents, str) else documents, n)
+    return found[0] if isinstance(documents, str) else found
+
+@patch_to(TopicTree)
+def answers(model,
+    documents,         # as for `predict`
+    n:int|None=None,   # in the tree with so many leaves; None for all
+    reject:float=.01,  # share of the fit's documents that would be rejected
+    plain:bool=False,  # a list of dictionaries that JSON can hold, also where pandas is there?
+):                     # a pandas data frame if pandas is there
+    "A row for each new document: topic, path, title, shares, confidence, and whether it is like none of the fit."
+    from nmf2.answers import answer_table
+    return answer_table(model, documents, n, reject, plain)
+
+@patch_to(TopicTree)
+def drift(model,
+    documents,         # as for `predict`
+    n:int|None=None,   # in the tree with so many leaves; None for all
+    reject:float=.01,  # share of the fit's documents that would be rejected
+    n_words:int=20,    # unknown words to name
+):                     # a `Drift`: print it
+    "How new documents differ from those of the fit: unknown words, documents like none, topics that grow and shrink."
+    from nmf2.answers import drift_of
+    return drift_of(model, documents, n, reject, n_words)
 
 # %% ../nbs/25_topictree.ipynb #c590d490
 @patch_to(TopicTree)
