@@ -12,6 +12,7 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -113,7 +114,7 @@ def _weights_and_focus(X, Ht):
     "Weights of documents in all topics, and their focus"
     Ht = Ht.astype(np.float64)
     docs, G = Rows(X), Ht.T @ Ht
-    W, focus = np.empty((len(docs.X) if not docs.sparse else docs.shape[0], Ht.shape[1]), X.dtype), np.empty(docs.shape[0])
+    W, focus = np.empty((X.shape[0], Ht.shape[1]), X.dtype), np.empty(X.shape[0])
     for lo in range(0, len(W), STEP):
         R = docs.times(Ht, lo, lo + STEP)
         W[lo:lo+STEP], focus[lo:lo+STEP] = nnls(G, R), focus_of(R)
@@ -202,7 +203,6 @@ def count_new(
     documents,         # as for its `predict`
 )->Counted:
     "Counts of new documents in the columns of the fit, and what is not known in them."
-    import scipy.sparse as sp
     counts, words = _all_words(model, documents)
     trim = model.pipeline_["trim"]
     names, known = known_names(trim), known_columns(trim)
