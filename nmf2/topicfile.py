@@ -20,8 +20,8 @@ from .core import check_number
 from .counting import TermCounter, check_options, stop_list
 from .data import LEVELS, Corpus
 from .topictree import Documents, TopicTree
-from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_weights, from_json, json_room,
-                           member, packed, read_array, read_arrays, read_file, sound, tree_of, write_arrays)
+from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_weights, from_json,
+                           json_room, member, packed, read_array, read_arrays, read_file, sound, tree_of, write_arrays)
 from .weighting import NORMS, NormalizedCut, TfIdf, TrimVocabulary, check_limits, check_tau, trim_mask
 
 # %% ../nbs/25_topicfile.ipynb #d2675035
@@ -67,7 +67,8 @@ def settings_of(
 )->dict:      # by name
     "The parameters of a model, as JSON has them; None for what can't be kept."
     given = model.get_params(deep=False) | dict.fromkeys(cannot_be_kept(model))
-    if not isinstance(given["stop_words"], (str, type(None))): given["stop_words"] = sorted(stop_list(given["stop_words"]))
+    words = given["stop_words"]
+    if not (words is None or isinstance(words, str)): given["stop_words"] = sorted(stop_list(words))
     return {name: _plain(value) for name, value in given.items()}
 
 # %% ../nbs/25_topicfile.ipynb #81dbd0a1
@@ -96,7 +97,8 @@ def unpacked_texts(
 )->list:
     "The strings in two arrays."
     if n == 0: return []
-    return [part.tobytes().decode("utf-8", "surrogatepass") for part in apart(arrays[name], arrays[name + "_ends"], n, name)]
+    parts = apart(arrays[name], arrays[name + "_ends"], n, name)
+    return [part.tobytes().decode("utf-8", "surrogatepass") for part in parts]
 
 # %% ../nbs/25_topicfile.ipynb #b9fa28ba
 def _columns(model):
@@ -176,8 +178,8 @@ def _is_or_none(value, kind): return value is None or type(value) is kind
 
 def _check_about(about):
     "Stop unless what was JSON has what `packed_model` writes"
-    check_types(about, dict(settings=dict, weights=dict, kept=dict, counts=bool, start=str, criteria=dict, unknown=float,
-                            history=list), dict(history=dict))
+    check_types(about, dict(settings=dict, weights=dict, kept=dict, counts=bool, start=str, criteria=dict,
+                            unknown=float, history=list), dict(history=dict))
     for name, kind in dict(names=str, tokenizer=str, stop_words=list).items():
         sound(_is_or_none(about.get(name), kind), f"{name} is something else")
     sound(about["names"] in ((None, *SOURCES) if about["counts"] else ("matrix",)), "words come from elsewhere")
@@ -208,7 +210,9 @@ def _check_arrays(about, arrays, tree):
     support, df = arrays["support"], arrays["df"]
     sound((support <= 1).all() and support.sum(dtype=int) == tree.n_terms, "other words stay than the tree has")
     good = len(df) == len(support) and (df >= 0).all() and (df <= tree.n_docs).all()
-    sound(good and (trim_mask(df, tree.n_docs, *about["weights"]["limits"])[0] == support).all(), "words stay in other numbers of documents")
+    sound(good, "words are in impossible numbers of documents")
+    stay, _ = trim_mask(df, tree.n_docs, *about["weights"]["limits"])
+    sound((stay == support).all(), "other words stay than are within the limits")
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)
     focus, sizes = arrays["focus"], arrays["sizes"]
     good = len(focus) and focus[0] >= 0 and focus[-1] <= 1.001*tree.n_leaves and (focus[1:] >= focus[:-1]).all()
@@ -228,14 +232,15 @@ def _words_of(about, arrays):
 
 # %% ../nbs/25_topicfile.ipynb #6098313e
 NOTHING = type(None)
-TYPES = dict(n_topics=(int, str), min_df=(int, float), max_df=(int, float), stop_words=(str, list, NOTHING), token_pattern=(str,),
-             tokenizer=(NOTHING,), lowercase=(bool,), ngram_range=(list,), tau=(int, float), init=(list,), moves_max_iter=(int,),
-             random_state=(int, NOTHING), verbose=(bool,))
+TYPES = dict(n_topics=(int, str), min_df=(int, float), max_df=(int, float), stop_words=(str, list, NOTHING),
+             token_pattern=(str,), tokenizer=(NOTHING,), lowercase=(bool,), ngram_range=(list,), tau=(int, float),
+             init=(list,), moves_max_iter=(int,), random_state=(int, NOTHING), verbose=(bool,))
 
 def _with_settings(about, tokenizer):
     "A `TopicTree` with the parameters of a file; those it doesn't know are left out"
     given = {name: value for name, value in about["settings"].items() if name in TYPES}
-    for name, kinds in TYPES.items(): sound(name in given and type(given[name]) in kinds, f"the setting {name} is missing, or something else")
+    for name, kinds in TYPES.items():
+        sound(name in given and type(given[name]) in kinds, f"the setting {name} is missing, or something else")
     for name in ("ngram_range", "init"): given[name] = tuple(given[name])
     if about["tokenizer"]: given["tokenizer"] = Missing(about["tokenizer"]) if tokenizer is None else tokenizer
     return TopicTree(**given)
@@ -253,7 +258,8 @@ def _counter(model, about, words):
 def _trim(about, arrays, words, n_docs):
     "The step that chooses words"
     said, names = about["weights"], None if words is None else np.array(words, object)
-    trim = TrimVocabulary(*said["limits"], dtype=np.dtype(said["dtype"]).type, vocab=names if about["names"] == "vocab" else None)
+    trim = TrimVocabulary(*said["limits"], dtype=np.dtype(said["dtype"]).type,
+                          vocab=names if about["names"] == "vocab" else None)
     trim.n_features_in_, trim.n_docs_ = len(arrays["support"]), n_docs
     trim.support_, trim.df_, trim.empty_docs_ = arrays["support"].astype(bool), arrays["df"], arrays["wordless"]
     trim.n_absent_, trim.n_rare_, trim.n_common_, trim.n_excess_ = said["gone"]
@@ -345,14 +351,16 @@ def write_model(
 def _kinds(about):
     "The arrays that a file should have, as for `read_arrays`"
     kinds = dict(support="u", df="i", idf="f", sum="f", focus="f", sizes="i", wordless="i", topicless="i")
-    texts = dict(words=about["names"], ids=about["kept"]["titles"], texts=about["kept"]["texts"], labels=about["kept"]["levels"])
+    kept = about["kept"]
+    texts = dict(words=about["names"], ids=kept["titles"], texts=kept["texts"], labels=kept["levels"])
     for name in (name for name, there in texts.items() if there): kinds |= {name: "u", name + "_ends": "i"}
     return {name: (kind, 0) for name, kind in kinds.items()}
 
 # %% ../nbs/25_topicfile.ipynb #b34de5db
 def _model_in(archive, limit, tokenizer):
     "The model in an open file"
-    sound("model.npy" in archive.namelist(), "it holds a tree alone, without what new documents need: read that with Tree.load(path)")
+    sound("model.npy" in archive.namelist(),
+          "it holds a tree alone, without what new documents need: read that with Tree.load(path)")
     tree = tree_of(archive, limit)
     about = from_json(read_array(member(archive, "model", json_room(limit)), "u").tobytes(), FORMAT, VERSIONS)
     _check_about(about)
@@ -369,5 +377,6 @@ def read_model(
         raise ValueError(f"tokenizer must be a function of a text, got {tokenizer!r:.60}")
     model = read_file(path, read, "a TopicTree saved by nmf2", "model.save(path)", max_ratio)
     if tokenizer is not model.tokenizer and tokenizer is not None:
-        raise ValueError(f"tokenizer is not needed: the model in {path} cuts texts by its pattern, or was fitted to counts. Leave it out")
+        raise ValueError(f"tokenizer is not needed: the model in {path} cuts texts by its pattern, or was fitted to "
+                         "counts. Leave it out")
     return model

@@ -345,7 +345,7 @@ def _weighted(model, documents):
 def predict(model,
     documents,         # as for `fit`
     n:int|None=None,   # numbers of the topics when there are so few; None for all
-    reject=False,      # −1 for documents that are like none of the fit, too? True, or the share of the fit's that would be
+    reject=False,      # −1 for those that are like none of the fit, too? True, or the share of the fit's that would be
 )->np.ndarray:         # (n_docs,)
     "The topic that each document has most of, −1 for documents without a known word."
     X = _weighted(model, documents)

@@ -305,7 +305,8 @@ def read_about(
     data:bytes,   # JSON
 )->dict:          # with all that `packed` writes, of the right types
     "What the arrays of a tree are about."
-    about = dict(names={}, headings={}, levels=[], has_topics=False) | from_json(data, FORMAT, VERSIONS)   # once there were none
+    once = dict(names={}, headings={}, levels=[], has_topics=False)               # earlier files have none
+    about = once | from_json(data, FORMAT, VERSIONS)
     check_types(about, dict(n_docs=int, splits=list, ids=list, has_split=list, names=dict, headings=dict, levels=list,
                             has_topics=bool), dict(splits=str, ids=str, has_split=bool, levels=int))
     words = about.get("vocab")
