@@ -79,6 +79,12 @@ def test_scaling_wikipedia(quick):
     assert row["peak"] >= row["peak_made"] > row["bytes"] and row["leaves"] == 5
 
 
+def test_predicting(quick):
+    (row,) = quick("predicting")
+    assert {"predict", "judge", "weights", "SciPy, X @ H.T", "scikit-learn, NMF.transform"} <= set(row["a_second"]) and row["topics"] == 8
+    assert all(row["a_second"][name] == round(row["documents"]/s) for name, s in row["seconds"].items())
+
+
 @on_linux
 def test_memory(quick):
     (row,) = quick("memory")
