@@ -47,7 +47,7 @@ class Reader:
         if hasattr(texts, "texts"):                                    # a Corpus
             corpus = texts
             texts = corpus.texts
-            if texts is None: self.counts = corpus.X, corpus.vocab
+            if texts is None and corpus.vocab is not None: self.counts = corpus.X, corpus.vocab
             ids = corpus.ids if ids is None else ids
             labels = corpus.labels if labels is None else labels
             title = title or corpus.name
