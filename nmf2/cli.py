@@ -9,13 +9,13 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows', 'document_columns',
            'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say', 'stage', 'agreement',
            'without_leaf', 'summary', 'in_seconds', 'readable', 'what_to_ask', 'print_results', 'given', 'n_leaves',
-           'check_arguments', 'make_tree', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo', 'named',
-           'reader_options', 'from_path', 'documents_at', 'cluster', 'model_file', 'open_model', 'check_file',
-           'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same',
-           'explore', 'write_tree', 'export', 'whole_number', 'number', 'numbers', 'count_or_share', 'n_gram_range',
-           'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser',
-           'add_reading', 'add_counting', 'add_tree', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
-           'add_explore', 'parser', 'in_one_line', 'failed', 'main']
+           'check_arguments', 'make_tree', 'model_options', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo',
+           'named', 'reader_options', 'from_path', 'documents_at', 'cluster', 'model_file', 'has_model', 'open_model',
+           'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells', 'write_answers', 'predict',
+           'check_same', 'explore', 'write_tree', 'export', 'whole_number', 'number', 'numbers', 'count_or_share',
+           'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
+           'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_making', 'add_file', 'add_show', 'add_export',
+           'add_predict', 'add_explore', 'parser', 'in_one_line', 'failed', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -167,20 +167,20 @@ def split(
     model.hier_.tree_.vocab = vocab
     return Topics(model.hier_.tree_, model.labels_, model.components_)
 
-# %% ../nbs/70_cli.ipynb #1e87ae63
+# %% ../nbs/70_cli.ipynb #24e552bd
 def as_model(
     corpus,          # the documents
     X,               # their weights, (n_docs, n_terms)
     counter,         # from `count`
     pipeline,        # from `weigh`
     topics:Topics,   # from `join`
-    **options,       # parameters of `TopicTree`
+    **options,       # parameters of `TopicTree`, `n_topics` among them
 ):                   # a `TopicTree`, to be saved
     "The model that `TopicTree` would have come to with the same options."
     from sklearn.pipeline import Pipeline
     from nmf2.answers import expected_of
     from nmf2.topictree import Documents, TopicTree
-    model, trim = TopicTree(topics.tree.n_leaves, **options), pipeline["trim"]
+    model, trim = TopicTree(**options), pipeline["trim"]
     without = np.flatnonzero(topics.tree.labels() < 0)
     words, _ = trim.report().rsplit(". ", 1)                       # the rest is about documents
     model.pipeline_ = Pipeline([("count", counter)]*(counter is not None) + pipeline.steps)
@@ -189,7 +189,7 @@ def as_model(
     model.expected_ = expected_of(X, model.tree_, trim)
     return model
 
-# %% ../nbs/70_cli.ipynb #92f64290
+# %% ../nbs/70_cli.ipynb #1d65b5cf
 def only_a_tree(
     args,     # the parsed command line
 )->str:       # an option; '' if there is none
@@ -413,7 +413,7 @@ def agreement(
     known = codes >= 0
     return normalized_mutual_info_score(codes[known], groups[known])
 
-# %% ../nbs/70_cli.ipynb #3e1e602f
+# %% ../nbs/70_cli.ipynb #cd0bd9c8
 def without_leaf(
     n_out:int,     # documents without a leaf
     n_empty:int,   # those of them without a term of the vocabulary
@@ -447,12 +447,12 @@ def in_seconds(
     "How long the stages took."
     return ", ".join(f"{what.split()[0].lower()} {t:.1f} s" for what, t in times.items())
 
-# %% ../nbs/70_cli.ipynb #0365d948
+# %% ../nbs/70_cli.ipynb #f8a2598f
 def readable():
     "Let standard output print whatever it can."
     if hasattr(sys.stdout, "reconfigure"): sys.stdout.reconfigure(errors="replace")
 
-# %% ../nbs/70_cli.ipynb #332c6c31
+# %% ../nbs/70_cli.ipynb #6ca6cee0
 def what_to_ask(
     file:Path,              # the model
     knows_new:bool=True,    # or has it a tree alone?
@@ -527,7 +527,7 @@ def check_arguments(
         raise ValueError(f"--keep-texts can't be had with {only_a_tree(args)}: then {MODEL} has a tree alone")
     check_options(text_pipeline(**given(args, COUNTING))["count"])
 
-# %% ../nbs/70_cli.ipynb #8d602375
+# %% ../nbs/70_cli.ipynb #a406c6e2
 def make_tree(
     corpus,       # the documents
     X,            # their weights, (n_docs, n_terms)
@@ -543,7 +543,19 @@ def make_tree(
     if args.levels: topics.tree.levels = tuple(sorted({min(n, topics.tree.n_leaves) for n in args.levels}))
     return topics
 
-# %% ../nbs/70_cli.ipynb #c9668fe6
+# %% ../nbs/70_cli.ipynb #afcf6dfe
+def model_options(
+    args,           # the parsed command line
+    counts:bool,    # were texts counted?
+    n_filled:int,   # documents with a term
+)->dict:
+    "The parameters of a `TopicTree` that would do the same."
+    words = given(args, COUNTING) if counts else {}
+    words.pop("analyzer", None)
+    return words | given(args, ("min_df", "max_df", "tau")) | dict(n_topics=min(n_leaves(args), n_filled),
+                                                                   random_state=args.seed)
+
+# %% ../nbs/70_cli.ipynb #774a982b
 class Made(NamedTuple):
     "What the stages lead to"
     topics:Topics   # the tree
@@ -566,14 +578,13 @@ def make_topics(
     report = as_options(pipe["trim"].report())
     say(f"  {report}", shown)
     with stage("Growing the tree", times, shown):
-        topics = make_tree(corpus, X, pipe.get_feature_names_out(), args)
-        options = {name: value for name, value in given(args, COUNTING).items() if counter and name != "analyzer"}
-        options |= given(args, ("min_df", "max_df", "tau")) | dict(random_state=args.seed)
-        if why := only_a_tree(args): warnings.warn(f"{MODEL} has the tree alone, because of {why}: nmf2 predict can't ask it")
+        topics, n_empty = make_tree(corpus, X, pipe.get_feature_names_out(), args), int((X.sum(axis=1) == 0).sum())
+        why, options = only_a_tree(args), model_options(args, counter is not None, len(corpus) - n_empty)
+        if why: warnings.warn(f"{MODEL} has the tree alone, because of {why}: nmf2 predict can't ask it")
         model = None if why else as_model(corpus, X, counter, pipe, topics, **options)
-    return Made(topics, model, int((X.sum(axis=1) == 0).sum()), report)
+    return Made(topics, model, n_empty, report)
 
-# %% ../nbs/70_cli.ipynb #c5f290bb
+# %% ../nbs/70_cli.ipynb #2993901b
 def read_corpus(
     get_corpus,   # function that returns the corpus
     args,         # the parsed command line
@@ -667,7 +678,7 @@ def cluster(
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
     return run_job(get_corpus, args)
 
-# %% ../nbs/70_cli.ipynb #1b836f3a
+# %% ../nbs/70_cli.ipynb #9065addb
 def model_file(
     name:str,   # what was given: the file, or its folder
 )->Path:
@@ -677,6 +688,13 @@ def model_file(
     if not path.is_file(): raise FileNotFoundError(f"{path}: no such file; nmf2 cluster writes one into its results")
     return path
 
+def has_model(
+    path:Path,   # a file
+)->bool:
+    "Is there more in a file than a tree?"
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive: return "model.npy" in archive.namelist()
+    return False
+
 def open_model(
     args,     # the parsed command line
 )->tuple:     # (`Tree`, `TopicTree` or None)
@@ -684,13 +702,11 @@ def open_model(
     from nmf2.topictree import TopicTree
     from nmf2.tree import Tree
     path, limits = model_file(args.file), {} if args.limits else dict(max_ratio=1e9)
-    with suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(path) as archive:
-        if "model.npy" in archive.namelist():
-            model = TopicTree.load(path, **limits)
-            return model.tree_, model
-    return Tree.load(path, **limits), None
+    if not has_model(path): return Tree.load(path, **limits), None
+    model = TopicTree.load(path, **limits)
+    return model.tree_, model
 
-# %% ../nbs/70_cli.ipynb #7ea0f9ec
+# %% ../nbs/70_cli.ipynb #edb54a6f
 def check_file(
     args,   # the parsed command line
 ):
@@ -715,7 +731,7 @@ def answers_to(
         args.written = args.out
         say(f"Written to {args.out}", not args.quiet)
 
-# %% ../nbs/70_cli.ipynb #2492c7d2
+# %% ../nbs/70_cli.ipynb #f69cd7e7
 def titles_of(
     model,   # a `TopicTree`, or None
 ):           # names of the documents of its fit, or None
@@ -739,7 +755,7 @@ def show(
         print(text, file=file)
     return 0
 
-# %% ../nbs/70_cli.ipynb #5b03220c
+# %% ../nbs/70_cli.ipynb #bcc53bb0
 def answer_rows(
     model,            # a `TopicTree`
     corpus,           # new documents
@@ -753,15 +769,15 @@ def answer_rows(
         return dict(row=row.pop("row"), id=str(id), leaf=leaf, leaf_number=row.pop("topic"))
     return [first(row, id) | row for row, id in zip(rows, corpus.ids)]
 
-# %% ../nbs/70_cli.ipynb #ed0c4268
+# %% ../nbs/70_cli.ipynb #42cabd3c
 def in_cells(
     row:dict,   # from `answer_rows`
-)->list:        # for `write_table`
-    "An answer as cells of a table; numbers are rounded."
-    def cell(value):
-        if isinstance(value, list): return " > ".join(v if isinstance(v, str) else f"{v:.3f}" for v in value)
-        return round(value, 6) if isinstance(value, float) else value
-    return [cell(value) for value in row.values()]
+)->dict:        # cells by column
+    "An answer as cells of a table: numbers are rounded, and the shares are written into the way."
+    row = dict(row)
+    row["path"] = " > ".join(f"{id} {share:.3f}" for id, share in zip(row["path"], row.pop("shares"))) or None
+    row["title"] = row["title"] or None
+    return {name: round(value, 6) if isinstance(value, float) else value for name, value in row.items()}
 
 def write_answers(
     file,             # an open text file
@@ -769,10 +785,12 @@ def write_answers(
     as_json:bool,     # JSON, not a table?
 ):
     "Write answers as a table, or as JSON."
-    if not as_json: return write_table(file, list(rows[0]), map(in_cells, rows))
+    if not as_json:
+        cells = [in_cells(row) for row in rows]
+        return write_table(file, list(cells[0]), (row.values() for row in cells))
     file.write("[" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "]\n")
 
-# %% ../nbs/70_cli.ipynb #deaccac0
+# %% ../nbs/70_cli.ipynb #6d6795f9
 def predict(
     args,   # the parsed command line
 )->int:     # exit status
@@ -796,7 +814,7 @@ def predict(
     with answers_to(args) as file: write_answers(file, rows, args.json)
     return 0
 
-# %% ../nbs/70_cli.ipynb #104a8b8b
+# %% ../nbs/70_cli.ipynb #09c594b4
 def check_same(
     tree,         # a `Tree`
     titles,       # names of its documents, or None
@@ -813,7 +831,7 @@ def check_same(
         raise ValueError(f"{path} has other documents than the tree was made from: the one in row {i} is called "
                          f"{str(corpus.ids[i])!r:.60}, and was called {str(titles[i])!r:.60}")
 
-# %% ../nbs/70_cli.ipynb #38d873e1
+# %% ../nbs/70_cli.ipynb #dba2051f
 def explore(
     args,   # the parsed command line
 )->int:     # exit status
@@ -832,7 +850,7 @@ def explore(
     serve(server, args.open)
     return 0
 
-# %% ../nbs/70_cli.ipynb #c4b957f2
+# %% ../nbs/70_cli.ipynb #8a02393c
 FORMATS = {"json": "all there is", "csv": "a row for each node, as in topics.csv", "graphml": "for Gephi, yEd, Cytoscape",
            "newick": "for programs that draw trees", "linkage": "SciPy's matrix, as a table", "html": "the page"}
 
@@ -1109,7 +1127,7 @@ def add_tree(
     g.add_argument("--keep-texts", action="store_true", help=f"keep the texts in {MODEL}, for nmf2 explore to show")
     g.add_argument("--quiet", action="store_true", help="print the results only")
 
-# %% ../nbs/70_cli.ipynb #1007653f
+# %% ../nbs/70_cli.ipynb #13d3784a
 def add_making(
     jobs,         # the subparsers
     **options,    # of each parser
@@ -1128,7 +1146,7 @@ def add_making(
     d.set_defaults(run=demo)
     c.set_defaults(run=cluster)
 
-# %% ../nbs/70_cli.ipynb #4a9798f6
+# %% ../nbs/70_cli.ipynb #ef5837f7
 def add_file(
     p:argparse.ArgumentParser,   # the parser of a command
     out:bool=True,               # may the answer go to a file?
@@ -1146,7 +1164,7 @@ def add_file(
                        help="read the file even if it unpacks to very much more than its size")
     return g
 
-# %% ../nbs/70_cli.ipynb #ba821b2d
+# %% ../nbs/70_cli.ipynb #55c062f7
 def add_show(
     jobs,         # the subparsers
     **options,    # of the parser
@@ -1174,7 +1192,7 @@ def add_export(
     add_file(p)
     p.set_defaults(run=export)
 
-# %% ../nbs/70_cli.ipynb #a3087d45
+# %% ../nbs/70_cli.ipynb #e14bc349
 def add_predict(
     jobs,         # the subparsers
     **options,    # of the parser
@@ -1197,7 +1215,7 @@ def add_predict(
 ANSWERS = """columns of the table:
   row, id         the document
   leaf            its topic as in the other tables; none, and leaf_number -1, if no word of it is known
-  path, shares    the nodes from the root to the topic, and how much of each is in it
+  path            the nodes from the root to the topic, and how much of each is in the document
   title, share    what the topic is called, and how much of it is in the document
   confidence      how much more that is than the share of the next topic
   typical         share of the old documents that stand out no more; rejected, if that is below --reject
@@ -1205,7 +1223,7 @@ ANSWERS = """columns of the table:
 
 exit status: 0 done; 2 it can't be done, and one line on standard error says why; 130 stopped by Ctrl-C"""
 
-# %% ../nbs/70_cli.ipynb #11d1fba4
+# %% ../nbs/70_cli.ipynb #6008c98f
 def add_explore(
     jobs,         # the subparsers
     **options,    # of the parser
@@ -1231,7 +1249,7 @@ def parser(
     p.add_argument("--version", action="version", version=f"nmf2 {__version__}")
     jobs = p.add_subparsers(title="commands", metavar="COMMAND")
     for add in (add_making, add_show, add_predict, add_explore, add_export): add(jobs, **lines)
-    p.known = sorted({name for each in jobs.choices.values() for action in each._actions for name in action.option_strings})
+    p.known = sorted({name for each in jobs.choices.values() for a in each._actions for name in a.option_strings})
     return p
 
 # %% ../nbs/70_cli.ipynb #07b29535
