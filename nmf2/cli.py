@@ -261,8 +261,8 @@ def document_columns(
 
 # %% ../nbs/70_cli.ipynb #ffc7f0e8
 MODEL = "topics.nmf2"
-FILES = {"tree.html": "the tree, to unfold in a browser", MODEL: "the same to be asked: nmf2 --help tells how", "assignments.csv": "one row for each document",
-         "topics.csv": "one row for each node of the tree", "tree.json": "the tree, for other programs",
+FILES = {"tree.html": "the tree, to unfold in a browser", MODEL: "the same to be asked: nmf2 --help tells how",
+         "assignments.csv": "one row for each document", "topics.csv": "one row for each node of the tree", "tree.json": "the tree, for other programs",
          "report.txt": "the result in figures, and the seconds it took"}
 
 def write_results(
@@ -714,7 +714,8 @@ def check_file(
     if args.out is None: return
     args.out = args.out.expanduser()
     if args.out.is_dir(): raise ValueError(f"--out {args.out} is a folder; give a file")
-    if args.out.is_file() and not args.force: raise ValueError(f"--out {args.out} is there already; --force replaces it")
+    if args.out.is_file() and not args.force:
+        raise ValueError(f"--out {args.out} is there already; --force replaces it")
 
 @contextmanager
 def answers_to(
@@ -802,8 +803,8 @@ def predict(
     check_file(args)
     with stage(f"Opening {args.file}", times, not args.quiet): tree, model = open_model(args)
     if model is None:
-        raise ValueError(f"{args.file} has a tree alone, without what new documents need: nmf2 cluster writes it for its "
-                         "own method and weights, see nmf2 cluster --help")
+        raise ValueError(f"{args.file} has a tree alone, without what new documents need; that is in the file unless "
+                         "nmf2 cluster has --method, --weights, --max-terms or --analyzer")
     if args.leaves and args.leaves > tree.n_leaves:
         raise ValueError(f"--leaves must be at most {tree.n_leaves}, the topics there are, got {args.leaves}")
     corpus = read_corpus(get_corpus, args, times)
@@ -851,8 +852,8 @@ def explore(
     return 0
 
 # %% ../nbs/70_cli.ipynb #8a02393c
-FORMATS = {"json": "all there is", "csv": "a row for each node, as in topics.csv", "graphml": "for Gephi, yEd, Cytoscape",
-           "newick": "for programs that draw trees", "linkage": "SciPy's matrix, as a table", "html": "the page"}
+FORMATS = {"json": "all there is", "csv": "a row for each node, as in topics.csv",
+           "graphml": "for Gephi, yEd, Cytoscape", "newick": "for programs that draw trees", "linkage": "SciPy's matrix, as a table", "html": "the page"}
 
 def write_tree(
     file,         # an open text file
@@ -1233,8 +1234,9 @@ def add_explore(
     p = jobs.add_parser("explore", help="the tree in a browser", description=what, **options)
     g = add_file(p, out=False, reads=True)
     p.add_argument("path", metavar="PATH", nargs="?", default=None,
-                   help="the documents it was made from, to read them on the page (default: those kept in FILE, if any)")
-    g.add_argument("--port", metavar="N", type=whole_number, default=0, help="port of the address (default: one that is free)")
+                   help="the documents it was made from, for the page to show (default: those in FILE, if any)")
+    g.add_argument("--port", metavar="N", type=whole_number, default=0,
+                   help="port of the address (default: one that is free)")
     g.add_argument("--no-open", dest="open", action="store_false", help="print the address, and open no browser")
     add_reading(p)
     p.set_defaults(run=explore)
