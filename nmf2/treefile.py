@@ -54,7 +54,7 @@ def check_rows(
 
 # %% ../nbs/21_treefile.ipynb #c6e5d9d4
 BELOW = -.01      # of the largest: in earlier files, topics by k-means may be below zero by rounding
-LARGEST = 1e34    # more than documents may weigh, and sums of as many as there are terms stay below single precision's limit
+LARGEST = 1e34    # more than documents may weigh, and little enough for sums over all terms in single precision
 
 def check_weights(
     weights,       # numbers
@@ -337,7 +337,8 @@ def read_tree(
         size = f.seek(0, os.SEEK_END)
         try: tree = _read(f, size, max_ratio)
         except Exception as e:                      # a bit changed anywhere may bring about any of a dozen
-            raise ValueError(f"{path} is not a tree saved by nmf2, or is damaged ({shortened(' '.join(str(e).split()), 200)}): "
+            why = shortened(" ".join(str(e).split()), 200)
+            raise ValueError(f"{path} is not a tree saved by nmf2, or is damaged ({why}): "
                              "write it again with tree.save(path)") from e
     if tree is None: raise ValueError(f"{path} was saved by a later version of nmf2: update nmf2 to read it")
     return tree
