@@ -487,16 +487,18 @@ def test_options_of_words(letters, monkeypatch, capsys):
     (letters/"sport"/"0.txt").write_text("The Striker scored")
     assert "Striker" in run("--keep-case")
 
-def test_what_can_be_read_once(letters, monkeypatch, capsys):
-    "Stop words through a pipe, and documents from standard input"
+def test_stop_words_through_a_pipe(letters, capsys):
+    if not hasattr(os, "mkfifo"): pytest.skip("no pipes with names")
     Path("lines.txt").write_text("\n".join(SPORT + GARDEN))
-    if hasattr(os, "mkfifo"):
-        os.mkfifo("stop")
-        writer = threading.Thread(target=lambda: Path("stop").write_text("goal ball"), daemon=True)
-        writer.start()
-        assert main(["cluster", "lines.txt", "--stop-words", "./stop", "-o", "a", "--quiet", *SMALL]) == 0
-        writer.join()
-        assert "goal" not in capsys.readouterr().out
+    os.mkfifo("stop")
+    writer = threading.Thread(target=lambda: Path("stop").write_text("goal ball"), daemon=True)
+    writer.start()
+    assert main(["cluster", "lines.txt", "--stop-words", "./stop", "-o", "a", "--quiet", *SMALL]) == 0
+    writer.join()
+    assert "goal" not in capsys.readouterr().out
+
+@pytest.mark.slow
+def test_documents_from_standard_input(letters):
     done = command("cluster", "-", "-o", "b", *SMALL, input="\n".join(SPORT + GARDEN))
     assert done.returncode == 0 and Path("b/topics.csv").exists(), done.stderr
 
