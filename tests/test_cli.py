@@ -21,6 +21,7 @@ import pytest
 from nmf2.tree import in_table
 from nmf2 import cli
 from nmf2.cli import FILES, main
+from nmf2.compiling import say_if_compiling
 from nmf2.formats import as_cell
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,6 +49,11 @@ def command(*argv, **options):
     "Run nmf2 as a process of its own"
     return subprocess.run([sys.executable, "-m", "nmf2", *map(str, argv)], capture_output=True, text=True, encoding="utf-8",
                           env=ENV, **options)
+
+@pytest.fixture(autouse=True)
+def nobody_waits(monkeypatch):
+    "What is compiled for the first time isn't mentioned on stderr, however long it takes"
+    monkeypatch.setattr(say_if_compiling.__wrapped__, "__defaults__", (3600.,))
 
 def hidden(folder): return [p.name for p in Path(folder).iterdir() if p.name.startswith(".")]
 
