@@ -242,6 +242,7 @@ def test_papers_results_say_how_each_row_was_measured():
     assert set(said) == {(row["part"], row["method"]) for row in record["rows"]} and len(said) == len(set(said))
 
 
+@pytest.mark.slow
 def test_papers_flat_topics_are_cut_from_one_tree():
     from papers import PLAIN, Measured, ready
 
