@@ -6,7 +6,7 @@
 __all__ = ['SAMPLE', 'ABOVE', 'TWICE', 'FIRST', 'members', 'jaccards', 'compare', 'fit_again', 'Support', 'support', 'gain',
            'shuffled', 'times_chance', 'Choice', 'choose_n_topics']
 
-# %% ../nbs/26_support.ipynb #746d07df
+# %% ../nbs/26_support.ipynb #599e79e5
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from .order import own_order, sorted_by
 from .topictree import topic_tree
 from .tree import in_table
 
-# %% ../nbs/26_support.ipynb #c035c8a2
+# %% ../nbs/26_support.ipynb #0a6c0037
 def members(
     tree,              # a `Tree`
 )->sp.csc_array:       # of zeros and ones, a column for each of `tree.nodes`, (n_docs, n_nodes)
@@ -28,7 +28,7 @@ def members(
     starts = np.cumsum([0, *map(len, docs)])
     return sp.csc_array((np.ones(starts[-1], np.int64), np.concatenate(docs), starts), shape=(tree.n_docs, len(docs)))
 
-# %% ../nbs/26_support.ipynb #7d2056ec
+# %% ../nbs/26_support.ipynb #7f7ebd1f
 def jaccards(
     A,             # members of some nodes, sparse, (n_docs, a)
     B,             # members of others, over the same documents, sparse, (n_docs, b)
@@ -38,7 +38,7 @@ def jaccards(
     either = A.sum(0)[:,None] + B.sum(0) - both
     return both/np.maximum(either, 1)
 
-# %% ../nbs/26_support.ipynb #354b27df
+# %% ../nbs/26_support.ipynb #79190688
 def compare(
     A,             # members of the nodes of a tree, (n_docs, n_nodes)
     B,             # members of those of another one, over the same documents, (n_docs, …)
@@ -50,7 +50,7 @@ def compare(
     counterparts = B[:,J[leaves].argmax(1)]
     return best, A[:,leaves].multiply(counterparts).sum(1) > 0
 
-# %% ../nbs/26_support.ipynb #d4a6ce7b
+# %% ../nbs/26_support.ipynb #8ce16d5d
 def fit_again(
     X,              # weighted documents, (n_docs, n_terms)
     n_leaves:int,   # of the tree wanted
@@ -68,7 +68,7 @@ def _fitted(X, n_leaves, fit, seed):
     "The members of the nodes of a new tree"
     return members(fit(X, n_leaves, seed))
 
-# %% ../nbs/26_support.ipynb #3be608b1
+# %% ../nbs/26_support.ipynb #65b6c5f3
 def _fits(X, parts, n_leaves, fit, n_jobs):
     "Yield the members of a new tree for each part, in order"
     if n_jobs == 1: yield from (_fitted(X[rows], n_leaves, fit, seed) for rows, seed in parts)
@@ -78,7 +78,7 @@ def _fits(X, parts, n_leaves, fit, n_jobs):
         yield from Parallel(n_jobs, return_as="generator", max_nbytes=None)(
             again(X[rows], n_leaves, fit, seed) for rows, seed in parts)
 
-# %% ../nbs/26_support.ipynb #04d5b7fa
+# %% ../nbs/26_support.ipynb #4269ec28
 @dataclass(eq=False)
 class Support:
     "How far to believe the nodes of a tree, and its documents."
@@ -91,7 +91,7 @@ class Support:
         "The support of a node, by its id."
         return float(self.nodes[self.ids.index(id)])
 
-# %% ../nbs/26_support.ipynb #778b6957
+# %% ../nbs/26_support.ipynb #39a95b74
 def support(
     X,                     # the weighted documents that the tree was made from, CSR or dense, (n_docs, n_terms)
     tree,                  # a `Tree`, grown or regrouped
@@ -122,7 +122,7 @@ def support(
     docs = np.divide(stays, drawn, out=np.full(tree.n_docs, np.nan), where=drawn > 0)
     return Support(tuple(tree.nodes), _means(np.array(runs)), docs, np.array(runs))
 
-# %% ../nbs/26_support.ipynb #b2d17e79
+# %% ../nbs/26_support.ipynb #e1dc14aa
 def _means(runs):
     "Means of the columns over the numbers that are there; nan for columns without any"
     there = ~np.isnan(runs)
@@ -145,7 +145,7 @@ def _parts_of(X, tree, n_fits, share, n_jobs, seed):
                          f"documents as the tree has leaves, got {share}")
     return X, [_part(filled, size, seed, r) for r in range(n_fits)]
 
-# %% ../nbs/26_support.ipynb #e1333051
+# %% ../nbs/26_support.ipynb #5c596519
 @patch_to(Support)
 def table(found,
     tree,              # the tree that it is about
@@ -163,7 +163,7 @@ def table(found,
     except ImportError: return rows
     return DataFrame(rows)
 
-# %% ../nbs/26_support.ipynb #e2e5f9b1
+# %% ../nbs/26_support.ipynb #40e4a518
 def gain(
     X,                 # documents of unit length, (n_docs, n_terms)
     side:np.ndarray,   # 0 or 1 for each, (n_docs,)
@@ -172,7 +172,7 @@ def gain(
     sums = composites(X, side, 2)
     return float(np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0)))
 
-# %% ../nbs/26_support.ipynb #b9a34cc6
+# %% ../nbs/26_support.ipynb #4cc605dc
 def shuffled(
     X,       # weighted documents, CSR, (n_docs, n_terms)
     rng,     # a NumPy `Generator`
@@ -183,7 +183,7 @@ def shuffled(
     mixed.sum_duplicates()
     return unit_rows(mixed)
 
-# %% ../nbs/26_support.ipynb #c2fa4fa0
+# %% ../nbs/26_support.ipynb #612f6a44
 SAMPLE = 2000          # documents by which a split is judged, at most
 
 def _judged(docs, side, rng):
@@ -209,8 +209,8 @@ def times_chance(
         judged.append(_judged(X[docs], side, stream(seed, id)))
     return np.array(judged)
 
-# %% ../nbs/26_support.ipynb #ccafa5b6
-ABOVE = 1.05         # times chance: what a split must gain at least
+# %% ../nbs/26_support.ipynb #f1a3d876
+ABOVE = 1.1          # times chance: what a split must gain at least
 TWICE = 2.           # times chance: if topics have parts however small they are
 FIRST = 16           # leaves of the first tree
 
@@ -223,9 +223,9 @@ class Choice:
 
     def __str__(self): return f"{self.n_topics} topics: {self.why}"
 
-def _ends(times): return (times <= 1).mean() >= 1/5
+def _ends(times): return 2*(1 + (times > ABOVE).sum()) <= 1 + len(times)
 
-# %% ../nbs/26_support.ipynb #5237bd38
+# %% ../nbs/26_support.ipynb #8e31b48f
 def choose_n_topics(
     X,                     # weighted documents, CSR or dense, (n_docs, n_terms)
     *,
@@ -254,7 +254,7 @@ def choose_n_topics(
             n_leaves = wider
     return _chosen(times)
 
-# %% ../nbs/26_support.ipynb #43eb57e3
+# %% ../nbs/26_support.ipynb #2d610049
 def _in_own_order(X):
     "Documents that aren't empty, as CSR in an order that doesn't depend on how they came"
     X = sp.csr_array(X[documents(X).filled()])
@@ -274,7 +274,7 @@ def _chosen(times):
     n = int((times > TWICE).sum())
     return Choice(n + 1, f"they can be split on and on, and {n} splits gain at least twice as much as one by chance", times)
 
-# %% ../nbs/26_support.ipynb #c2b05ec4
+# %% ../nbs/26_support.ipynb #de3571e1
 @patch_to(Choice)
 def table(choice):
     """A row for each number of topics: what its weakest split gains in multiples of chance, and whether it was chosen.
