@@ -6,7 +6,7 @@
 __all__ = ['SAMPLE', 'ABOVE', 'TWICE', 'FIRST', 'members', 'jaccards', 'compare', 'fit_again', 'Support', 'support', 'gain',
            'shuffled', 'times_chance', 'Choice', 'choose_n_topics']
 
-# %% ../nbs/26_support.ipynb #599e79e5
+# %% ../nbs/26_support.ipynb #042a6112
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from .order import own_order, sorted_by
 from .topictree import topic_tree
 from .tree import in_table
 
-# %% ../nbs/26_support.ipynb #0a6c0037
+# %% ../nbs/26_support.ipynb #39fdfbf6
 def members(
     tree,              # a `Tree`
 )->sp.csc_array:       # of zeros and ones, a column for each of `tree.nodes`, (n_docs, n_nodes)
@@ -28,7 +28,7 @@ def members(
     starts = np.cumsum([0, *map(len, docs)])
     return sp.csc_array((np.ones(starts[-1], np.int64), np.concatenate(docs), starts), shape=(tree.n_docs, len(docs)))
 
-# %% ../nbs/26_support.ipynb #7f7ebd1f
+# %% ../nbs/26_support.ipynb #47b07299
 def jaccards(
     A,             # members of some nodes, sparse, (n_docs, a)
     B,             # members of others, over the same documents, sparse, (n_docs, b)
@@ -38,7 +38,7 @@ def jaccards(
     either = A.sum(0)[:,None] + B.sum(0) - both
     return both/np.maximum(either, 1)
 
-# %% ../nbs/26_support.ipynb #79190688
+# %% ../nbs/26_support.ipynb #b030e7af
 def compare(
     A,             # members of the nodes of a tree, (n_docs, n_nodes)
     B,             # members of those of another one, over the same documents, (n_docs, …)
@@ -50,7 +50,7 @@ def compare(
     counterparts = B[:,J[leaves].argmax(1)]
     return best, A[:,leaves].multiply(counterparts).sum(1) > 0
 
-# %% ../nbs/26_support.ipynb #8ce16d5d
+# %% ../nbs/26_support.ipynb #a05ecfd8
 def fit_again(
     X,              # weighted documents, (n_docs, n_terms)
     n_leaves:int,   # of the tree wanted
@@ -68,7 +68,7 @@ def _fitted(X, n_leaves, fit, seed):
     "The members of the nodes of a new tree"
     return members(fit(X, n_leaves, seed))
 
-# %% ../nbs/26_support.ipynb #65b6c5f3
+# %% ../nbs/26_support.ipynb #44e680a1
 def _fits(X, parts, n_leaves, fit, n_jobs):
     "Yield the members of a new tree for each part, in order"
     if n_jobs == 1: yield from (_fitted(X[rows], n_leaves, fit, seed) for rows, seed in parts)
@@ -78,7 +78,7 @@ def _fits(X, parts, n_leaves, fit, n_jobs):
         yield from Parallel(n_jobs, return_as="generator", max_nbytes=None)(
             again(X[rows], n_leaves, fit, seed) for rows, seed in parts)
 
-# %% ../nbs/26_support.ipynb #4269ec28
+# %% ../nbs/26_support.ipynb #86ba4854
 @dataclass(eq=False)
 class Support:
     "How far to believe the nodes of a tree, and its documents."
@@ -91,7 +91,7 @@ class Support:
         "The support of a node, by its id."
         return float(self.nodes[self.ids.index(id)])
 
-# %% ../nbs/26_support.ipynb #39a95b74
+# %% ../nbs/26_support.ipynb #b50ec589
 def support(
     X,                     # the weighted documents that the tree was made from, CSR or dense, (n_docs, n_terms)
     tree,                  # a `Tree`, grown or regrouped
@@ -122,7 +122,7 @@ def support(
     docs = np.divide(stays, drawn, out=np.full(tree.n_docs, np.nan), where=drawn > 0)
     return Support(tuple(tree.nodes), _means(np.array(runs)), docs, np.array(runs))
 
-# %% ../nbs/26_support.ipynb #e1dc14aa
+# %% ../nbs/26_support.ipynb #b2aae8bc
 def _means(runs):
     "Means of the columns over the numbers that are there; nan for columns without any"
     there = ~np.isnan(runs)
@@ -145,7 +145,7 @@ def _parts_of(X, tree, n_fits, share, n_jobs, seed):
                          f"documents as the tree has leaves, got {share}")
     return X, [_part(filled, size, seed, r) for r in range(n_fits)]
 
-# %% ../nbs/26_support.ipynb #5c596519
+# %% ../nbs/26_support.ipynb #065528bc
 @patch_to(Support)
 def table(found,
     tree,              # the tree that it is about
@@ -163,7 +163,7 @@ def table(found,
     except ImportError: return rows
     return DataFrame(rows)
 
-# %% ../nbs/26_support.ipynb #40e4a518
+# %% ../nbs/26_support.ipynb #c7658355
 def gain(
     X,                 # documents of unit length, (n_docs, n_terms)
     side:np.ndarray,   # 0 or 1 for each, (n_docs,)
@@ -172,7 +172,7 @@ def gain(
     sums = composites(X, side, 2)
     return float(np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0)))
 
-# %% ../nbs/26_support.ipynb #4cc605dc
+# %% ../nbs/26_support.ipynb #2921b5a7
 def shuffled(
     X,       # weighted documents, CSR, (n_docs, n_terms)
     rng,     # a NumPy `Generator`
@@ -183,7 +183,7 @@ def shuffled(
     mixed.sum_duplicates()
     return unit_rows(mixed)
 
-# %% ../nbs/26_support.ipynb #612f6a44
+# %% ../nbs/26_support.ipynb #b76ed9b1
 SAMPLE = 2000          # documents by which a split is judged, at most
 
 def _judged(docs, side, rng):
@@ -209,7 +209,7 @@ def times_chance(
         judged.append(_judged(X[docs], side, stream(seed, id)))
     return np.array(judged)
 
-# %% ../nbs/26_support.ipynb #f1a3d876
+# %% ../nbs/26_support.ipynb #c5b61dfd
 ABOVE = 1.1          # times chance: what a split must gain at least
 TWICE = 2.           # times chance: if topics have parts however small they are
 FIRST = 16           # leaves of the first tree
@@ -221,11 +221,11 @@ class Choice:
     why:str              # in a sentence
     times:np.ndarray     # what splits gain in multiples of chance, largest first: entry i is that of i + 2 topics
 
-    def __str__(self): return f"{self.n_topics} topics: {self.why}"
+    def __str__(self): return f"{self.n_topics} topic{'s'*(self.n_topics > 1)}: {self.why}"
 
 def _ends(times): return 2*(1 + (times > ABOVE).sum()) <= 1 + len(times)
 
-# %% ../nbs/26_support.ipynb #8e31b48f
+# %% ../nbs/26_support.ipynb #fb1e6aa2
 def choose_n_topics(
     X,                     # weighted documents, CSR or dense, (n_docs, n_terms)
     *,
@@ -243,18 +243,18 @@ def choose_n_topics(
     X = _in_own_order(check_matrix(choose_n_topics, X, n_terms=width_of(X)))
     most = min(most, X.shape[0]//5)
     if most < 2: return Choice(1, "with fewer than ten documents it can't be told", np.zeros(0))
-    n_leaves = min(FIRST, most)
-    with progress_bar(most, "Counting topics", verbose, "leave") as bar:
-        while True:
+    sizes = [min(FIRST, most)]
+    while sizes[-1] < most: sizes.append(min(2*sizes[-1], most))
+    with progress_bar(len(sizes), "Counting topics", verbose, "tree") as bar:
+        for n_leaves in sizes:
             tree = fit_again(X, n_leaves, seed)
             times = np.sort(times_chance(X, tree, seed))[::-1]
-            bar.update(n_leaves - bar.n)
-            wider = min(2*n_leaves, most)
-            if _ends(times) or tree.n_leaves < n_leaves or wider == n_leaves or _too_far(times, wider): break
-            n_leaves = wider
-    return _chosen(times)
+            bar.update()
+            ends = _ends(times) or tree.n_leaves < n_leaves                  # fewer: then only copies are left in leaves
+            if ends or _too_far(times, 2*n_leaves): break
+    return _chosen(times, ends)
 
-# %% ../nbs/26_support.ipynb #2d610049
+# %% ../nbs/26_support.ipynb #7fa4e8eb
 def _in_own_order(X):
     "Documents that aren't empty, as CSR in an order that doesn't depend on how they came"
     X = sp.csr_array(X[documents(X).filled()])
@@ -264,17 +264,18 @@ def _too_far(times, n_leaves):
     "Would so many leaves be far more than there are clear splits?"
     return n_leaves > 5*(1 + (times > 1.5).sum())
 
-def _chosen(times):
-    "The number of topics from what the splits of a tree are worth"
-    if _ends(times):
-        n = int((times > ABOVE).sum())
-        if n == 0: return Choice(1, "no split of them gains more than one by chance would", times)
-        best = f"each of the {n} splits gains at least {times[n-1]:.1f} times as much as one by chance"
-        return Choice(n + 1, best + (f", the next {times[n]:.1f} times" if n < len(times) else ""), times)
-    n = int((times > TWICE).sum())
-    return Choice(n + 1, f"they can be split on and on, and {n} splits gain at least twice as much as one by chance", times)
+def _chosen(times, ends):
+    "The number of topics from what the splits of a tree are worth, and whether it has more leaves than there are topics"
+    twice = not ends and (times > TWICE).any()
+    n = int((times > (TWICE if twice else ABOVE)).sum())
+    if n == 0: why = "no split of them gains more than one by chance would"
+    elif twice: why = "they can be split on and on, and these are those whose splits gain at least twice as much as by chance"
+    else:
+        after = f", the next one {times[n]:.1f} times" if n < len(times) else ""
+        why = f"their weakest split gains {times[n-1]:.1f} times as much as by chance" + after
+    return Choice(n + 1, why, times)
 
-# %% ../nbs/26_support.ipynb #de3571e1
+# %% ../nbs/26_support.ipynb #8203e870
 @patch_to(Choice)
 def table(choice):
     """A row for each number of topics: what its weakest split gains in multiples of chance, and whether it was chosen.

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import nmf2.support
+from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.regroup import regroup
-from nmf2.support import compare, fit_again, jaccards, members, support
+from nmf2.support import _chosen, choose_n_topics, compare, fit_again, gain, jaccards, members, shuffled, support, times_chance
 from nmf2.topictree import topic_tree
 from nmf2.weighting import count_pipeline
 
@@ -111,3 +113,75 @@ def test_clear_errors(case, tree, wrong, named):
 
 def test_another_matrix_is_an_error(case, tree):
     with pytest.raises(ValueError, match="X must be the matrix"): support(case[1][:50], tree)
+
+
+# ---- how many topics
+
+def one_topic(n_docs=200): return weighted((1,), n_docs, overlap=.4, noise=.2, random_state=0)[1]
+
+def test_shuffled_documents_keep_their_words(case):
+    X = unit_rows(case[1])
+    mixed = shuffled(X, np.random.default_rng(0))
+    assert mixed.shape == X.shape and mixed.nnz <= X.nnz and (mixed != X).nnz > 0
+    assert_allclose((mixed**2).sum(1), 1, rtol=1e-5)
+    assert np.diff(mixed.indptr).max() <= np.diff(X.indptr).max() and (np.diff(mixed.indptr) <= np.diff(X.indptr)).all()
+    assert (np.bincount(mixed.indices, minlength=X.shape[1]) <= np.bincount(X.indices, minlength=X.shape[1])).all()
+
+
+def test_gain_is_what_the_criterion_gains(case):
+    X, side = unit_rows(case[1]), np.random.default_rng(0).integers(2, size=300)
+    lengths = naive.composite_lengths(X.toarray(), side, 2)
+    assert_allclose(gain(X, side), np.sum(lengths) - np.linalg.norm(X.sum(0)), rtol=1e-4)
+
+
+def test_splits_of_topics_are_better_than_chance_and_those_of_one_are_not(case, tree):
+    times = times_chance(case[1], tree)
+    narrow = case[0].classes(1)[0]
+    mixed = np.array([len(np.unique(narrow[tree[id].docs])) > 1 for id in tree.splits])
+    assert mixed.sum() == 5 and times[mixed].min() > 1.5 and times[~mixed].max() < 1.1
+    assert_array_equal(times, times_chance(case[1], tree))
+
+
+def test_large_nodes_are_judged_by_a_sample(case, tree, monkeypatch):
+    monkeypatch.setattr(nmf2.support, "SAMPLE", 80)
+    sampled = times_chance(case[1], tree)
+    assert sampled[0] > 1.5 and (sampled > 1.1).sum() == 5
+
+
+@pytest.mark.parametrize("branching, law", [((3,), {}), ((3, 4), dict(noise=.2)), ((5, 6), dict(skew=.5)), ((40,), dict(overlap=.5))])
+def test_planted_numbers(branching, law):
+    k = int(np.prod(branching))
+    choice = choose_n_topics(weighted(branching, 40*k, random_state=9, **law)[1])
+    assert abs(choice.n_topics - k) <= .1*k and str(choice).startswith(f"{choice.n_topics} topics: their weakest split gains")
+    assert (np.diff(choice.times) <= 0).all() and (choice.times > 1.1).sum() == choice.n_topics - 1
+    rows = choice.table()
+    assert list(rows["topics"][rows["chosen"]]) == [choice.n_topics] and len(rows) == len(choice.times)
+
+
+def test_one_topic_and_few_documents():
+    assert choose_n_topics(one_topic()).n_topics == 1
+    few = choose_n_topics(one_topic(9))
+    assert few.n_topics == 1 and "fewer than ten" in few.why and len(few.table()) == 0
+    copies = choose_n_topics(np.tile(np.kron(np.eye(2), np.ones(5)), (40, 1)).astype(np.float32))
+    assert copies.n_topics == 2 and "on and on" not in copies.why
+
+
+def test_no_end():
+    times = np.linspace(3, 1.2, 100)
+    choice = _chosen(times, False)
+    assert choice.n_topics == 1 + (times > 2).sum() and "on and on" in choice.why
+    assert _chosen(times/2, False).n_topics == 1 + (times/2 > 1.1).sum() == _chosen(times/2, True).n_topics
+    assert str(_chosen(times/10, False)).startswith("1 topic: no split")
+
+
+def test_the_number_does_not_depend_on_the_order(case):
+    _, X = case
+    rng = np.random.default_rng(0)
+    other = choose_n_topics(X[rng.permutation(300)][:,rng.permutation(X.shape[1])])
+    assert_array_equal(other.times, choose_n_topics(X).times)
+    assert_array_equal(choose_n_topics(X, random_state=1).n_topics, other.n_topics)
+
+
+@pytest.mark.parametrize("wrong, named", [(dict(most=1), "most"), (dict(random_state=-1), "random_state")])
+def test_clear_errors_of_choose_n_topics(case, wrong, named):
+    with pytest.raises(ValueError, match=named): choose_n_topics(case[1], **wrong)
