@@ -6,7 +6,7 @@
 __all__ = ['SAMPLE', 'ABOVE', 'TWICE', 'FIRST', 'members', 'jaccards', 'compare', 'fit_again', 'Support', 'support', 'gain',
            'shuffled', 'times_chance', 'Choice', 'choose_n_topics']
 
-# %% ../nbs/26_support.ipynb #042a6112
+# %% ../nbs/26_support.ipynb #65af0330
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from .order import own_order, sorted_by
 from .topictree import topic_tree
 from .tree import in_table
 
-# %% ../nbs/26_support.ipynb #39fdfbf6
+# %% ../nbs/26_support.ipynb #4ea5fc2a
 def members(
     tree,              # a `Tree`
 )->sp.csc_array:       # of zeros and ones, a column for each of `tree.nodes`, (n_docs, n_nodes)
@@ -28,7 +28,7 @@ def members(
     starts = np.cumsum([0, *map(len, docs)])
     return sp.csc_array((np.ones(starts[-1], np.int64), np.concatenate(docs), starts), shape=(tree.n_docs, len(docs)))
 
-# %% ../nbs/26_support.ipynb #47b07299
+# %% ../nbs/26_support.ipynb #cd53e5a8
 def jaccards(
     A,             # members of some nodes, sparse, (n_docs, a)
     B,             # members of others, over the same documents, sparse, (n_docs, b)
@@ -38,7 +38,7 @@ def jaccards(
     either = A.sum(0)[:,None] + B.sum(0) - both
     return both/np.maximum(either, 1)
 
-# %% ../nbs/26_support.ipynb #b030e7af
+# %% ../nbs/26_support.ipynb #8487ede5
 def compare(
     A,             # members of the nodes of a tree, (n_docs, n_nodes)
     B,             # members of those of another one, over the same documents, (n_docs, …)
@@ -50,7 +50,7 @@ def compare(
     counterparts = B[:,J[leaves].argmax(1)]
     return best, A[:,leaves].multiply(counterparts).sum(1) > 0
 
-# %% ../nbs/26_support.ipynb #a05ecfd8
+# %% ../nbs/26_support.ipynb #614c3eb9
 def fit_again(
     X,              # weighted documents, (n_docs, n_terms)
     n_leaves:int,   # of the tree wanted
@@ -68,7 +68,7 @@ def _fitted(X, n_leaves, fit, seed):
     "The members of the nodes of a new tree"
     return members(fit(X, n_leaves, seed))
 
-# %% ../nbs/26_support.ipynb #44e680a1
+# %% ../nbs/26_support.ipynb #020752a3
 def _fits(X, parts, n_leaves, fit, n_jobs):
     "Yield the members of a new tree for each part, in order"
     if n_jobs == 1: yield from (_fitted(X[rows], n_leaves, fit, seed) for rows, seed in parts)
@@ -78,7 +78,7 @@ def _fits(X, parts, n_leaves, fit, n_jobs):
         yield from Parallel(n_jobs, return_as="generator", max_nbytes=None)(
             again(X[rows], n_leaves, fit, seed) for rows, seed in parts)
 
-# %% ../nbs/26_support.ipynb #86ba4854
+# %% ../nbs/26_support.ipynb #8f4e4b98
 @dataclass(eq=False)
 class Support:
     "How far to believe the nodes of a tree, and its documents."
@@ -91,7 +91,7 @@ class Support:
         "The support of a node, by its id."
         return float(self.nodes[self.ids.index(id)])
 
-# %% ../nbs/26_support.ipynb #b50ec589
+# %% ../nbs/26_support.ipynb #e24ba69a
 def support(
     X,                     # the weighted documents that the tree was made from, CSR or dense, (n_docs, n_terms)
     tree,                  # a `Tree`, grown or regrouped
@@ -122,7 +122,7 @@ def support(
     docs = np.divide(stays, drawn, out=np.full(tree.n_docs, np.nan), where=drawn > 0)
     return Support(tuple(tree.nodes), _means(np.array(runs)), docs, np.array(runs))
 
-# %% ../nbs/26_support.ipynb #b2aae8bc
+# %% ../nbs/26_support.ipynb #698358d1
 def _means(runs):
     "Means of the columns over the numbers that are there; nan for columns without any"
     there = ~np.isnan(runs)
@@ -145,7 +145,7 @@ def _parts_of(X, tree, n_fits, share, n_jobs, seed):
                          f"documents as the tree has leaves, got {share}")
     return X, [_part(filled, size, seed, r) for r in range(n_fits)]
 
-# %% ../nbs/26_support.ipynb #065528bc
+# %% ../nbs/26_support.ipynb #1726ebaa
 @patch_to(Support)
 def table(found,
     tree,              # the tree that it is about
@@ -163,7 +163,7 @@ def table(found,
     except ImportError: return rows
     return DataFrame(rows)
 
-# %% ../nbs/26_support.ipynb #c7658355
+# %% ../nbs/26_support.ipynb #a3d16a5b
 def gain(
     X,                 # documents of unit length, (n_docs, n_terms)
     side:np.ndarray,   # 0 or 1 for each, (n_docs,)
@@ -172,7 +172,7 @@ def gain(
     sums = composites(X, side, 2)
     return float(np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0)))
 
-# %% ../nbs/26_support.ipynb #2921b5a7
+# %% ../nbs/26_support.ipynb #6d2aad13
 def shuffled(
     X,       # weighted documents, CSR, (n_docs, n_terms)
     rng,     # a NumPy `Generator`
@@ -183,7 +183,7 @@ def shuffled(
     mixed.sum_duplicates()
     return unit_rows(mixed)
 
-# %% ../nbs/26_support.ipynb #b76ed9b1
+# %% ../nbs/26_support.ipynb #0918792c
 SAMPLE = 2000          # documents by which a split is judged, at most
 
 def _judged(docs, side, rng):
@@ -209,7 +209,7 @@ def times_chance(
         judged.append(_judged(X[docs], side, stream(seed, id)))
     return np.array(judged)
 
-# %% ../nbs/26_support.ipynb #c5b61dfd
+# %% ../nbs/26_support.ipynb #06a34df3
 ABOVE = 1.1          # times chance: what a split must gain at least
 TWICE = 2.           # times chance: if topics have parts however small they are
 FIRST = 16           # leaves of the first tree
@@ -225,7 +225,7 @@ class Choice:
 
 def _ends(times): return 2*(1 + (times > ABOVE).sum()) <= 1 + len(times)
 
-# %% ../nbs/26_support.ipynb #fb1e6aa2
+# %% ../nbs/26_support.ipynb #d8a5d8ac
 def choose_n_topics(
     X,                     # weighted documents, CSR or dense, (n_docs, n_terms)
     *,
@@ -254,7 +254,7 @@ def choose_n_topics(
             if ends or _too_far(times, 2*n_leaves): break
     return _chosen(times, ends)
 
-# %% ../nbs/26_support.ipynb #7fa4e8eb
+# %% ../nbs/26_support.ipynb #65d3da71
 def _in_own_order(X):
     "Documents that aren't empty, as CSR in an order that doesn't depend on how they came"
     X = sp.csr_array(X[documents(X).filled()])
@@ -275,7 +275,7 @@ def _chosen(times, ends):
         why = f"their weakest split gains {times[n-1]:.1f} times as much as by chance" + after
     return Choice(n + 1, why, times)
 
-# %% ../nbs/26_support.ipynb #8203e870
+# %% ../nbs/26_support.ipynb #a31c7d8e
 @patch_to(Choice)
 def table(choice):
     """A row for each number of topics: what its weakest split gains in multiples of chance, and whether it was chosen.
