@@ -6,7 +6,7 @@
 __all__ = ['SAMPLE', 'ABOVE', 'TWICE', 'FIRST', 'members', 'jaccards', 'compare', 'fit_again', 'Support', 'support', 'gain',
            'shuffled', 'times_chance', 'Choice', 'choose_n_topics']
 
-# %% ../nbs/26_support.ipynb #65af0330
+# %% ../nbs/26_support.ipynb #d793f925
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from .order import own_order, sorted_by
 from .topictree import topic_tree
 from .tree import in_table
 
-# %% ../nbs/26_support.ipynb #4ea5fc2a
+# %% ../nbs/26_support.ipynb #0e070246
 def members(
     tree,              # a `Tree`
 )->sp.csc_array:       # of zeros and ones, a column for each of `tree.nodes`, (n_docs, n_nodes)
@@ -28,7 +28,7 @@ def members(
     starts = np.cumsum([0, *map(len, docs)])
     return sp.csc_array((np.ones(starts[-1], np.int64), np.concatenate(docs), starts), shape=(tree.n_docs, len(docs)))
 
-# %% ../nbs/26_support.ipynb #cd53e5a8
+# %% ../nbs/26_support.ipynb #cd6c5436
 def jaccards(
     A,             # members of some nodes, sparse, (n_docs, a)
     B,             # members of others, over the same documents, sparse, (n_docs, b)
@@ -38,7 +38,7 @@ def jaccards(
     either = A.sum(0)[:,None] + B.sum(0) - both
     return both/np.maximum(either, 1)
 
-# %% ../nbs/26_support.ipynb #8487ede5
+# %% ../nbs/26_support.ipynb #4f3e7c41
 def compare(
     A,             # members of the nodes of a tree, (n_docs, n_nodes)
     B,             # members of those of another one, over the same documents, (n_docs, …)
@@ -50,7 +50,7 @@ def compare(
     counterparts = B[:,J[leaves].argmax(1)]
     return best, A[:,leaves].multiply(counterparts).sum(1) > 0
 
-# %% ../nbs/26_support.ipynb #614c3eb9
+# %% ../nbs/26_support.ipynb #9b8eca96
 def fit_again(
     X,              # weighted documents, (n_docs, n_terms)
     n_leaves:int,   # of the tree wanted
@@ -68,7 +68,7 @@ def _fitted(X, n_leaves, fit, seed):
     "The members of the nodes of a new tree"
     return members(fit(X, n_leaves, seed))
 
-# %% ../nbs/26_support.ipynb #020752a3
+# %% ../nbs/26_support.ipynb #983d2cea
 def _fits(X, parts, n_leaves, fit, n_jobs):
     "Yield the members of a new tree for each part, in order"
     if n_jobs == 1: yield from (_fitted(X[rows], n_leaves, fit, seed) for rows, seed in parts)
@@ -78,7 +78,7 @@ def _fits(X, parts, n_leaves, fit, n_jobs):
         yield from Parallel(n_jobs, return_as="generator", max_nbytes=None)(
             again(X[rows], n_leaves, fit, seed) for rows, seed in parts)
 
-# %% ../nbs/26_support.ipynb #8f4e4b98
+# %% ../nbs/26_support.ipynb #1d7024d6
 @dataclass(eq=False)
 class Support:
     "How far to believe the nodes of a tree, and its documents."
@@ -91,7 +91,7 @@ class Support:
         "The support of a node, by its id."
         return float(self.nodes[self.ids.index(id)])
 
-# %% ../nbs/26_support.ipynb #e24ba69a
+# %% ../nbs/26_support.ipynb #3dbac367
 def support(
     X,                     # the weighted documents that the tree was made from, CSR or dense, (n_docs, n_terms)
     tree,                  # a `Tree`, grown or regrouped
@@ -103,7 +103,7 @@ def support(
     random_state=0,        # seed of what is drawn
     verbose:bool=False,    # show a progress bar?
 )->Support:
-    """How well each node is found again when the tree is fitted to parts of the documents, and how often documents stay.
+    """How well nodes are found again when the tree is fitted to parts of the documents, and how often documents stay.
 
     Source: Hennig, *Cluster-wise assessment of cluster stability* (2007), Section 3, subsetting.
     """
@@ -122,7 +122,7 @@ def support(
     docs = np.divide(stays, drawn, out=np.full(tree.n_docs, np.nan), where=drawn > 0)
     return Support(tuple(tree.nodes), _means(np.array(runs)), docs, np.array(runs))
 
-# %% ../nbs/26_support.ipynb #698358d1
+# %% ../nbs/26_support.ipynb #2b2b068a
 def _means(runs):
     "Means of the columns over the numbers that are there; nan for columns without any"
     there = ~np.isnan(runs)
@@ -145,7 +145,7 @@ def _parts_of(X, tree, n_fits, share, n_jobs, seed):
                          f"documents as the tree has leaves, got {share}")
     return X, [_part(filled, size, seed, r) for r in range(n_fits)]
 
-# %% ../nbs/26_support.ipynb #1726ebaa
+# %% ../nbs/26_support.ipynb #01117a02
 @patch_to(Support)
 def table(found,
     tree,              # the tree that it is about
@@ -163,7 +163,7 @@ def table(found,
     except ImportError: return rows
     return DataFrame(rows)
 
-# %% ../nbs/26_support.ipynb #a3d16a5b
+# %% ../nbs/26_support.ipynb #d2018a4c
 def gain(
     X,                 # documents of unit length, (n_docs, n_terms)
     side:np.ndarray,   # 0 or 1 for each, (n_docs,)
@@ -172,7 +172,7 @@ def gain(
     sums = composites(X, side, 2)
     return float(np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0)))
 
-# %% ../nbs/26_support.ipynb #6d2aad13
+# %% ../nbs/26_support.ipynb #5af98cef
 def shuffled(
     X,       # weighted documents, CSR, (n_docs, n_terms)
     rng,     # a NumPy `Generator`
@@ -183,7 +183,7 @@ def shuffled(
     mixed.sum_duplicates()
     return unit_rows(mixed)
 
-# %% ../nbs/26_support.ipynb #0918792c
+# %% ../nbs/26_support.ipynb #fe4d98d6
 SAMPLE = 2000          # documents by which a split is judged, at most
 
 def _judged(docs, side, rng):
@@ -209,7 +209,7 @@ def times_chance(
         judged.append(_judged(X[docs], side, stream(seed, id)))
     return np.array(judged)
 
-# %% ../nbs/26_support.ipynb #06a34df3
+# %% ../nbs/26_support.ipynb #651b694b
 ABOVE = 1.1          # times chance: what a split must gain at least
 TWICE = 2.           # times chance: if topics have parts however small they are
 FIRST = 16           # leaves of the first tree
@@ -225,7 +225,7 @@ class Choice:
 
 def _ends(times): return 2*(1 + (times > ABOVE).sum()) <= 1 + len(times)
 
-# %% ../nbs/26_support.ipynb #d8a5d8ac
+# %% ../nbs/26_support.ipynb #50c54ba9
 def choose_n_topics(
     X,                     # weighted documents, CSR or dense, (n_docs, n_terms)
     *,
@@ -250,11 +250,11 @@ def choose_n_topics(
             tree = fit_again(X, n_leaves, seed)
             times = np.sort(times_chance(X, tree, seed))[::-1]
             bar.update()
-            ends = _ends(times) or tree.n_leaves < n_leaves                  # fewer: then only copies are left in leaves
+            ends = _ends(times) or tree.n_leaves < n_leaves        # fewer: then only copies are left in leaves
             if ends or _too_far(times, 2*n_leaves): break
     return _chosen(times, ends)
 
-# %% ../nbs/26_support.ipynb #65d3da71
+# %% ../nbs/26_support.ipynb #d46f9ea8
 def _in_own_order(X):
     "Documents that aren't empty, as CSR in an order that doesn't depend on how they came"
     X = sp.csr_array(X[documents(X).filled()])
@@ -265,17 +265,18 @@ def _too_far(times, n_leaves):
     return n_leaves > 5*(1 + (times > 1.5).sum())
 
 def _chosen(times, ends):
-    "The number of topics from what the splits of a tree are worth, and whether it has more leaves than there are topics"
+    "The number of topics from what splits are worth, and whether there are more leaves than topics"
     twice = not ends and (times > TWICE).any()
     n = int((times > (TWICE if twice else ABOVE)).sum())
     if n == 0: why = "no split of them gains more than one by chance would"
-    elif twice: why = "they can be split on and on, and these are those whose splits gain at least twice as much as by chance"
+    elif twice:
+        why = "they can be split on and on, and these are those whose splits gain at least twice as much as by chance"
     else:
         after = f", the next one {times[n]:.1f} times" if n < len(times) else ""
         why = f"their weakest split gains {times[n-1]:.1f} times as much as by chance" + after
     return Choice(n + 1, why, times)
 
-# %% ../nbs/26_support.ipynb #a31c7d8e
+# %% ../nbs/26_support.ipynb #4e9e516b
 @patch_to(Choice)
 def table(choice):
     """A row for each number of topics: what its weakest split gains in multiples of chance, and whether it was chosen.
