@@ -524,3 +524,16 @@ def phrases(texts, words, least=5):
         n, first, second = together(a, b), alone(a), alone(b)
         if n >= least and n >= .4*min(first, second) and n*n >= .1*first*second: found[a, b] = n, first, second
     return found
+
+
+def found_again(tree, other, rows):
+    "For each node of a tree the largest Jaccard coefficient with a node of another one of the documents `rows`; and which of these stay"
+    best, stays = [], np.zeros(len(rows), bool)
+    for node in tree.nodes.values():
+        own = set(node.docs) & set(rows)
+        shares = [len(own & there)/len(own | there) for there in ({rows[i] for i in again.docs} for again in other.nodes.values()) if own | there]
+        best.append(max(shares) if own else np.nan)
+        if node.children or not own: continue
+        counterpart = list(other.nodes.values())[int(np.argmax(shares))]
+        stays[[i for i in counterpart.docs if rows[i] in own]] = True
+    return np.array(best), stays

@@ -272,6 +272,18 @@ def test_levels(quick):
     assert all(0 < row["purity"] <= 1 and row["seconds"] > 0 for row in rows.values())
 
 
+def test_support(quick):
+    planted, real = ([row for row in quick("support") if row["kind"] == kind] for kind in ("planted", "collection"))
+    assert len(planted) == 3 and len(real) == 2 and all(row["against_pieces"] > .95 and row["of_pieces"] < row["of_topics"] for row in planted)
+    assert all(0 < row["mean"] <= 1 for row in real)
+
+
+def test_n_topics(quick):
+    rows = quick("n_topics")
+    assert [row["kind"] for row in rows] == ["planted"]*2 + ["collection"] and all(row["right"]["splits"] for row in rows[:2])
+    assert rows[2]["collection"] == "library-docs" and 2 <= rows[2]["said"]["splits"] <= 512
+
+
 def test_headings(quick):
     rows = quick("headings")
     assert {(row["words"], row["leaves"]) for row in rows} == {(which, n) for which in ("heaviest words", "headings") for n in (3, 6)}
