@@ -49,7 +49,7 @@ def joins(
         costs[a] = costs[:,a] = _costs(G, a, alive)
     return made
 
-# %% ../nbs/24_regroup.ipynb #c40e259c
+# %% ../nbs/24_regroup.ipynb #eb6efbe9
 def joined(
     labels,      # the cluster of each document, (n_docs,)
     made,        # `Join`s of all clusters
@@ -70,7 +70,7 @@ def cluster_sums(
     some = unit_rows(X if len(docs) == len(labels) else X[docs])
     return composites(some, labels[docs], labels.max() + 1)
 
-# %% ../nbs/24_regroup.ipynb #090f5c97
+# %% ../nbs/24_regroup.ipynb #f2e347b9
 def _ids(made, sizes):
     "The id of each cluster's leaf, and the ids of the inner nodes, in the order in which they are split, with their costs"
     sizes = np.array(sizes)
@@ -93,7 +93,7 @@ def _split_of(X, rows, side, n_terms):
     W = nnls2(Ht.T @ Ht, documents(sub).times(Ht))
     return Split(terms.astype(np.int32), Ht.astype(X.dtype), W.astype(np.float32), side.astype(np.int8))
 
-# %% ../nbs/24_regroup.ipynb #8a5df327
+# %% ../nbs/24_regroup.ipynb #37d8fa71
 def _fill(tree, X, labels, ids, cost):
     "The nodes of a tree, from the ids of its leaves and what the joins at its inner nodes cost"
     none = np.flatnonzero(labels < 0)

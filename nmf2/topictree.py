@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .bisection import COLUMNS, first_best, refine, repeated_bisection, unit_rows
-from .core import check_matrix, check_number, patch_to, progress_bar, seed_of, single_blas, stream, width_of
+from .bisection import first_best, refine, repeated_bisection, unit_rows
+from .core import check_matrix, check_number, patch_to, progress_bar, seed_of, single_blas, width_of
 from .counting import check_texts
 from .headings import name_nodes
 from .headings import outline as in_outline
@@ -27,16 +27,17 @@ from .regroup import cluster_sums, joined, joins, regroup
 from .tree import as_words, in_table
 from .weighting import WORDS, count_pipeline, text_pipeline
 
-# %% ../nbs/25_topictree.ipynb #a68e23fb
+# %% ../nbs/25_topictree.ipynb #c820964f
 PIECES = 3             # times as many as topics
 
 def pieces(
     docs,              # documents of unit length, none of them empty, CSR, (n_docs, n_terms)
     k:int,             # clusters wanted
     seed:int=0,        # for the bisection
+    times:int=PIECES,  # so many times as many pieces
 )->np.ndarray:         # (n_docs,)
-    "Clusters joined from three times as many. Source: Zhao and Karypis (2002), who do the like."
-    labels = repeated_bisection(docs, min(PIECES*k, docs.shape[0]), n_init=COLUMNS, seed=seed).labels
+    "Clusters joined from more. Source: Zhao and Karypis (2002), who do the like."
+    labels = repeated_bisection(docs, min(times*k, docs.shape[0]), seed=seed).labels
     sums = cluster_sums(docs, labels)
     return joined(labels, joins(sums @ sums.T), min(k, len(sums)))
 
@@ -49,7 +50,7 @@ class Best(NamedTuple):
 def best_start(
     X,                       # weighted documents, none of them empty, CSR or dense, (n_docs, n_terms)
     k:int,                   # clusters wanted
-    n_init:int=2,            # starts, of which the best is kept
+    n_init:int=1,            # starts, of which the best is kept
     moves_max_iter:int=10,   # passes in which documents move, at most
     seed:int=0,              # for the starts, and for the order in which documents move
     verbose:bool=False,      # show a progress bar?
@@ -60,8 +61,8 @@ def best_start(
     """
     docs, found = unit_rows(X), []
     with progress_bar(n_init, "Finding topics", verbose, "start") as bar:
-        for own_seed in stream(seed).integers(2**31, size=n_init):
-            labels, record = refine(docs, pieces(docs, k, int(own_seed)), max_iter=moves_max_iter, rng=seed)
+        for own_seed in range(n_init*seed, n_init*(seed + 1)):           # no two seeds share a start
+            labels, record = refine(docs, pieces(docs, k, own_seed), max_iter=moves_max_iter, rng=own_seed)
             found.append((labels, float(record[-1])))
             bar.update()
     criteria = [criterion for _, criterion in found]
@@ -75,7 +76,7 @@ def sums_of(
     "The topics of clusters: sums of their documents, each of unit length."
     return unit(cluster_sums(X, labels).T)[0]
 
-# %% ../nbs/25_topictree.ipynb #578bdf58
+# %% ../nbs/25_topictree.ipynb #ac2e34a0
 class Topics(NamedTuple):
     "Topics, and the documents that have most of each."
     Ht:np.ndarray       # of unit length, (n_terms, k)
@@ -122,12 +123,12 @@ def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose):
     labels[filled[order.rows]] = own_topics.labels
     return Topics(own_topics.Ht[order.inverse().columns].astype(X.dtype), labels), best
 
-# %% ../nbs/25_topictree.ipynb #eb4ce421
+# %% ../nbs/25_topictree.ipynb #935fa8e8
 def topic_tree(
     X,                       # weighted documents, CSR or dense, (n_docs, n_terms)
     n_topics:int,            # leaves wanted, at most as many as there are documents that aren't empty
     vocab=None,              # the words, (n_terms,)
-    n_init:int=2,            # as for `best_start`
+    n_init:int=1,            # as for `best_start`
     moves_max_iter:int=10,   # likewise
     seed:int=0,              # likewise
     verbose:bool=False,      # likewise
@@ -168,7 +169,7 @@ class TopicTree(BaseEstimator):
         lowercase:bool=True,          # for texts: ignore upper and lower case?
         ngram_range:tuple=(1, 1),     # for texts: shortest and longest sequence of words to count
         tau:float=.1,                 # how far normalized cut is regularized, see `NormalizedCut`
-        n_init:int=2,                 # starts, of which the best is kept, see `best_start`
+        n_init:int=1,                 # starts, of which the best is kept, see `best_start`
         moves_max_iter:int=10,        # passes in which documents move, at most
         random_state=0,               # seed of the starts; the same tree each time unless None
         verbose:bool=False,           # show progress bars?
@@ -178,13 +179,13 @@ class TopicTree(BaseEstimator):
         self.lowercase, self.ngram_range, self.tau, self.n_init = lowercase, ngram_range, tau, n_init
         self.moves_max_iter, self.random_state, self.verbose = moves_max_iter, random_state, verbose
 
-# %% ../nbs/25_topictree.ipynb #5c1f394f
+# %% ../nbs/25_topictree.ipynb #7a868766
 def _checked(est):
     "The seed, or an error that names the parameter that is wrong"
     for name, low in (("n_topics", 1), ("n_init", 1), ("moves_max_iter", 0)): check_number(name, getattr(est, name), low)
     return seed_of(est.random_state)
 
-# %% ../nbs/25_topictree.ipynb #46d32a1c
+# %% ../nbs/25_topictree.ipynb #e5f338aa
 def _is_matrix(X):
     "Is this a matrix of numbers, or an error if it is a table of something else"
     if getattr(X, "ndim", 1) != 2 and not hasattr(X, "tocsr"): return False
@@ -193,7 +194,7 @@ def _is_matrix(X):
         raise ValueError("documents must be texts or counts, not a table of texts: give one column, such as df['text']")
     return True
 
-# %% ../nbs/25_topictree.ipynb #47b64e92
+# %% ../nbs/25_topictree.ipynb #2e5ddca3
 def _given(documents):
     "What was given, as (texts, counts, vocab), of which the texts or the counts are None"
     if hasattr(documents, "texts") and hasattr(documents, "vocab"):                                         # a Corpus
@@ -245,7 +246,7 @@ def _check_size(est, given, y):
     if y is not None and n_columns != n_docs and len(y) == n_columns:
         raise ValueError("y is not used, and has as many entries as there are terms: give the words as vocab=...")
 
-# %% ../nbs/25_topictree.ipynb #65516b82
+# %% ../nbs/25_topictree.ipynb #2166824c
 REMEDIES = {"sublinear_tf": "documents must be counts, not weights: weighting is done here. Give the counts, or the texts",
             "add_one": "documents must be of different things: all terms are in every one of them"}
 
@@ -257,13 +258,13 @@ def _weighed(pipeline, given):
         if remedy is None: raise
         raise ValueError(remedy) from e
 
-# %% ../nbs/25_topictree.ipynb #be31ce00
+# %% ../nbs/25_topictree.ipynb #a64bff9e
 def _phrase_options(est, texts):
     "The texts in which to look for phrases, if any, and how"
     if texts is None or est.tokenizer is not None or tuple(est.ngram_range) != (1, 1): return {}
     return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase)
 
-# %% ../nbs/25_topictree.ipynb #41b84e05
+# %% ../nbs/25_topictree.ipynb #fe8f3e5d
 def _tell(model):
     "What a fitted model tells of its tree and its documents"
     model.n_topics_, model.labels_ = model.tree_.n_leaves, model.tree_.labels()
@@ -296,7 +297,7 @@ def fit(model,
     _tell(model)
     return model
 
-# %% ../nbs/25_topictree.ipynb #2138ee81
+# %% ../nbs/25_topictree.ipynb #e4edfc59
 @patch_to(TopicTree)
 def fit_predict(model,
     documents,    # as for `fit`
@@ -316,7 +317,7 @@ def _in_order(counts, words, known):
     moves = sp.csr_array((np.ones(len(pairs), counts.dtype), pairs.T), shape=(len(words), len(known)))
     return sp.csr_array(counts) @ moves
 
-# %% ../nbs/25_topictree.ipynb #12fb08e5
+# %% ../nbs/25_topictree.ipynb #02d3c352
 def _as_in_fit(model, documents):
     "New documents as they go into the pipeline of a fitted model"
     texts, counts, words = _given(documents)
@@ -349,7 +350,7 @@ def transform(model,
     "How much of each topic is in each document; a node's share is the sum of what is below it."
     return model.tree_.transform(_weighted(model, documents), n)
 
-# %% ../nbs/25_topictree.ipynb #3bd947fc
+# %% ../nbs/25_topictree.ipynb #d1f7e4e6
 @patch_to(TopicTree)
 def fit_transform(model,
     documents,    # as for `fit`
@@ -381,7 +382,7 @@ def outline(model,
 @patch_to(TopicTree)
 def __str__(model): return model.outline() if hasattr(model, "tree_") else repr(model)
 
-# %% ../nbs/25_topictree.ipynb #7d48d358
+# %% ../nbs/25_topictree.ipynb #9d216c90
 @patch_to(TopicTree)
 def topics(model,
     n_terms:int=8,     # words for each topic

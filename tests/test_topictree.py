@@ -84,7 +84,7 @@ def test_the_best_start_is_kept(corpus):
     best = best_start(X, 20, n_init=4)
     assert len(best.criteria) == 4 and len(set(best.criteria)) > 1
     assert_allclose(criterion_of(unit_rows(X), best.labels), max(best.criteria), rtol=1e-6)
-    assert best.criteria[:2] == best_start(X, 20).criteria                                 # more starts begin with the same
+    assert best.criteria[:1] == best_start(X, 20).criteria                                 # more starts begin with the same
     still = best_start(X, 20, n_init=4, moves_max_iter=0)
     assert all(a <= b for a, b in zip(still.criteria, best.criteria))                      # moves only gain
 
