@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['HIDDEN', 'LINE', 'FIELDS', 'JSON', 'SEPARATOR', 'ENTRY', 'ORIENTATIONS', 'PAIR', 'NAMES', 'NPY_PARTS', 'READERS',
-           'ENDINGS', 'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'SPECIAL', 'walk', 'read_folder', 'read_lines',
-           'read_jsonl', 'read_csv', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market',
+           'ENDINGS', 'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'read_folder',
+           'read_lines', 'read_jsonl', 'read_csv', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market',
            'read_svmlight', 'read_matlab', 'read_npz', 'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
@@ -1115,6 +1115,7 @@ DATES = frozenset("""am pm ind qnan eur usd gbp chf fr kr zł kč ft lei rm rp t
 FIGURE = re.compile(r"\d")
 WORD = re.compile(r"[^\W\d_]{2,}")
 NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
+CODE = re.compile(r"[A-Za-z][0-9]+")
 
 def _is_plain(text):
     "Does every program take this text for a text, and bring it back as it was?"
@@ -1122,6 +1123,7 @@ def _is_plain(text):
     if not (first.isalpha() or first in "0123456789") or not text: return False
     if not FIGURE.search(text): return len(text) > 12 or text.strip().casefold() not in VALUES
     if NUMBER.fullmatch(text): return True           # read as a number it has the same figures
+    if CODE.fullmatch(text): return True             # no number begins with a letter
     if text.startswith(("0x", "0X")): return False
     return any(word[0].casefold() not in DATES for word in WORD.finditer(text))
 

@@ -448,10 +448,8 @@ def test_damaged_counts(kind):
 
 
 def test_names_are_made_when_asked_for():
-    from time import perf_counter
-    start = perf_counter()
     c = Corpus(X=sp.csr_matrix(([1.], ([0], [0])), shape=(2, 10**9)))
-    assert len(c) == 2 and c.X.shape == (2, 10**9) and perf_counter() - start < 1
+    assert len(c) == 2 and c.X.shape == (2, 10**9)                      # a list of so many names would not fit in memory
     c = Corpus(X=sp.eye(4, format="csr"))
     assert list(c[[3, 1]].ids) == ["3", "1"] and list(c[1:][1:].ids) == ["2", "3"] and list(c[1:].vocab) == ["term0", "term1", "term2", "term3"]
     assert c.ids is c.ids and c.vocab is c.vocab

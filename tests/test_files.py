@@ -357,14 +357,14 @@ def test_damaged_archives(here):
 
 
 def test_reuters_in_linear_time(here):
-    from time import perf_counter
+    from time import process_time
     for many in ("<", "<BODY", "<D>", "<TITLE>", "<REUTERS", "&#1", "&lt"):
         for frame in ('<REUTERS NEWID="1"><TEXT>{}</TEXT></REUTERS>', '<REUTERS NEWID="1"><TOPICS>{}</TOPICS></REUTERS>'):
             path = put("a.sgm", frame.format(many*300_000))
-            start = perf_counter()
+            start = process_time()
             try: read(path)
             except ValueError: pass
-            assert perf_counter() - start < 5, many
+            assert process_time() - start < 10, many           # minutes if it were quadratic
     c = read(put("a.sgm", STORY.format(1).replace("Showers", "&#" + "9"*5000 + "; x &lt; y <b> z")))
     assert c.texts[0].endswith("; x < y <b> z")
 

@@ -524,7 +524,8 @@ def test_original_reuters():
 
 # tables
 
-CELLS = ["goal", "3 wise men", "CRAN.471", "comp.graphics/37261", "wörld", "東京", "it's", "a,b", 'a"b', "a|b", "may", "MP3", "TRUE story"]
+CELLS = ["goal", "3 wise men", "CRAN.471", "comp.graphics/37261", "wörld", "東京", "it's", "a,b", 'a"b', "a|b", "may", "MP3", "TRUE story",
+         "d12", "E5", "x0"]
 MARKED = ["0010", "010", "00", "", "1e5", "1E+5", " 7", "1_000", "0x1F", "0xFF", "1-2", "2024-01-05", "MAR1", "1 May", "10:30", "10 am", "True", "FALSE", "NA",
           "n/a", "null", "nan", "None", "<NA>", "#N/A", "1.#IND", "inf", "=1+1", "+1", "-1", "@A1", "\t=1", "\r=1", "\n=1", "'tis", "''", '"', "＝1", "１２",
           "½", "5 €", "€5", "5%", "(5)", "d0\r=1+0", "1,5", "12345678901234567", "\ufeffx"]
@@ -566,14 +567,6 @@ def test_tables_in_pandas(here):
 def test_tables_of_odd_things(here):
     write_table("t.csv", ["text"], [["a\0=1"], ["\udc80"], [None]])
     assert Path("t.csv").read_text().split("\n") == ["text", "'a\\x00=1", "'\\udc80", "", ""]
-
-
-def test_writing_is_quick(here):
-    from time import process_time
-    rows = [(f"comp.graphics/{i}", "0101"[:i % 5], i % 7, "a title, of some words", 0.1*i) for i in range(20_000)]
-    start = process_time()
-    write_table("t.csv", ["id", "leaf", "n", "title", "score"], rows)
-    assert process_time() - start < 2             # some 0.1 s
 
 
 # what some programs add
