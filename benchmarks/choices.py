@@ -109,7 +109,7 @@ OTHERS = {
     "nmf-flat: NMF, random": labels(lambda k, seed: NMF(k, init="random", random_state=seed)),
     "NMF": labels(lambda k, seed: NMF(k, random_state=seed)),
     "RepeatedBisection": labels(lambda k, seed: RepeatedBisection(k, random_state=seed)),
-    "topic_tree: several starts": lambda X, k, seed: (topic_tree(X, k, seed=seed).tree.labels(), None),
+    "topic_tree": lambda X, k, seed: (topic_tree(X, k, seed=seed).tree.labels(), None),
 }
 METHODS = CHOICES | OTHERS
 

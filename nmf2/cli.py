@@ -4,14 +4,14 @@
 
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE', 'PHRASES',
-           'UNKNOWN', 'PUBLISHED', 'LEAST', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'stop_if_interrupted',
-           'interruptible', 'no_empty_folders', 'count', 'weigh', 'Topics', 'join', 'split', 'node_rows',
-           'node_columns', 'document_rows', 'document_columns', 'write_results', 'in_shell', 'as_options', 'silence',
-           'Forgiving', 'say', 'stage', 'agreement', 'summary', 'in_seconds', 'print_results', 'given',
-           'check_arguments', 'make_topics', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'cluster',
-           'whole_number', 'number', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote',
-           'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'parser',
-           'in_one_line', 'failed', 'main']
+           'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'stop_if_interrupted',
+           'interruptible', 'no_empty_folders', 'count', 'weigh', 'Topics', 'join', 'split', 'first_levels',
+           'node_rows', 'node_columns', 'document_rows', 'document_columns', 'write_results', 'in_shell', 'as_options',
+           'silence', 'Forgiving', 'say', 'stage', 'agreement', 'summary', 'in_seconds', 'print_results', 'given',
+           'n_leaves', 'check_arguments', 'make_topics', 'run_job', 'demo', 'named', 'reader_options', 'from_path',
+           'cluster', 'whole_number', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
+           'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
+           'add_tree', 'parser', 'in_one_line', 'failed', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -159,6 +159,13 @@ def split(
     model.hier_.tree_.vocab = vocab
     return Topics(model.hier_.tree_, model.labels_, model.components_)
 
+# %% ../nbs/70_cli.ipynb #b71558f3
+def first_levels(
+    tree,     # a `Tree` with levels
+)->dict:      # id of a node: number of topics
+    "The first of the levels at which each node is one of the topics; nodes that are none at any level are left out."
+    return {node.id: n for n in reversed(tree.levels) for node in tree.leaves(min(n, tree.n_leaves))}
+
 # %% ../nbs/70_cli.ipynb #dfb4dcc0
 def node_rows(
     topics:Topics,    # tree and flat topics
@@ -169,18 +176,19 @@ def node_rows(
     tree, has_flat = topics.tree, topics.flat is not None
     words = topics.words(n_terms) if has_flat else []
     number = {leaf.id: i for i, leaf in enumerate(tree.leaves())}
+    level = first_levels(tree)
     for id in sorted(tree.nodes):
         node, i = tree.nodes[id], number.get(id)
         flat = (None, None) if i is None or not has_flat else (int((topics.flat == i).sum()), words[i])
-        yield (in_table(id), in_table(id[:-1]) if id else None, i, len(id), node.size, len(node.outliers),
-               round(float(node.score), 6), tree.title(node), ", ".join(tree.top_terms(node, n=n_terms)),
+        yield (in_table(id), in_table(id[:-1]) if id else None, i, len(id), level.get(id), node.size,
+               len(node.outliers), round(float(node.score), 6), tree.title(node), ", ".join(tree.top_terms(node, n=n_terms)),
                *(flat if has_flat else ()))
 
 def node_columns(
     topics:Topics,   # tree and flat topics
 )->list:             # names
     "The columns of `topics.csv`."
-    columns = ["node", "parent", "leaf_number", "depth", "size", "outliers", "score", "title", "terms"]
+    columns = ["node", "parent", "leaf_number", "depth", "level", "size", "outliers", "score", "title", "terms"]
     return columns + ["in_flat_topic", "flat_terms"]*(topics.flat is not None)
 
 # %% ../nbs/70_cli.ipynb #a53cf3b5
@@ -190,24 +198,27 @@ def document_rows(
     n_terms:int=10,   # how many words of its leaf, and of its flat topic
 ):                    # rows of `document_columns`
     "One row for each document."
+    from nmf2.page import titles
     from nmf2.tree import in_table
     tree, leaves = topics.tree, topics.tree.leaves()
+    levels = list(zip(*(titles(tree, n) for n in tree.levels))) or [()]*tree.n_docs
     words = None if topics.flat is None else [*topics.words(n_terms), None]         # the last for those without
     known = [(in_table(leaf.id), k, tree.title(leaf), ", ".join(tree.top_terms(leaf, n=n_terms)))
              for k, leaf in enumerate(leaves)]
     for i, (id, k) in enumerate(zip(corpus.ids, tree.labels().tolist())):
         labels = () if corpus.labels is None else [label or None for label in corpus.labels[i]]
         flat = () if words is None else (int(topics.flat[i]), words[topics.flat[i]])
-        yield (str(id), *(known[k] if k >= 0 else (None, k, None, None)), *flat, *labels)
+        yield (str(id), *(known[k] if k >= 0 else (None, k, None, None)), *levels[i], *flat, *labels)
 
 def document_columns(
     corpus,          # the documents
     topics:Topics,   # their tree and flat topics
 )->list:             # names
-    "The columns of `assignments.csv`: one more for each level of labels."
+    "The columns of `assignments.csv`: one more for each level of the tree, and for each level of labels."
     labels = [f"label_{i + 1}" for i in range(corpus.n_levels or 0)]
     flat = ["flat_topic", "flat_terms"]*(topics.flat is not None)
-    return ["id", "leaf", "leaf_number", "title", "terms", *flat, *labels]
+    at_levels = [f"title_{n}" for n in topics.tree.levels]
+    return ["id", "leaf", "leaf_number", "title", "terms", *at_levels, *flat, *labels]
 
 # %% ../nbs/70_cli.ipynb #ffc7f0e8
 FILES = {"tree.html": "the tree, to unfold in a browser", "assignments.csv": "one row for each document",
@@ -400,6 +411,7 @@ def print_results(
 # %% ../nbs/70_cli.ipynb #8a621d93
 PUBLISHED = "init", "trials", "max_outliers", "min_score", "tol", "max_iter"      # options of the published method
 LEAST = {"leaves": 2, "seed": 0, "jobs": 1, "trials": 0, "max_iter": 1}
+N_LEAVES = 20                                                                      # unless something else is asked for
 
 def given(
     args,     # the parsed command line
@@ -408,6 +420,19 @@ def given(
     "Those that were given, with their values."
     return {name: vars(args)[name] for name in names if name in vars(args)}
 
+def n_leaves(
+    args,   # the parsed command line
+)->int:
+    "How many topics are wanted: by default as many as the last level has."
+    levels, leaves = args.levels or [N_LEAVES], args.leaves
+    for n in levels: check_number("--levels", n, 2)
+    if leaves is None: return levels[-1]
+    if args.levels and levels[-1] > leaves:
+        raise ValueError(f"--levels must be at most {leaves}, the topics there will be, got {levels[-1]}: "
+                         f"ask for more with --leaves {levels[-1]}")
+    return leaves
+
+# %% ../nbs/70_cli.ipynb #8366e882
 def check_arguments(
     args,   # the parsed command line
 ):
@@ -419,6 +444,7 @@ def check_arguments(
         raise ValueError(f"--{name.replace('_', '-')} goes with --method hiernmf2")
     for name, value in given(args, LEAST).items():
         if value is not None: check_number(f"--{name.replace('_', '-')}", value, LEAST[name])
+    n_leaves(args)
     if "min_score" in args: check_number("--min-score", args.min_score, 0, whole=False)
     if "tau" in args: check_tau(args.tau, "--tau")
     if "max_outliers" in args: check_share("--max-outliers", args.max_outliers)
@@ -441,10 +467,12 @@ def make_topics(
                                  max_terms=args.max_terms, **given(args, ("tau",)))
     say(f"  {as_options(report)}", shown)
     with stage("Growing the tree", times, shown):
-        if args.method == "hiernmf2": topics = split(X, vocab, args.leaves, args.seed, shown, **given(args, PUBLISHED))
+        k = n_leaves(args)
+        if args.method == "hiernmf2": topics = split(X, vocab, k, args.seed, shown, **given(args, PUBLISHED))
         else:
             texts = None if given(args, ("ngram_range", "analyzer")) else corpus.texts
-            topics = join(X, vocab, args.leaves, args.seed, shown, texts, **given(args, ("token_pattern", "lowercase")))
+            topics = join(X, vocab, k, args.seed, shown, texts, **given(args, ("token_pattern", "lowercase")))
+    if args.levels: topics.tree.levels = tuple(sorted({min(n, topics.tree.n_leaves) for n in args.levels}))
     return topics, int((X.sum(axis=1) == 0).sum()), as_options(report)
 
 # %% ../nbs/70_cli.ipynb #49ad8f13
@@ -538,6 +566,15 @@ def number(
     "A number."
     try: return float(text)
     except ValueError: raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+
+def numbers(
+    text:str,   # such as '6,20'
+)->list:        # ascending, each once
+    "Whole numbers with commas between."
+    try: return sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        said = f"must be whole numbers with commas between, such as 6,20, got {text!r:.60}"
+        raise argparse.ArgumentTypeError(said) from None
 
 # %% ../nbs/70_cli.ipynb #df76abbd
 def count_or_share(
@@ -636,6 +673,7 @@ EXAMPLES = """examples:
   nmf2 demo                                        the built-in corpus, twenty topics
   nmf2 cluster letters/                            a folder of text files; sub-folders are labels
   nmf2 cluster posts.jsonl.gz --leaves 40          one JSON object on each line
+  nmf2 cluster posts.jsonl.gz --levels 5,40        5 broad topics, and 40 in them
   nmf2 cluster posts.csv --text-field body         a table with the texts in the column "body"
   nmf2 cluster briefe/ --stop-words german         texts in German
   nmf2 cluster counts.mtx --format matrix-market   counts of terms, with the words in a file next to it
@@ -735,7 +773,10 @@ def add_tree(
     "The options for the tree and for results."
     g = p.add_argument_group("tree")
     def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
-    add("--leaves", "number of topics (default 20)", metavar="N", type=whole_number, default=20)
+    add("--leaves", f"number of topics (default {N_LEAVES}, or the last of --levels)", metavar="N", type=whole_number,
+        default=None)
+    add("--levels", "show the tree with so many topics, such as 6,20 (default: where topics differ most)",
+        metavar="N,N", type=numbers, default=[])
     add("--method", "topictree: topics from several starts, regrouped (default); hiernmf2: the published tree",
         choices=["topictree", "hiernmf2"], default="topictree")
     add("--seed", "seed of random choices (default 0)", metavar="N", type=whole_number, default=0)

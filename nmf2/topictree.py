@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PIECES', 'COUNTING', 'REMEDIES', 'pieces', 'Best', 'best_start', 'sums_of', 'Topics', 'settled_topics', 'Grown',
-           'topic_tree', 'TopicTree', 'Documents']
+           'topic_tree', 'TopicTree', 'Documents', 'in_order', 'as_in_fit']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import warnings
@@ -25,7 +25,7 @@ from .nnls import heaviest, memberships, unit
 from .order import own_order, sorted_by
 from .regroup import cluster_sums, joined, joins, regroup
 from .tree import as_words, in_table
-from .weighting import WORDS, count_pipeline, text_pipeline
+from .weighting import WORDS, count_pipeline, known_names, text_pipeline
 
 # %% ../nbs/25_topictree.ipynb #c820964f
 PIECES = 3             # times as many as topics
@@ -157,6 +157,7 @@ class TopicTree(BaseEstimator):
     - `documents_`: what became of the documents, and why words were left out
     - `pipeline_`: the steps from documents to weights
     - `criteria_` list: the criterion that each start came to
+    - `expected_`: what to expect of new documents, as `nmf2.answers` found it
     """
     def __init__(self,
         n_topics:int=20,              # leaves wanted
@@ -294,6 +295,8 @@ def fit(model,
     model.tree_, model.criteria_ = topic_tree(
         X, model.n_topics, model.vocab_, model.n_init, model.moves_max_iter, seed, model.verbose,
         **_phrase_options(model, texts))
+    from nmf2.answers import expected_of
+    model.expected_ = expected_of(X, model.tree_, model.pipeline_["trim"])
     _tell(model)
     return model
 
@@ -308,39 +311,53 @@ def fit_predict(model,
     return model.fit(documents, y, vocab).labels_
 
 # %% ../nbs/25_topictree.ipynb #38a5b5dd
-def _in_order(counts, words, known):
-    "Counts of some words in the places of the known ones; words that are not known are left out"
+def in_order(
+    counts,   # counts of words, (n_docs, n_words)
+    words,    # the words of the columns, (n_words,)
+    known,    # the words of the fit, (n_known,)
+):            # (n_docs, n_known)
+    "Counts of some words in the places of the known ones; words that are not known are left out."
     if len(words) == len(known) and np.array_equal(words, known): return counts
     place = {word: j for j, word in enumerate(known)}
     pairs = np.array([(i, place[word]) for i, word in enumerate(words) if word in place], np.intp).reshape(-1, 2)
-    if not len(pairs): raise ValueError("documents must have some words of those of the fit, and they have none")
     moves = sp.csr_array((np.ones(len(pairs), counts.dtype), pairs.T), shape=(len(words), len(known)))
     return sp.csr_array(counts) @ moves
 
 # %% ../nbs/25_topictree.ipynb #02d3c352
-def _as_in_fit(model, documents):
-    "New documents as they go into the pipeline of a fitted model"
+def as_in_fit(
+    model,       # a fitted `TopicTree`
+    documents,   # as for its `predict`
+):               # a list of texts, or counts
+    "New documents as they go into the pipeline of a fitted model."
     texts, counts, words = _given(documents)
     of_texts = "count" in model.pipeline_.named_steps
     if of_texts != (texts is not None):
         raise ValueError(f"documents must be {'texts' if of_texts else 'counts'}, as those of the fit were")
     if of_texts: return check_texts(texts)
-    known = model.pipeline_["trim"].vocab
-    return counts if words is None or known is None else _in_order(counts, words, known)
+    known = known_names(model.pipeline_["trim"])
+    if words is None or known is None: return counts
+    if not set(words).intersection(known):
+        raise ValueError("documents must have some words of those of the fit, and they have none")
+    return in_order(counts, words, known)
 
 # %% ../nbs/25_topictree.ipynb #cc43ec73
 def _weighted(model, documents):
     "The weighted matrix of new documents"
     check_is_fitted(model)
-    return model.pipeline_.transform(_as_in_fit(model, documents))
+    return model.pipeline_.transform(as_in_fit(model, documents))
 
 @patch_to(TopicTree)
 def predict(model,
     documents,         # as for `fit`
     n:int|None=None,   # numbers of the topics when there are so few; None for all
+    reject=False,      # −1 for those that are like none of the fit, too? True, or the share of the fit's that would be
 )->np.ndarray:         # (n_docs,)
     "The topic that each document has most of, −1 for documents without a known word."
-    return model.tree_.predict(_weighted(model, documents), n)
+    X = _weighted(model, documents)
+    if reject is False: return model.tree_.predict(X, n)
+    from nmf2.answers import judge
+    judged = judge(model, X, n, reject)
+    return np.where(judged.rejected, -1, judged.labels)
 
 @patch_to(TopicTree)
 def transform(model,
@@ -367,6 +384,39 @@ def get_feature_names_out(model,
     "Names for the columns of `transform`."
     check_is_fitted(model)
     return np.array([f"topictree_{k}" for k in range(model.n_topics_)], object)
+
+# %% ../nbs/25_topictree.ipynb #6736d783
+@patch_to(TopicTree)
+def path(model,
+    documents,         # one text, or as for `predict`
+    n:int|None=None,   # in the tree with so many leaves; None for all
+)->list:               # of (node, share) from the root to the topic; of a list for each document if there are several
+    "The way of new documents through the tree, with how much of each node is in them; empty without a known word."
+    from nmf2.answers import paths
+    found = paths(model, [documents] if isinstance(documents, str) else documents, n)
+    return found[0] if isinstance(documents, str) else found
+
+@patch_to(TopicTree)
+def answers(model,
+    documents,         # as for `predict`
+    n:int|None=None,   # in the tree with so many leaves; None for all
+    reject:float=.01,  # share of the fit's documents that would be rejected
+    plain:bool=False,  # a list of dictionaries that JSON can hold, also where pandas is there?
+):                     # a pandas data frame if pandas is there
+    "A row for each new document: topic, path, title, shares, confidence, and whether it is like none of the fit."
+    from nmf2.answers import answer_table
+    return answer_table(model, documents, n, reject, plain)
+
+@patch_to(TopicTree)
+def drift(model,
+    documents,         # as for `predict`
+    n:int|None=None,   # in the tree with so many leaves; None for all
+    reject:float=.01,  # share of the fit's documents that would be rejected
+    n_words:int=20,    # unknown words to name
+):                     # a `Drift`: print it
+    "How new documents differ from those of the fit: unknown words, documents like none, topics that grow and shrink."
+    from nmf2.answers import drift_of
+    return drift_of(model, documents, n, reject, n_words)
 
 # %% ../nbs/25_topictree.ipynb #c590d490
 @patch_to(TopicTree)
@@ -430,3 +480,23 @@ def name(model,
     "Name the nodes of the tree by a function of their words and typical documents."
     texts, *_ = (None,) if model.given_ is None else _given(model.given_)
     name_nodes(model.tree_, function, texts, **options)
+
+# %% ../nbs/25_topictree.ipynb #69e8c82c
+@patch_to(TopicTree)
+def save(model,
+    path,                    # file to write; by custom *.nmf2
+    keep_texts:bool=False,   # with the texts of the fit, to be shown by the loaded model?
+):
+    "Write the model to a file that `TopicTree.load` reads."
+    from nmf2.topicfile import write_model
+    write_model(model, path, keep_texts)
+
+@patch_to(TopicTree, staticmethod)
+def load(
+    path,                  # a file written by `TopicTree.save`
+    tokenizer=None,        # the function that cuts texts into words, if the fit had one: no file can keep it
+    max_ratio:float=200,   # how many times its size the file may unpack to
+):                         # a fitted `TopicTree`
+    "The model saved in a file."
+    from nmf2.topicfile import read_model
+    return read_model(path, tokenizer, max_ratio)

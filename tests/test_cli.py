@@ -21,6 +21,7 @@ import pytest
 from nmf2.tree import in_table
 from nmf2 import cli
 from nmf2.cli import FILES, main
+from nmf2.compiling import say_if_compiling
 from nmf2.formats import as_cell
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,6 +49,11 @@ def command(*argv, **options):
     "Run nmf2 as a process of its own"
     return subprocess.run([sys.executable, "-m", "nmf2", *map(str, argv)], capture_output=True, text=True, encoding="utf-8",
                           env=ENV, **options)
+
+@pytest.fixture(autouse=True)
+def nobody_waits(monkeypatch):
+    "What is compiled for the first time isn't mentioned on stderr, however long it takes"
+    monkeypatch.setattr(say_if_compiling.__wrapped__, "__defaults__", (3600.,))
 
 def hidden(folder): return [p.name for p in Path(folder).iterdir() if p.name.startswith(".")]
 
@@ -96,6 +102,32 @@ def test_tables_agree_with_each_other(tmp_path, capsys, method):
     assert all(d["leaf"] == d["title"] == d["terms"] == "" and int(d.get("flat_topic", 0)) >= 0 for d in outliers)
     assert len(outliers) == sum(int(r["outliers"]) for r in nodes)
     assert capsys.readouterr().err == ""
+
+@pytest.mark.parametrize("method", ["topictree", "hiernmf2"])
+def test_levels_are_those_of_the_outline_the_page_and_the_tables(tmp_path, capsys, method):
+    from nmf2.data import planted_tree
+    corpus = planted_tree((3, 3), n_docs=300)
+    np.savez(tmp_path/"planted.npz", X=corpus.X.toarray(), vocab=corpus.vocab.astype(str))
+    assert main(["cluster", str(tmp_path/"planted.npz"), "--levels", "9,3", "--out", str(tmp_path/"out"), "--quiet", "--method", method]) == 0
+    outline = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    tree = json.loads((tmp_path/"out"/"tree.json").read_text(encoding="utf-8"))
+    assert tree["levels"] == [3, 9] and tree["n_leaves"] == 9 and '"levels":[3,9]' in (tmp_path/"out"/"tree.html").read_text(encoding="utf-8")
+    docs, nodes = rows(tmp_path/"out"/"assignments.csv"), {r["node"]: r for r in rows(tmp_path/"out"/"topics.csv")}
+    top = {id for id, r in nodes.items() if r["level"] == "3"}
+    assert len(top) == 3 and len(outline) == 1 + len([r for r in nodes.values() if r["level"]])
+    for r in nodes.values(): assert r["level"] == ("3" if r["node"] in top else "9" if r["leaf_number"] else "")
+    for d in docs:
+        if d["leaf"]: assert d["title_9"] == d["title"] and d["title_3"] == nodes[next(id for id in top if d["leaf"].startswith(id))]["title"]
+        else: assert d["title_3"] == d["title_9"] == ""
+
+@pytest.mark.parametrize("options, said", [
+    (["--levels", "6,x"], "--levels must be whole numbers with commas between, such as 6,20, got '6,x'"),
+    (["--levels", ""], "--levels must be whole numbers"), (["--levels", "1,6"], "--levels must be a whole number of at least 2, got 1"),
+    (["--levels", "6,24", "--leaves", "20"], "--levels must be at most 20, the topics there will be, got 24: ask for more with --leaves 24")])
+def test_levels_that_cannot_be(letters, capsys, options, said):
+    assert main(["cluster", "letters", *options]) == 2
+    err = capsys.readouterr().err
+    assert said in err and err.count("\n") == 1 and not (letters.parent/"nmf2-results").exists()
 
 def test_running_twice_gives_the_same_files(letters, capsys):
     for out in ("a", "b"): assert main(["cluster", "letters", "--out", out, *SMALL]) == 0
@@ -487,16 +519,18 @@ def test_options_of_words(letters, monkeypatch, capsys):
     (letters/"sport"/"0.txt").write_text("The Striker scored")
     assert "Striker" in run("--keep-case")
 
-def test_what_can_be_read_once(letters, monkeypatch, capsys):
-    "Stop words through a pipe, and documents from standard input"
+def test_stop_words_through_a_pipe(letters, capsys):
+    if not hasattr(os, "mkfifo"): pytest.skip("no pipes with names")
     Path("lines.txt").write_text("\n".join(SPORT + GARDEN))
-    if hasattr(os, "mkfifo"):
-        os.mkfifo("stop")
-        writer = threading.Thread(target=lambda: Path("stop").write_text("goal ball"), daemon=True)
-        writer.start()
-        assert main(["cluster", "lines.txt", "--stop-words", "./stop", "-o", "a", "--quiet", *SMALL]) == 0
-        writer.join()
-        assert "goal" not in capsys.readouterr().out
+    os.mkfifo("stop")
+    writer = threading.Thread(target=lambda: Path("stop").write_text("goal ball"), daemon=True)
+    writer.start()
+    assert main(["cluster", "lines.txt", "--stop-words", "./stop", "-o", "a", "--quiet", *SMALL]) == 0
+    writer.join()
+    assert "goal" not in capsys.readouterr().out
+
+@pytest.mark.slow
+def test_documents_from_standard_input(letters):
     done = command("cluster", "-", "-o", "b", *SMALL, input="\n".join(SPORT + GARDEN))
     assert done.returncode == 0 and Path("b/topics.csv").exists(), done.stderr
 
