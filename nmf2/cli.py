@@ -861,11 +861,11 @@ def write_tree(
     to:str,       # one of `FORMATS`
 ):
     "Write a tree for another program."
-    import nmf2.exports                                    # gives trees `to_graphml` and `to_newick`
+    from nmf2 import exports
     if to == "csv": return write_table(file, node_columns(Topics(tree)), node_rows(Topics(tree)))
     if to == "linkage": return write_table(file, ["first", "second", "height", "leaves"], tree.to_linkage().tolist())
     if to == "json": return file.write(tree.to_json(ids=titles_of(model)))
-    file.write((model or tree).to_html() if to == "html" else getattr(tree, f"to_{to}")())
+    file.write((model or tree).to_html() if to == "html" else getattr(exports, f"to_{to}")(tree))
 
 def export(
     args,   # the parsed command line

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import nmf2.exports
 from nmf2.data import planted_tree
+from nmf2.exports import pyldavis_input, to_graphml, to_newick
 from nmf2.hier import HierNMF2
 from nmf2.topictree import TopicTree
 from nmf2.tree import Tree, in_table
@@ -35,7 +35,7 @@ def single():
 def test_graphml_in_networkx(model):
     nx = pytest.importorskip("networkx")
     tree = model.tree_
-    graph = nx.parse_graphml(tree.to_graphml(5))
+    graph = nx.parse_graphml(to_graphml(tree, 5))
     assert graph.is_directed() and nx.is_arborescence(graph)
     assert set(graph.edges) == {(in_table(node.id[:-1]), in_table(node.id)) for node in tree if node.id}
     for node in tree:
@@ -44,13 +44,13 @@ def test_graphml_in_networkx(model):
         assert found["title"] == tree.title(node).replace("\x01", "\ufffd") and found["terms"] == ", ".join(tree.top_terms(node, n=5))
         assert ("score" in found) == bool(node.id) and (not node.id or found["score"] == node.score)
     assert nx.is_isomorphic(graph, tree.to_networkx())
-    assert list(nx.parse_graphml(single().to_graphml()).nodes) == ["root"]
+    assert list(nx.parse_graphml(to_graphml(single())).nodes) == ["root"]
 
 
 def test_newick_in_biopython(model):
     phylo = pytest.importorskip("Bio.Phylo")
     tree = model.tree_
-    read = phylo.read(io.StringIO(tree.to_newick()), "newick")
+    read = phylo.read(io.StringIO(to_newick(tree)), "newick")
     names = {clade.name: clade for clade in read.find_clades()}
     for node in tree: assert f"{in_table(node.id)} {' '.join(tree.title(node).split())}" in names
     assert len(names) == len(tree.nodes)
@@ -58,7 +58,7 @@ def test_newick_in_biopython(model):
     for clade in read.find_clades():
         below = {in_table(child.id) for child in tree[clade.name.split()[0]].children}
         assert {child.name.split()[0] for child in clade.clades} == below
-    assert [end.name for end in phylo.read(io.StringIO(single().to_newick()), "newick").get_terminals()] == ["root all documents"]
+    assert [end.name for end in phylo.read(io.StringIO(to_newick(single())), "newick").get_terminals()] == ["root all documents"]
 
 
 def test_branches_are_as_long_as_in_the_linkage(corpus):
@@ -68,14 +68,14 @@ def test_branches_are_as_long_as_in_the_linkage(corpus):
     tree = HierNMF2(6).fit(corpus.X).tree_
     linkage = tree.to_linkage()
     assert is_valid_linkage(linkage)
-    read = phylo.read(io.StringIO(tree.to_newick()), "newick")
+    read = phylo.read(io.StringIO(to_newick(tree)), "newick")
     ends = read.get_terminals()
     far = [[read.distance(a, b) for b in ends] for a in ends]
     assert_allclose(np.array(far)/2, squareform(cophenet(linkage)))
 
 
 def test_what_pyldavis_wants(model, corpus):
-    given = model.pyldavis_input()
+    given = pyldavis_input(model)
     kept = [list(corpus.vocab).index(word) for word in given["vocab"]]
     counts = corpus.X[:,kept].toarray()
     rows = counts.sum(1) > 0
@@ -89,7 +89,7 @@ def test_what_pyldavis_wants(model, corpus):
 
 def test_pyldavis_takes_it(model, corpus):
     pyldavis = pytest.importorskip("pyLDAvis")
-    given = model.pyldavis_input(corpus)
+    given = pyldavis_input(model, corpus)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         shown = pyldavis.prepare(**given, sort_topics=False, n_jobs=1, R=10)
@@ -104,19 +104,19 @@ def test_pyldavis_takes_it(model, corpus):
 def test_pyldavis_of_texts_in_part_unknown():
     texts = ["goal match goal", "match coach", "soil water", "water roses soil"]*3
     model = TopicTree(2, min_df=1, max_df=1.).fit(texts)
-    given = model.pyldavis_input(["goal goal roses", "unknown", ""])
+    given = pyldavis_input(model, ["goal goal roses", "unknown", ""])
     assert given["doc_lengths"].tolist() == [3] and len(given["doc_topic_dists"]) == 1
     assert dict(zip(given["vocab"], given["term_frequency"])) == dict(goal=2, roses=1, match=0, coach=0, soil=0, water=0)
-    assert len(model.pyldavis_input()["doc_lengths"]) == 12
-    with pytest.raises(ValueError, match="documents must have some words"): model.pyldavis_input(["unknown"])
-    with pytest.raises(ValueError, match="documents must be texts"): model.pyldavis_input(np.ones((2, 6)))
+    assert len(pyldavis_input(model)["doc_lengths"]) == 12
+    with pytest.raises(ValueError, match="documents must have some words"): pyldavis_input(model, ["unknown"])
+    with pytest.raises(ValueError, match="documents must be texts"): pyldavis_input(model, np.ones((2, 6)))
 
 
 def test_pyldavis_without_the_documents(model, corpus, tmp_path):
     model.save(tmp_path/"m.nmf2")
     again = TopicTree.load(tmp_path/"m.nmf2")
-    with pytest.raises(ValueError, match="documents must be given"): again.pyldavis_input()
-    for name, value in model.pyldavis_input().items(): assert_array_equal(again.pyldavis_input(corpus)[name], value)
+    with pytest.raises(ValueError, match="documents must be given"): pyldavis_input(again)
+    for name, value in pyldavis_input(model).items(): assert_array_equal(pyldavis_input(again, corpus)[name], value)
     texts = TopicTree(2, min_df=1, max_df=1.).fit(type(corpus)(texts=["a goal", "some soil", "late goal"], ids=["x", "y", "z"]))
     texts.save(tmp_path/"t.nmf2")
-    with pytest.raises(ValueError, match="documents must be given"): TopicTree.load(tmp_path/"t.nmf2").pyldavis_input()
+    with pytest.raises(ValueError, match="documents must be given"): pyldavis_input(TopicTree.load(tmp_path/"t.nmf2"))
