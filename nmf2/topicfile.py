@@ -165,7 +165,7 @@ def packed_model(
     counter = model.pipeline_.named_steps.get("count")
     left_out = None if counter is None else stop_list(counter.stop_words)
     about = dict(format=FORMAT, version=VERSIONS[-1], settings=settings_of(model), weights=_options(model), kept=kept,
-                 counts=counter is None, names=source, start=model.start_, criteria=model.criteria_,
+                 counts=counter is None, names=source, criteria=model.criteria_,
                  stop_words=None if left_out is None else sorted(left_out),
                  tokenizer=cannot_be_kept(model).get("tokenizer"),
                  unknown=model.expected_.unknown, history=list(getattr(model, "history", [])))
@@ -178,8 +178,8 @@ def _is_or_none(value, kind): return value is None or type(value) is kind
 
 def _check_about(about):
     "Stop unless what was JSON has what `packed_model` writes"
-    check_types(about, dict(settings=dict, weights=dict, kept=dict, counts=bool, start=str, criteria=dict,
-                            unknown=float, history=list), dict(history=dict))
+    check_types(about, dict(settings=dict, weights=dict, kept=dict, counts=bool, criteria=list,
+                            unknown=float, history=list), dict(criteria=float, history=dict))
     for name, kind in dict(names=str, tokenizer=str, stop_words=list).items():
         sound(_is_or_none(about.get(name), kind), f"{name} is something else")
     sound(about["names"] in ((None, *SOURCES) if about["counts"] else ("matrix",)), "words come from elsewhere")
@@ -187,8 +187,6 @@ def _check_about(about):
     check_types(about["kept"], dict(report=str, titles=bool, levels=int, name=str))
     sound(about["kept"].get("texts") in (None, "corpus", "list"), "texts are something else")
     sound(0 <= about["kept"]["levels"] <= LEVELS, "labels have too many levels")
-    good = all(type(value) in (int, float) for value in about["criteria"].values())
-    sound(good and about["start"] in about["criteria"], "the criteria of the starts are not numbers")
     check_number("unknown", about["unknown"], 0, whole=False, high=1)
 
 def _check_weights_said(weights):
@@ -234,14 +232,14 @@ def _words_of(about, arrays):
 NOTHING = type(None)
 TYPES = dict(n_topics=(int, str), min_df=(int, float), max_df=(int, float), stop_words=(str, list, NOTHING),
              token_pattern=(str,), tokenizer=(NOTHING,), lowercase=(bool,), ngram_range=(list,), tau=(int, float),
-             init=(list,), moves_max_iter=(int,), random_state=(int, NOTHING), verbose=(bool,))
+             n_init=(int,), moves_max_iter=(int,), random_state=(int, NOTHING), verbose=(bool,))
 
 def _with_settings(about, tokenizer):
     "A `TopicTree` with the parameters of a file; those it doesn't know are left out"
     given = {name: value for name, value in about["settings"].items() if name in TYPES}
     for name, kinds in TYPES.items():
         sound(name in given and type(given[name]) in kinds, f"the setting {name} is missing, or something else")
-    for name in ("ngram_range", "init"): given[name] = tuple(given[name])
+    given["ngram_range"] = tuple(given["ngram_range"])
     if about["tokenizer"]: given["tokenizer"] = Missing(about["tokenizer"]) if tokenizer is None else tokenizer
     return TopicTree(**given)
 
@@ -326,7 +324,7 @@ def unpacked_model(
     model.pipeline_ = _pipeline_of(model, about, arrays, tree.n_docs)
     model.given_ = _documents_of(about, arrays, tree.n_docs)
     model.vocab_ = model.pipeline_.get_feature_names_out()
-    model.tree_, model.start_, model.criteria_ = tree, about["start"], about["criteria"]
+    model.tree_, model.criteria_ = tree, about["criteria"]
     model.n_topics_, model.labels_, model.components_ = tree.n_leaves, tree.labels(), tree.leaf_topics.T
     model.documents_ = Documents(tree.n_docs, arrays["wordless"], arrays["topicless"], about["kept"]["report"])
     model.expected_ = Expected(arrays["focus"], arrays["sizes"], about["unknown"])

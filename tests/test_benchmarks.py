@@ -268,7 +268,19 @@ def test_papers_own_words():
 def test_levels(quick):
     rows = {row["method"]: row for row in quick("levels")}
     assert len(rows) == 8 and rows["TopicTree"]["sizes"] == [2, 6] and min(rows["TopicTree"]["nmi"]) > .95
-    assert all(0 < row["purity"] <= 1 and row["seconds"] > 0 for row in rows.values())
+    assert all(0 < row["purity"] <= 1 and row["seconds"] >= 0 for row in rows.values())
+
+
+def test_starts(quick):
+    rows = quick("starts")
+    assert {(row["times"], row["seed"]) for row in rows} == {(times, seed) for times in (1, 2, 3, 4) for seed in (0, 1)}
+    assert all(row["settled"] > .95 and row["moved"] > .95 for row in rows)
+
+
+def test_the_best_start_by_the_criterion():
+    from starts import best_of
+    some = [dict(criterion=c, settled=s) for c, s in ((3, .5), (1, .9), (2, .7))]
+    assert best_of(1, some, "settled") == pytest.approx(.7) and best_of(2, some, "settled") == pytest.approx((.5 + .5 + .7)/3) and best_of(3, some, "settled") == .5
 
 
 def test_headings(quick):
