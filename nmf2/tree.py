@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .core import check_matrix, check_number, patch_to, single_blas
-from .files import mended
+from .files import as_text
 from .kernels import nnls2
 from .nnls import heaviest, memberships
 from .products import Rows
@@ -82,7 +82,7 @@ def as_words(
                          "vectorizer.get_feature_names_out() gives one")
     if getattr(vocab, "ndim", 1) != 1:
         raise ValueError(f"vocab must be a list of words, got one with {vocab.ndim} dimensions")
-    words = [word.decode("utf-8", "replace") if isinstance(word, bytes) else mended(str(word)) for word in vocab]
+    words = [word.decode("utf-8", "replace") if isinstance(word, bytes) else as_text(str(word)) for word in vocab]
     if len(words) != n_terms:
         raise ValueError(f"vocab must have one word for each of the {n_terms} terms, got {len(words)}")
     out = np.empty(n_terms, object)
@@ -114,7 +114,7 @@ class Tree:
         self.names = {}       # id -> name, where somebody gave one
         self.headings = {}    # id -> words and phrases that tell the node apart, as `nmf2.headings` finds them
         self.levels = ()      # numbers of leaves, ascending, at which the tree is shown in outline
-        self.leaf_topics = None    # (n_terms, n_leaves), of unit length: what new documents are compared with, all at once
+        self.leaf_topics = None    # (n_terms, n_leaves), of unit length: all that new documents are compared with
 
     @property
     def n_terms(self)->int: return len(self.root_topic)
@@ -247,7 +247,7 @@ def rename(tree,
     name:str="",       # what to call it; without one it goes by its words again
 ):
     "Give a node a name."
-    id, name = tree[node].id, mended(" ".join(str(name or "").split()))
+    id, name = tree[node].id, as_text(" ".join(str(name or "").split()))
     if name: tree.names[id] = name
     else: tree.names.pop(id, None)
 

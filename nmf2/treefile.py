@@ -60,7 +60,7 @@ def check_rows(
 
 # %% ../nbs/21_treefile.ipynb #c6e5d9d4
 BELOW = -.01      # of the largest: in earlier files, topics by k-means may be below zero by rounding
-LARGEST = 1e34    # more than documents may weigh, and sums of as many as there are terms stay below single precision's limit
+LARGEST = 1e34    # more than documents may weigh, and little enough for sums over all terms in single precision
 
 def check_weights(
     weights,       # numbers

@@ -17,7 +17,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from .core import check_choice, check_matrix, check_number, matrix_tags, names_of, patch_to, with_names
+from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, names_of, patch_to,
+                       with_names)
 from .counting import TermCounter
 from .data import WORDS
 from .formats import plural
@@ -87,7 +88,8 @@ def trim_mask(
     max_terms:int|None=None,  # keep at most so many terms, those in most documents; of equals the first
 )->tuple:                     # (keep (n_terms,) bool, how many were absent, rare, common, over `max_terms`)
     "Which terms stay, and how many go for which reason."
-    low, high = _n_docs_of("min_df", min_df, n_docs), _n_docs_of("max_df", max_df, n_docs)
+    low = _n_docs_of("min_df", min_df, n_docs)
+    high = _n_docs_of("max_df", max_df, n_docs)
     absent = df == 0
     rare   = (df < low) & ~absent
     common = (df > high) & ~absent & ~rare
@@ -143,7 +145,8 @@ def _nothing_left(trim):
 # %% ../nbs/02_weighting.ipynb #4636d1cb
 def _trim_report(trim):
     "What a fitted `TrimVocabulary` kept and dropped, in a sentence"
-    gone, empty = _reasons(trim), len(trim.empty_docs_)
+    gone = _reasons(trim)
+    empty = len(trim.empty_docs_)
     n_terms = trim.support_.sum() + trim.n_absent_ + trim.n_rare_ + trim.n_common_ + trim.n_excess_
     return (f"Kept {trim.support_.sum():,} of {plural(int(n_terms), 'term')}" + f"; dropped {gone}"*bool(gone)
             + f". {plural(trim.n_docs_, 'document')}" + f", {empty:,} of them empty"*bool(empty) + ".")
@@ -233,7 +236,7 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
         vocab=None,               # names of the terms, for `get_feature_names_out`, (n_terms,)
         dtype=None,               # float type of the result: float32, float64, or None for that of the input
     ):
-        self.min_df, self.max_df, self.max_terms, self.vocab, self.dtype = min_df, max_df, max_terms, vocab, dtype
+        keep_parameters(self, locals())
 
     def fit_transform(self, X, y=None):
         "Learn from `X` which terms stay, and give `X` with only those."
@@ -297,7 +300,8 @@ def row_totals(
     if indptr is None: values, indptr = values.ravel(), np.arange(len(values) + 1)*n_terms
     counts = np.diff(indptr)
     filled = counts > 0
-    out, largest = np.zeros(len(counts)), np.zeros(len(counts))
+    out = np.zeros(len(counts))
+    largest = np.zeros(len(counts))
     if not filled.any(): return out
     starts = indptr[:-1][filled]
     largest[filled] = np.maximum.reduceat(abs(values), starts)
@@ -339,7 +343,8 @@ def row_lengths(
     else:
         total = np.empty(X.shape[0])
         for i, j in _row_blocks(X):
-            start, end = X.indptr[i], X.indptr[j]
+            start = X.indptr[i]
+            end = X.indptr[j]
             total[i:j] = row_totals(size(X.data[start:end]), X.shape[1], X.indptr[i:j + 1] - start)
     return total if norm == "l1" else np.sqrt(total)
 
@@ -387,11 +392,12 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         add_one:bool=False,       # add one to every idf, as scikit-learn does?
         norm:str|None="l2",       # make every row this long: 'l2', 'l1', or None for as it comes
     ):
-        self.sublinear_tf, self.use_idf, self.add_one, self.norm = sublinear_tf, use_idf, add_one, norm
+        keep_parameters(self, locals())
 
     def fit_transform(self, X, y=None):
         "Learn the factors from counts, and weigh the same counts."
-        names, X = names_of(X), self._counts(X)
+        names = names_of(X)
+        X = self._counts(X)
         _learn_idf(self, X)
         return with_names(_apply_idf(self, X), names)
 
@@ -433,7 +439,8 @@ def row_sum(
     X,              # document-term matrix, dense or CSR, (n_docs, n_terms)
 )->np.ndarray:      # float64, (n_terms,)
     "The sum of all rows, added up in float64 whatever the type of `X`, the same in any order of them."
-    n, largest = X.shape[0], _column_peaks(X)
+    n = X.shape[0]
+    largest = _column_peaks(X)
     if not sp.issparse(X): return _on_grid(X/largest, n).sum(axis=0)*largest
     s = np.zeros(X.shape[1])
     for j, x in _entries(X): s += np.bincount(j, _on_grid(x/largest[j], n), len(s))
@@ -490,7 +497,8 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         "Weigh documents by their similarity to the collection of the fit."
         check_is_fitted(self)
-        names, X = names_of(X), self._unit(check_matrix(self, X, reset=False, min_docs=1))
+        names = names_of(X)
+        X = self._unit(check_matrix(self, X, reset=False, min_docs=1))
         return with_names(self._scaled(X, degrees(X, self.sum_)), names)
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())

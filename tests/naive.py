@@ -316,17 +316,17 @@ def spectral(X, k, normalized_cut):
 
 
 def pddp(X, k, per_document=False):
-    "Principal direction divisive partitioning with a dense SVD for each split: Race (2008), Section 0.1.4; the piles as a list of sets"
-    piles = [list(range(len(X)))]
-    def worth(pile):
-        C = X[pile] - X[pile].mean(0)
-        return (C**2).sum()/(len(pile) if per_document else 1)
-    while len(piles) < k:
-        pile = max(piles, key=worth)
-        U = np.linalg.svd(X[pile] - X[pile].mean(0), full_matrices=False)[0]
-        piles.remove(pile)
-        piles += [[i for i, u in zip(pile, U[:,0]) if u <= 0], [i for i, u in zip(pile, U[:,0]) if u > 0]]
-    return {frozenset(pile) for pile in piles}
+    "Principal direction divisive partitioning with a dense SVD for each split: Race (2008), Section 0.1.4; the clusters as a list of sets"
+    clusters = [list(range(len(X)))]
+    def worth(cluster):
+        C = X[cluster] - X[cluster].mean(0)
+        return (C**2).sum()/(len(cluster) if per_document else 1)
+    while len(clusters) < k:
+        cluster = max(clusters, key=worth)
+        U = np.linalg.svd(X[cluster] - X[cluster].mean(0), full_matrices=False)[0]
+        clusters.remove(cluster)
+        clusters += [[i for i, u in zip(cluster, U[:,0]) if u <= 0], [i for i, u in zip(cluster, U[:,0]) if u > 0]]
+    return {frozenset(cluster) for cluster in clusters}
 
 
 def composite_lengths(X, labels, k):
@@ -524,3 +524,16 @@ def phrases(texts, words, least=5):
         n, first, second = together(a, b), alone(a), alone(b)
         if n >= least and n >= .4*min(first, second) and n*n >= .1*first*second: found[a, b] = n, first, second
     return found
+
+
+def found_again(tree, other, rows):
+    "For each node of a tree the largest Jaccard coefficient with a node of another one of the documents `rows`; and which of these stay"
+    best, stays = [], np.zeros(len(rows), bool)
+    for node in tree.nodes.values():
+        own = set(node.docs) & set(rows)
+        shares = [len(own & there)/len(own | there) for there in ({rows[i] for i in again.docs} for again in other.nodes.values()) if own | there]
+        best.append(max(shares) if own else np.nan)
+        if node.children or not own: continue
+        counterpart = list(other.nodes.values())[int(np.argmax(shares))]
+        stays[[i for i in counterpart.docs if rows[i] in own]] = True
+    return np.array(best), stays

@@ -242,6 +242,7 @@ def test_papers_results_say_how_each_row_was_measured():
     assert set(said) == {(row["part"], row["method"]) for row in record["rows"]} and len(said) == len(set(said))
 
 
+@pytest.mark.slow
 def test_papers_flat_topics_are_cut_from_one_tree():
     from papers import PLAIN, Measured, ready
 
@@ -281,6 +282,18 @@ def test_the_best_start_by_the_criterion():
     from starts import best_of
     some = [dict(criterion=c, settled=s) for c, s in ((3, .5), (1, .9), (2, .7))]
     assert best_of(1, some, "settled") == pytest.approx(.7) and best_of(2, some, "settled") == pytest.approx((.5 + .5 + .7)/3) and best_of(3, some, "settled") == .5
+
+
+def test_support(quick):
+    planted, real = ([row for row in quick("support") if row["kind"] == kind] for kind in ("planted", "collection"))
+    assert len(planted) == 3 and len(real) == 2 and all(row["against_pieces"] > .95 and row["of_pieces"] < row["of_topics"] for row in planted)
+    assert all(0 < row["mean"] <= 1 for row in real)
+
+
+def test_n_topics(quick):
+    rows = quick("n_topics")
+    assert [row["kind"] for row in rows] == ["planted"]*2 + ["collection"] and all(row["right"]["splits"] for row in rows[:2])
+    assert rows[2]["collection"] == "library-docs" and 2 <= rows[2]["said"]["splits"] <= 512
 
 
 def test_headings(quick):

@@ -21,6 +21,7 @@ import pytest
 from nmf2.tree import in_table
 from nmf2 import cli
 from nmf2.cli import FILES, main
+from nmf2.compiling import say_if_compiling
 from nmf2.formats import as_cell
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,6 +49,11 @@ def command(*argv, **options):
     "Run nmf2 as a process of its own"
     return subprocess.run([sys.executable, "-m", "nmf2", *map(str, argv)], capture_output=True, text=True, encoding="utf-8",
                           env=ENV, **options)
+
+@pytest.fixture(autouse=True)
+def nobody_waits(monkeypatch):
+    "What is compiled for the first time isn't mentioned on stderr, however long it takes"
+    monkeypatch.setattr(say_if_compiling.__wrapped__, "__defaults__", (3600.,))
 
 def hidden(folder): return [p.name for p in Path(folder).iterdir() if p.name.startswith(".")]
 
@@ -513,16 +519,18 @@ def test_options_of_words(letters, monkeypatch, capsys):
     (letters/"sport"/"0.txt").write_text("The Striker scored")
     assert "Striker" in run("--keep-case")
 
-def test_what_can_be_read_once(letters, monkeypatch, capsys):
-    "Stop words through a pipe, and documents from standard input"
+def test_stop_words_through_a_pipe(letters, capsys):
+    if not hasattr(os, "mkfifo"): pytest.skip("no pipes with names")
     Path("lines.txt").write_text("\n".join(SPORT + GARDEN))
-    if hasattr(os, "mkfifo"):
-        os.mkfifo("stop")
-        writer = threading.Thread(target=lambda: Path("stop").write_text("goal ball"), daemon=True)
-        writer.start()
-        assert main(["cluster", "lines.txt", "--stop-words", "./stop", "-o", "a", "--quiet", *SMALL]) == 0
-        writer.join()
-        assert "goal" not in capsys.readouterr().out
+    os.mkfifo("stop")
+    writer = threading.Thread(target=lambda: Path("stop").write_text("goal ball"), daemon=True)
+    writer.start()
+    assert main(["cluster", "lines.txt", "--stop-words", "./stop", "-o", "a", "--quiet", *SMALL]) == 0
+    writer.join()
+    assert "goal" not in capsys.readouterr().out
+
+@pytest.mark.slow
+def test_documents_from_standard_input(letters):
     done = command("cluster", "-", "-o", "b", *SMALL, input="\n".join(SPORT + GARDEN))
     assert done.returncode == 0 and Path("b/topics.csv").exists(), done.stderr
 

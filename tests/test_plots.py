@@ -465,6 +465,7 @@ def test_mistakes_with_topics_documents_and_nodes():
     assert not plt.get_fignums()
 
 
+@pytest.mark.slow
 def test_importing_it_does_not_import_pyplot():
     code = "import sys, nmf2.plots; print('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"

@@ -262,13 +262,13 @@ def test_gradient_misses_no_planted_anchor(seed):
 @pytest.mark.slow
 @pytest.mark.no_estimator
 def test_hottest_mends_what_the_gradient_missed():
-    mended = 0
+    swapped = 0
     for seed in SEEDS:
         P = first_pure(100, 5, 400, seed).T
         order = np.argsort(-hottopixx(P, 5, random_state=0), kind="stable")
-        mended += set(order[:5]) != set(range(5))
+        swapped += set(order[:5]) != set(range(5))
         assert set(hottest(P, order, 5)) == set(range(5))
-    assert mended > 0
+    assert swapped > 0
 
 
 def test_the_sharpest_are_the_corners_and_of_copies_the_first():

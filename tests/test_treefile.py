@@ -118,6 +118,7 @@ def test_growing_goes_on_after_a_check(X):
     with pytest.warns(UserWarning, match="empty"): assert model.tree_.to_json() == HierNMF2(6).fit(X).tree_.to_json()
 
 
+@pytest.mark.slow
 def test_a_pipe(tree, tmp_path):
     if not os.path.exists("/dev/fd"): pytest.skip("no such folder")
     tree.save(tmp_path/"t")

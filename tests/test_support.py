@@ -1,0 +1,187 @@
+"""How far to believe a node, and how many topics"""
+import naive
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import nmf2.support
+from nmf2.bisection import unit_rows
+from nmf2.data import planted_tree
+from nmf2.hier import HierNMF2
+from nmf2.regroup import regroup
+from nmf2.support import _chosen, choose_n_topics, compare, fit_again, gain, jaccards, members, shuffled, support, times_chance
+from nmf2.topictree import topic_tree
+from nmf2.weighting import count_pipeline
+
+
+def weighted(*args, **options):
+    corpus = planted_tree(*args, shuffle=True, **options)
+    return corpus, count_pipeline().fit_transform(corpus.X)
+
+@pytest.fixture(scope="module")
+def case(): return weighted((2, 3), 300, overlap=.4, noise=.2, random_state=1)
+
+@pytest.fixture(scope="module")
+def tree(case): return topic_tree(case[1], 10).tree
+
+@pytest.fixture(scope="module")
+def found(case, tree): return support(case[1], tree, n_fits=8)
+
+
+def test_as_the_naive_twin(case, tree):
+    rng = np.random.default_rng(0)
+    for size in (5, 40, 200):
+        rows = np.sort(rng.permutation(300)[:size])
+        other = fit_again(case[1][rows], min(size, 7), 3)
+        leaves = [i for i, node in enumerate(tree.nodes.values()) if not node.children]
+        best, stays = compare(members(tree).tocsr()[rows].tocsc(), members(other), leaves)
+        naive_best, naive_stays = naive.found_again(tree, other, rows)
+        assert_allclose(best, naive_best)
+        assert_array_equal(stays, naive_stays)
+
+
+def test_members_and_jaccards(tree):
+    M = members(tree).toarray()
+    assert M.shape == (300, 19) and set(np.unique(M)) == {0, 1}
+    for column, node in zip(M.T, tree.nodes.values()): assert_array_equal(np.flatnonzero(column), node.docs)
+    J = jaccards(members(tree), members(tree))
+    assert_allclose(J, J.T)
+    assert_allclose(J.diagonal(), 1)
+
+
+def test_planted_topics_are_found_again_and_pieces_are_not(case, tree, found):
+    corpus, _ = case
+    broad, narrow = corpus.classes(0)[0], corpus.classes(1)[0]
+    planted = {frozenset(np.flatnonzero(labels == c)) for labels in (broad, narrow) for c in np.unique(labels)}
+    true = np.array([frozenset(node.docs) in planted for node in tree.nodes.values()])
+    pieces = np.array([any(set(node.docs) < topic for topic in planted if len(topic) <= 60) for node in tree.nodes.values()])
+    assert true.sum() >= 7 and pieces.sum() >= 6
+    assert found.nodes[true].min() > .95 and found.nodes[pieces].max() < .9
+
+
+def test_what_it_says(tree, found):
+    assert found.ids == tuple(tree.nodes) and found[""] == 1 == found.nodes[0]
+    assert found.nodes.shape == (19,) and found.docs.shape == (300,) and found.runs.shape == (8, 19)
+    assert_allclose(found.nodes, found.runs.mean(0))
+    assert 0 < found.nodes.min() and found.nodes.max() <= 1 and np.nanmin(found.docs) >= 0 and np.nanmax(found.docs) <= 1
+    table = found.table(tree)
+    assert list(table["node"])[0] == "root" and len(table) == 19
+    assert_allclose(table["support"], [found[node.id] for node in tree])
+    assert (table["least"] <= table["support"]).all() and len(found.table(tree, 4)) == 4
+
+
+def test_the_same_again_with_other_seeds_others(case, tree, found):
+    again = support(case[1], tree, n_fits=8)
+    for name in ("nodes", "docs", "runs"): assert_array_equal(getattr(again, name), getattr(found, name))
+    assert (support(case[1], tree, n_fits=8, random_state=1).runs != found.runs).any()
+    assert_array_equal(support(case[1].toarray(), tree, n_fits=3).runs, found.runs[:3])
+
+
+@pytest.mark.slow
+def test_the_same_in_processes(case, tree, found):
+    again = support(case[1], tree, n_fits=8, n_jobs=2)
+    for name in ("nodes", "docs", "runs"): assert_array_equal(getattr(again, name), getattr(found, name))
+
+
+def test_empty_documents_outliers_and_small_nodes(case):
+    _, X = case
+    X = X.tolil()
+    X[[3, 7]] = 0
+    X = X.tocsr()
+    labels = np.random.default_rng(0).integers(3, size=300)
+    labels[10] = 3                                                    # a leaf of one document
+    labels[20] = -1
+    tree = regroup(X, labels)
+    found = support(X, tree, n_fits=6, share=.3)
+    single = [i for i, id in enumerate(found.ids) if list(tree[id].docs) == [10]]
+    drawn = ~np.isnan(found.runs[:,single[0]])
+    assert 0 < drawn.sum() < 6 and np.isfinite(found.nodes).all()
+    assert np.isnan(found.docs[[3, 7, 20]]).all() and np.isfinite(np.delete(found.docs, [3, 7, 20])).mean() > .8
+
+
+def test_a_tree_that_was_grown_with_its_own_method(case):
+    tree = HierNMF2(6).fit(case[1]).tree_
+    def grow(X, n_leaves, seed): return HierNMF2(n_leaves).fit(X).tree_
+    found = support(case[1], tree, n_fits=3, fit=grow)
+    assert sum(found[leaf.id] > .9 for leaf in tree.leaves()) >= 5
+
+
+@pytest.mark.parametrize("wrong, named", [(dict(n_fits=0), "n_fits"), (dict(share=0), "share"), (dict(share=1.1), "share"), (dict(share=.01), "share"),
+                                          (dict(n_jobs=0), "n_jobs"), (dict(random_state=-1), "random_state")])
+def test_clear_errors(case, tree, wrong, named):
+    with pytest.raises(ValueError, match=named): support(case[1], tree, **wrong)
+
+def test_another_matrix_is_an_error(case, tree):
+    with pytest.raises(ValueError, match="X must be the matrix"): support(case[1][:50], tree)
+
+
+# ---- how many topics
+
+def one_topic(n_docs=200): return weighted((1,), n_docs, overlap=.4, noise=.2, random_state=0)[1]
+
+def test_shuffled_documents_keep_their_words(case):
+    X = unit_rows(case[1])
+    mixed = shuffled(X, np.random.default_rng(0))
+    assert mixed.shape == X.shape and mixed.nnz <= X.nnz and (mixed != X).nnz > 0
+    assert_allclose((mixed**2).sum(1), 1, rtol=1e-5)
+    assert np.diff(mixed.indptr).max() <= np.diff(X.indptr).max() and (np.diff(mixed.indptr) <= np.diff(X.indptr)).all()
+    assert (np.bincount(mixed.indices, minlength=X.shape[1]) <= np.bincount(X.indices, minlength=X.shape[1])).all()
+
+
+def test_gain_is_what_the_criterion_gains(case):
+    X, side = unit_rows(case[1]), np.random.default_rng(0).integers(2, size=300)
+    lengths = naive.composite_lengths(X.toarray(), side, 2)
+    assert_allclose(gain(X, side), np.sum(lengths) - np.linalg.norm(X.sum(0)), rtol=1e-4)
+
+
+def test_splits_of_topics_are_better_than_chance_and_those_of_one_are_not(case, tree):
+    times = times_chance(case[1], tree)
+    narrow = case[0].classes(1)[0]
+    mixed = np.array([len(np.unique(narrow[tree[id].docs])) > 1 for id in tree.splits])
+    assert mixed.sum() == 5 and times[mixed].min() > 1.5 and times[~mixed].max() < 1.1
+    assert_array_equal(times, times_chance(case[1], tree))
+
+
+def test_large_nodes_are_judged_by_a_sample(case, tree, monkeypatch):
+    monkeypatch.setattr(nmf2.support, "SAMPLE", 80)
+    sampled = times_chance(case[1], tree)
+    assert sampled[0] > 1.5 and (sampled > 1.1).sum() == 5
+
+
+@pytest.mark.parametrize("branching, law", [((3,), {}), ((3, 4), dict(noise=.2)), ((5, 6), dict(skew=.5)), ((40,), dict(overlap=.5))])
+def test_planted_numbers(branching, law):
+    k = int(np.prod(branching))
+    choice = choose_n_topics(weighted(branching, 40*k, random_state=9, **law)[1])
+    assert abs(choice.n_topics - k) <= .1*k and str(choice).startswith(f"{choice.n_topics} topics: their weakest split gains")
+    assert (np.diff(choice.times) <= 0).all() and (choice.times > 1.1).sum() == choice.n_topics - 1
+    rows = choice.table()
+    assert list(rows["topics"][rows["chosen"]]) == [choice.n_topics] and len(rows) == len(choice.times)
+
+
+def test_one_topic_and_few_documents():
+    assert choose_n_topics(one_topic()).n_topics == 1
+    few = choose_n_topics(one_topic(9))
+    assert few.n_topics == 1 and "fewer than ten" in few.why and len(few.table()) == 0
+    copies = choose_n_topics(np.tile(np.kron(np.eye(2), np.ones(5)), (40, 1)).astype(np.float32))
+    assert copies.n_topics == 2 and "on and on" not in copies.why
+
+
+def test_no_end():
+    times = np.linspace(3, 1.2, 100)
+    choice = _chosen(times, False)
+    assert choice.n_topics == 1 + (times > 2).sum() and "on and on" in choice.why
+    assert _chosen(times/2, False).n_topics == 1 + (times/2 > 1.1).sum() == _chosen(times/2, True).n_topics
+    assert str(_chosen(times/10, False)).startswith("1 topic: no split")
+
+
+def test_the_number_does_not_depend_on_the_order(case):
+    _, X = case
+    rng = np.random.default_rng(0)
+    other = choose_n_topics(X[rng.permutation(300)][:,rng.permutation(X.shape[1])])
+    assert_array_equal(other.times, choose_n_topics(X).times)
+    assert_array_equal(choose_n_topics(X, random_state=1).n_topics, other.n_topics)
+
+
+@pytest.mark.parametrize("wrong, named", [(dict(most=1), "most"), (dict(random_state=-1), "random_state")])
+def test_clear_errors_of_choose_n_topics(case, wrong, named):
+    with pytest.raises(ValueError, match=named): choose_n_topics(case[1], **wrong)
