@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from make_saved import some_texts
 from nmf2 import Corpus, TopicTree
 from nmf2.data import planted_tree
-from nmf2.editing import STEPS, closed_up
+from nmf2.editing import STEPS, closed_up, matrix_of
 from nmf2.treefile import check_tree
 
 
@@ -57,14 +57,15 @@ def assert_sound(model, docs):
     assert len(model.expected_.sizes) == n and 0 <= model.expected_.sizes.min() and model.expected_.sizes.sum() <= tree.n_docs
     without = np.union1d(model.documents_.wordless, model.documents_.topicless)
     assert_array_equal(without, np.flatnonzero(model.labels_ < 0))
-    predicted = model.predict(docs)
+    X = matrix_of(model, docs)
+    predicted = tree.predict(X)
     off = predicted != model.labels_
     assert not (off & ~excused(model, predicted)).any()
-    for cut in {1, (n + 1)//2, n}:
-        shares = model.transform(docs, cut)
+    for cut in {(n + 1)//2, n}:
+        shares = tree.transform(X, cut)
         assert shares.shape == (tree.n_docs, cut) and shares.min() >= 0
         assert_allclose(shares.sum(1), 1, rtol=1e-4)
-    assert model.outline() and len(model.answers(docs, plain=True)) == tree.n_docs
+    assert model.outline()
 
 def assert_told(old, tree, changed, renamed=False):
     "What a step says of itself is what happened, by looking at both trees"
@@ -100,23 +101,29 @@ def starts(corpus):
     texts = some_texts(90)
     return [(fitted(corpus, n_topics=n), corpus) for n in (2, 6)] + [(fitted(texts, n_topics=5, max_df=.6), texts)]
 
-CHEAP = settings(derandomize=True, max_examples=30, deadline=None, phases=[Phase.generate],
-                 suppress_health_check=[HealthCheck.function_scoped_fixture])
+def cheap(n): return settings(derandomize=True, max_examples=n, deadline=None, phases=[Phase.generate],
+                             suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-@CHEAP
+@cheap(8)
 @given(which=st.integers(0, 2), steps=steps)
-def test_any_steps(starts, tmp_path, which, steps):
-    first, docs = starts[which]
+def test_some_steps(starts, tmp_path, which, steps): try_steps(*starts[which], which == 2, steps, tmp_path)
+
+@pytest.mark.slow
+@cheap(60)
+@given(which=st.integers(0, 2), steps=steps)
+def test_any_steps(starts, tmp_path, which, steps): try_steps(*starts[which], which == 2, steps, tmp_path)
+
+def try_steps(first, docs, keep_texts, steps, tmp_path):
+    "Take some steps, and look at the model after each"
     model = pickle.loads(pickle.dumps(first))
     known, undone = [bits(model)], []                                   # of the version now, those before; those after
     for name, i, j in steps:
         old, before = model.tree_, bits(model)
         if name == "load":
-            model.save(tmp_path/"m", keep_texts=which == 2)
+            model.save(tmp_path/"m", keep_texts=keep_texts)
             model = TopicTree.load(tmp_path/"m")
             assert bits(model) == before
             known, undone = known[-1:], []
-            given = dict(documents=docs) if which < 2 else {}
         elif name in ("undo", "redo"):
             there, other = (known[:-1], undone) if name == "undo" else (undone, known)
             if not there:
@@ -135,6 +142,7 @@ def test_any_steps(starts, tmp_path, which, steps):
                 assert model.history[-1]["step"] == name
                 known, undone = [*known, bits(model)], []
         assert_sound(model, docs)
+    assert len(model.answers(docs, plain=True)) == model.tree_.n_docs
 
 
 # ---- one step at a time
@@ -143,7 +151,7 @@ def where(model, docs):
     "The leaf of each document by its id"
     return np.array([leaf.id for leaf in model.tree_.leaves()] + ["none"], object)[model.predict(docs)]
 
-@CHEAP
+@cheap(10)
 @given(steps=st.lists(st.tuples(st.sampled_from(["split", "merge", "join"]), st.integers(0, 60), st.integers(0, 60)), min_size=3, max_size=7))
 def test_new_documents_go_where_they_went(starts, new, steps):
     model = pickle.loads(pickle.dumps(starts[1][0]))
