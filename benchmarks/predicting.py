@@ -23,7 +23,7 @@ def measure(n_fit, n_new, k, rounds):
     corpus = planted_tree((4, k//4), n_docs=n_fit + n_new, n_terms=300*k, length=100, overlap=.3, noise=.2, random_state=0)
     rows = np.random.default_rng(0).permutation(n_fit + n_new)
     old, new = corpus.X.tocsr()[rows[:n_fit]], corpus.X.tocsr()[rows[n_fit:]]
-    model = TopicTree(k, init=("bisection",)).fit(old)
+    model = TopicTree(k).fit(old)
     X, Ht = model.pipeline_.transform(new), model.tree_.leaf_topics
     counted = Counted(new, np.ones(n_new), n_new, [])
     nmf = NMF(Ht.shape[1])

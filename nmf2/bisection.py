@@ -24,8 +24,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit, say_if_compiling
-from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, renamed, seed_of,
-                       stream, width_of)
+from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, renamed,
+                       seed_of, stream, width_of)
 from .instructions import _add32, _add64, _strip32, _strip64, _strip128
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
 from .products import Rows, zeros_in_lines

@@ -41,7 +41,7 @@ class Changed(NamedTuple):
     def __str__(self):
         told = [f"{what} {', '.join(map(in_table, ids))}" for what, ids in zip(self._fields, self) if ids and what != "renamed"]
         moved = [f"{in_table(a)} -> {in_table(b)}" for a, b in self.renamed.items()]
-        return "; ".join(told + (["renamed " + ", ".join(moved)] if moved else [])) or "nothing changed"
+        return "; ".join(told + (["renamed " + ", ".join(moved)] if moved else [])) or "all nodes have the documents they had"
 
 # %% ../nbs/27_editing.ipynb #cb6b0454
 class Shape(NamedTuple):
@@ -333,9 +333,9 @@ def new_version(
     old, edits = model.tree_, model.edits_ if edits is None else edits
     _heads(model, tree, shape)
     kept = tuple(sorted({shape.was[id] for id in edits.kept if id in shape.was}))
-    expected = model.expected_._replace(sizes=np.array(shape.sizes, np.int64))
+    expected = state.get("expected_", model.expected_)._replace(sizes=np.array(shape.sizes, np.int64))
     model.past_, model.future_ = [*model.past_, _version(model)], []
-    vars(model).update(dict(tree_=tree, expected_=expected, history=[*model.history, step]) | state)
+    vars(model).update(state | dict(tree_=tree, expected_=expected, history=[*model.history, step]))
     model.edits_ = edits._replace(kept=kept)
     tell(model)
     return _compared(old, tree, shape.was)
@@ -560,8 +560,7 @@ def _anew(model, step, X, vocab, edits, **state):
     trim = state.get("pipeline_", model.pipeline_)["trim"]
     expected = expected_of(X, tree, trim)
     shape = shape._replace(sizes=expected.sizes.tolist())
-    changed = new_version(model, step, tree, shape, edits, expected_=expected, **state)
-    return changed
+    return new_version(model, step, tree, shape, edits, expected_=expected, **state)
 
 # %% ../nbs/27_editing.ipynb #3a491ec0
 def refit(

@@ -442,7 +442,7 @@ def krylov(
     docs:Docs,      # what to multiply by
     T:np.ndarray,   # directions to start from, (n_terms, 2)
     steps:int,      # how many blocks; each takes a pass
-)->tuple:           # blocks T, XᵀX T C, ... in a row, (n_terms, 2 steps); X times them, (n_docs, 2 steps); the factors C
+)->tuple:           # blocks T, XᵀX T C, ... in a row, (n_terms, 2 steps); X times them, (n_docs, 2 steps); factors C
     "A block Krylov space of XᵀX, and its image. Source: Musco and Musco (2015), Algorithm 2."
     basis = np.empty((len(T), 2*steps), docs.data.dtype)
     images = np.empty((docs.shape[0], 2*steps))

@@ -22,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, composites, refine, unit_rows
-from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, renamed, seed_of,
-                       stream)
+from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, renamed,
+                       seed_of, stream)
 from .hier import TreeEstimator
 from .cutting import stored
 from .nmf import NMF

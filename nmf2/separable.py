@@ -285,12 +285,10 @@ def _gap(c, slope):
 def _step(c, slope, rate, new):
     "Weights times exp(-rate slope), summing to one; returns how much the slope promises"
     least, total, down = slope.min(), 0., 0.
-    for a in range(len(c)):
-        new[a] = max(c[a]*np.exp(-rate*(slope[a] - least)), 1e-12)
-        total += new[a]
-    for a in range(len(c)):
-        new[a] /= total
-        down += slope[a]*(new[a] - c[a])
+    for a in range(len(c)): new[a] = max(c[a]*np.exp(-rate*(slope[a] - least)), 1e-12)
+    for a in range(len(c)): total += new[a]
+    for a in range(len(c)): new[a] /= total
+    for a in range(len(c)): down += slope[a]*(new[a] - c[a])
     return down
 
 # %% ../nbs/31_separable.ipynb #bdeb8ccc

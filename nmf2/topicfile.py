@@ -169,9 +169,9 @@ def packed_model(
                  stop_words=None if left_out is None else sorted(left_out),
                  tokenizer=cannot_be_kept(model).get("tokenizer"),
                  unknown=model.expected_.unknown, history=list(model.history),
-                 edits=dict(kept=list(model.edits_.kept), dropped=list(model.edits_.dropped)))
+                 edits={name: list(value) for name, value in model.edits_._asdict().items()} | dict(moved=model.edits_.moved.tolist()))
     if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")
-    return dict(model=as_json(about), moved=model.edits_.moved, focus=model.expected_.focus, sizes=model.expected_.sizes,
+    return dict(model=as_json(about), focus=model.expected_.focus, sizes=model.expected_.sizes,
                 **_weights(model, columns), **arrays)
 
 # %% ../nbs/25_topicfile.ipynb #2d0816a7
@@ -180,15 +180,17 @@ def _is_or_none(value, kind): return value is None or type(value) is kind
 def _check_about(about):
     "Stop unless what was JSON has what `packed_model` writes"
     check_types(about, dict(settings=dict, weights=dict, kept=dict, counts=bool, criteria=list, edits=dict,
-                            unknown=float, history=list), dict(criteria=float, history=dict))
+                            unknown=float, history=list), dict(history=dict))
     for name, kind in dict(names=str, tokenizer=str, stop_words=list).items():
         sound(_is_or_none(about.get(name), kind), f"{name} is something else")
     sound(about["names"] in ((None, *SOURCES) if about["counts"] else ("matrix",)), "words come from elsewhere")
     sound(not about["counts"] or about["stop_words"] is None, "there are stop words for counts")
-    check_types(about["edits"], dict(kept=list, dropped=list), dict(kept=str, dropped=str))
+    check_types(about["edits"], dict(kept=list, moved=list, dropped=list), dict(kept=str, moved=int, dropped=str))
     check_types(about["kept"], dict(report=str, titles=bool, levels=int, name=str))
     sound(about["kept"].get("texts") in (None, "corpus", "list"), "texts are something else")
     sound(0 <= about["kept"]["levels"] <= LEVELS, "labels have too many levels")
+    good = all(type(value) in (int, float) for value in about["criteria"])
+    sound(good and about["criteria"], "the criteria of the starts are not numbers")
     check_number("unknown", about["unknown"], 0, whole=False, high=1)
 
 def _check_weights_said(weights):
@@ -214,7 +216,7 @@ def _check_arrays(about, arrays, tree):
     stay, _ = trim_mask(df, tree.n_docs, *about["weights"]["limits"])
     good = (support <= stay).all() and (support < stay).sum() == len(about["edits"]["dropped"])
     sound(good, "other words stay than are within the limits, and were not dropped")
-    check_rows(arrays["moved"], tree.n_docs, "documents that were moved")
+    check_rows(np.array(about["edits"]["moved"], np.intp), tree.n_docs, "documents that were moved")
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)
     focus, sizes = arrays["focus"], arrays["sizes"]
     good = len(focus) and focus[0] >= 0 and focus[-1] <= 1.001*tree.leaf_topics.shape[1] and (focus[1:] >= focus[:-1]).all()
@@ -334,7 +336,8 @@ def unpacked_model(
     model.documents_ = Documents(tree.n_docs, arrays["wordless"], arrays["topicless"], about["kept"]["report"])
     model.expected_ = Expected(arrays["focus"], arrays["sizes"], about["unknown"])
     begin_history(model, about["history"])
-    model.edits_ = Edits(tuple(about["edits"]["kept"]), arrays["moved"], tuple(about["edits"]["dropped"]))
+    kept, moved, dropped = (about["edits"][name] for name in Edits._fields)
+    model.edits_ = Edits(tuple(kept), np.array(moved, np.intp), tuple(dropped))
     return model
 
 # %% ../nbs/25_topicfile.ipynb #bf6940de
@@ -354,7 +357,7 @@ def write_model(
 
 def _kinds(about):
     "The arrays that a file should have, as for `read_arrays`"
-    kinds = dict(support="u", df="i", moved="i", idf="f", sum="f", focus="f", sizes="i", wordless="i", topicless="i")
+    kinds = dict(support="u", df="i", idf="f", sum="f", focus="f", sizes="i", wordless="i", topicless="i")
     kept = about["kept"]
     texts = dict(words=about["names"], ids=kept["titles"], texts=kept["texts"], labels=kept["levels"])
     for name in (name for name, there in texts.items() if there): kinds |= {name: "u", name + "_ends": "i"}
@@ -367,6 +370,7 @@ def _model_in(archive, limit, tokenizer):
           "it holds a tree alone, without what new documents need: read that with Tree.load(path)")
     tree = tree_of(archive, limit)
     about = from_json(read_array(member(archive, "model", json_room(limit)), "u").tobytes(), FORMAT, VERSIONS)
+    about = dict(edits=dict(kept=[], moved=[], dropped=[])) | about                    # earlier files have none
     _check_about(about)
     return unpacked_model(about, read_arrays(archive, limit, _kinds(about)), tree, tokenizer)
 

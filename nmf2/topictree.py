@@ -270,7 +270,7 @@ def phrase_options(
     if texts is None or est.tokenizer is not None or tuple(est.ngram_range) != (1, 1): return {}
     return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase)
 
-# %% ../nbs/25_topictree.ipynb #efe1f685
+# %% ../nbs/25_topictree.ipynb #87a72713
 NO_ROWS = np.empty(0, np.intp)
 
 class Edits(NamedTuple):
@@ -429,7 +429,7 @@ def get_feature_names_out(model,
     check_is_fitted(model)
     return np.array([f"topictree_{k}" for k in range(model.n_topics_)], object)
 
-# %% ../nbs/25_topictree.ipynb #5883c1a2
+# %% ../nbs/25_topictree.ipynb #6736d783
 @patch_to(TopicTree)
 def path(model,
     documents,         # one text, or as for `predict`
@@ -525,7 +525,7 @@ def name(model,
     texts, *_ = (None,) if model.given_ is None else _given(model.given_)
     name_nodes(model.tree_, function, texts, **options)
 
-# %% ../nbs/25_topictree.ipynb #44d0c35b
+# %% ../nbs/25_topictree.ipynb #69e8c82c
 @patch_to(TopicTree)
 def save(model,
     path,                    # file to write; by custom *.nmf2
@@ -545,7 +545,7 @@ def load(
     from nmf2.topicfile import read_model
     return read_model(path, tokenizer, max_ratio)
 
-# %% ../nbs/25_topictree.ipynb #f846a2dd
+# %% ../nbs/25_topictree.ipynb #95548683
 @patch_to(TopicTree)
 def split(model,
     node,             # a leaf or its id
@@ -583,7 +583,7 @@ def move(model,
     from nmf2.editing import move
     return move(model, docs, node, documents)
 
-# %% ../nbs/25_topictree.ipynb #b5f8f173
+# %% ../nbs/25_topictree.ipynb #dbb12fb7
 @patch_to(TopicTree)
 def drop_words(model,
     words,            # one word, or several
@@ -619,7 +619,7 @@ def rename(model,
     from nmf2.editing import rename
     return rename(model, node, name)
 
-# %% ../nbs/25_topictree.ipynb #d946faff
+# %% ../nbs/25_topictree.ipynb #3b55a037
 @patch_to(TopicTree)
 def undo(model)->dict:    # the step that was undone
     "Go back one step."
