@@ -72,7 +72,7 @@ def _in_turn(splits):
     return out
 
 def reshaped(
-    shape:Shape,
+    shape:Shape,   # of the tree as it is
     leaf,          # a function of a leaf's id: its new one, or None if it goes, and has no documents
     inner,         # a function of an inner node's id: its new one, or None if it goes
     was:dict,      # id -> new id, of nodes that stay
@@ -89,7 +89,7 @@ def reshaped(
 
 # %% ../nbs/27_editing.ipynb #64ac5bbe
 def shape_joined(
-    shape:Shape,
+    shape:Shape,   # of the tree as it is
     node:str,      # id of an inner node
 )->Shape:
     "What is below a node becomes one leaf."
@@ -112,7 +112,7 @@ def _stay(shape, gone):
 
 # %% ../nbs/27_editing.ipynb #d7a88f45
 def shape_merged(
-    shape:Shape,
+    shape:Shape,   # of the tree as it is
     a:str,         # id of a node that stays where it is
     b:str,         # id of the one that comes to it; neither is below the other
 )->Shape:
@@ -128,7 +128,7 @@ def shape_merged(
 
 # %% ../nbs/27_editing.ipynb #0b31ce67
 def shape_split(
-    shape:Shape,
+    shape:Shape,   # of the tree as it is
     leaf:str,          # its id
     side:np.ndarray,   # 0 or 1 for each of its documents, in their order
 )->Shape:
@@ -143,7 +143,7 @@ def shape_split(
     return Shape(ids, labels, [*shape.splits, leaf], dict(shape.was), sizes, levels)
 
 def shape_moved(
-    shape:Shape,
+    shape:Shape,   # of the tree as it is
     rows:np.ndarray,   # of documents
     leaf:str,          # its id
 )->Shape:
@@ -171,7 +171,7 @@ def _split_at(old, rows, right, X, n_terms):
 # %% ../nbs/27_editing.ipynb #bcdcd9c1
 def fill_tree(
     new:Tree,            # without nodes
-    shape:Shape,
+    shape:Shape,         # what it shall be like
     old=None,            # the tree from which nodes are taken that are the same
     X=None,              # weighted documents, where some are not, CSR, (n_docs, n_terms)
 )->Tree:                 # the same
@@ -216,7 +216,7 @@ def _without_pair(leads, j):
 def give_leads(
     tree:Tree,            # with nodes
     topics:np.ndarray,    # of unit length, (n_terms, k)
-    leads:Leads,
+    leads:Leads,          # where they lead
 ):
     "Set the topics of a tree, and where they lead."
     k = topics.shape[1]

@@ -206,7 +206,7 @@ def test_methods(quick):
 def test_choices(quick):
     rows = quick("choices")
     flat = {row["method"]: row["mean"] for row in rows if row["kind"] == "flat" and row["weights"] == "normalized cut"}
-    assert flat['leaf_choice="error"'] > .9 and len(flat) == 29 and all(0 <= value <= 1 for value in flat.values())
+    assert flat['leaf_choice="error"'] > .9 and len(flat) == 30 and all(0 <= value <= 1 for value in flat.values())
     assert {row["method"] for row in rows if row["kind"] == "leaves"} >= {"default", "balanced cuts"}
 
 
