@@ -142,14 +142,12 @@ def join(
     **options,            # of `find_phrases`
 )->Topics:
     "The tree of `TopicTree`."
-    from nmf2.headings import find_headings, tree_phrases
     from nmf2.topictree import topic_tree
     filled = int((X.sum(axis=1) > 0).sum())
-    grown = topic_tree(X, min(n_leaves, filled), vocab, seed=seed, verbose=verbose)
+    grown = topic_tree(X, min(n_leaves, filled), vocab, seed=seed, verbose=verbose, texts=texts, **options)
     tree = grown.tree
     if tree.n_leaves < n_leaves:
         warnings.warn(f"n_leaves={n_leaves} can't be had: there are {tree.n_leaves} topics that some document has most of")
-    if texts is not None: tree.headings = find_headings(tree, phrases=tree_phrases(tree, texts, **options))
     return Topics(tree, grown=grown)
 
 # %% ../nbs/70_cli.ipynb #c34ff3d2
@@ -184,7 +182,7 @@ def as_model(
     without = np.flatnonzero(topics.tree.labels() < 0)
     words, _ = trim.report().rsplit(". ", 1)                       # the rest is about documents
     model.pipeline_ = Pipeline([("count", counter)]*(counter is not None) + pipeline.steps)
-    model.given_, (model.tree_, model.start_, model.criteria_) = corpus, topics.grown
+    model.given_, (model.tree_, model.criteria_) = corpus, topics.grown
     model.documents_ = Documents(len(corpus), trim.empty_docs_, np.setdiff1d(without, trim.empty_docs_), words + ".")
     model.expected_ = expected_of(X, model.tree_, trim)
     return model
@@ -262,8 +260,8 @@ def document_columns(
 # %% ../nbs/70_cli.ipynb #ffc7f0e8
 MODEL = "topics.nmf2"
 FILES = {"tree.html": "the tree, to unfold in a browser", MODEL: "the same to be asked: nmf2 --help tells how",
-         "assignments.csv": "one row for each document", "topics.csv": "one row for each node of the tree", "tree.json": "the tree, for other programs",
-         "report.txt": "the result in figures, and the seconds it took"}
+         "assignments.csv": "one row for each document", "topics.csv": "one row for each node of the tree",
+         "tree.json": "the tree, for other programs", "report.txt": "the result in figures, and the seconds it took"}
 
 def write_results(
     part:Path,           # an empty folder, from `whole_folder`
@@ -853,7 +851,8 @@ def explore(
 
 # %% ../nbs/70_cli.ipynb #8a02393c
 FORMATS = {"json": "all there is", "csv": "a row for each node, as in topics.csv",
-           "graphml": "for Gephi, yEd, Cytoscape", "newick": "for programs that draw trees", "linkage": "SciPy's matrix, as a table", "html": "the page"}
+           "graphml": "for Gephi, yEd, Cytoscape", "newick": "for programs that draw trees",
+           "linkage": "SciPy's matrix, as a table", "html": "the page"}
 
 def write_tree(
     file,         # an open text file
