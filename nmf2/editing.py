@@ -26,8 +26,8 @@ from .headings import give_headings
 from .kernels import documents as filled_documents
 from .nnls import heaviest, memberships, unit
 from .regroup import cluster_sums, split_of
-from .topictree import Edits, as_in_fit, phrase_options, sums_of, tell
-from .tree import Split, Tree, Ways, in_table, shortened
+from .topictree import as_in_fit, phrase_options, sums_of, tell
+from .tree import Tree, Ways, in_table, shortened
 from .weighting import EmptyDocumentsWarning
 
 # %% ../nbs/27_editing.ipynb #6c8eb26e
@@ -39,9 +39,11 @@ class Changed(NamedTuple):
     changed:tuple=()   # ids, in the new tree, of nodes that have other documents than before
 
     def __str__(self):
-        told = [f"{what} {', '.join(map(in_table, ids))}" for what, ids in zip(self._fields, self) if ids and what != "renamed"]
+        told = [f"{what} {', '.join(map(in_table, ids))}"
+                for what, ids in zip(self._fields, self) if ids and what != "renamed"]
         moved = [f"{in_table(a)} -> {in_table(b)}" for a, b in self.renamed.items()]
-        return "; ".join(told + (["renamed " + ", ".join(moved)] if moved else [])) or "all nodes have the documents they had"
+        if moved: told.append("renamed " + ", ".join(moved))
+        return "; ".join(told) or "all nodes have the documents they had"
 
 # %% ../nbs/27_editing.ipynb #cb6b0454
 class Shape(NamedTuple):
@@ -162,8 +164,8 @@ def _with_weights(split):
 
 def _split_at(old, rows, right, X, n_terms):
     "Score and `Split` of a node: those of the old one if nothing changed"
-    if old is not None and np.array_equal(old.docs, rows) and old.split is not None and np.array_equal(old.split.side, right):
-        return old.score, old.split
+    same = old is not None and old.split is not None and np.array_equal(old.docs, rows)
+    if same and np.array_equal(old.split.side, right): return old.score, old.split
     sums = cluster_sums(X[rows], right.astype(np.int64))
     lost = np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0))
     return max(float(lost), 0.), _with_weights(split_of(X, rows, right.astype(np.int64), n_terms))
@@ -268,7 +270,8 @@ def matrix_of(
     return X
 
 # %% ../nbs/27_editing.ipynb #47a67416
-STATE = ("tree_", "labels_", "components_", "n_topics_", "documents_", "expected_", "edits_", "history", "pipeline_", "vocab_")
+STATE = ("tree_", "labels_", "components_", "n_topics_", "documents_", "expected_", "edits_", "history", "pipeline_",
+         "vocab_")
 
 def _version(model): return {name: getattr(model, name) for name in STATE}
 
@@ -278,8 +281,8 @@ def undo(
     "Go back one step."
     check_is_fitted(model)
     if not model.past_:
-        why = "those before it was saved are not in the file; fit, and run model.script()" if model.history else "none was made"
-        raise ValueError(f"there is no step to undo: {why}")
+        saved = "those before it was saved are not in the file; fit, and run model.script()"
+        raise ValueError(f"there is no step to undo: {saved if model.history else 'none was made'}")
     step, now = model.history[-1], _version(model)
     vars(model).update(model.past_[-1])
     model.past_, model.future_ = model.past_[:-1], [*model.future_, now]
@@ -309,7 +312,8 @@ def _heads(model, tree, shape):
     same = {shape.was[id]: words for id, words in old.headings.items()
             if id in shape.was and np.array_equal(old[id].docs, tree[shape.was[id]].docs)}
     dropped = tree.n_terms != old.n_terms
-    if dropped or any(id and id not in same for id in tree.nodes): give_headings(tree, **phrase_options(model, _texts(model)))
+    if dropped or any(id and id not in same for id in tree.nodes):
+        give_headings(tree, **phrase_options(model, _texts(model)))
     if not dropped: tree.headings = {id: same.get(id, tree.headings.get(id)) for id in tree.nodes if id}
 
 def _compared(old, tree, was):
@@ -392,7 +396,8 @@ def split(
     "A leaf becomes two."
     check_is_fitted(model)
     leaf = model.tree_[node]
-    if leaf.children: raise ValueError(f"node must be a leaf to be split, and {in_table(leaf.id)} has parts: split one of them")
+    if leaf.children:
+        raise ValueError(f"node must be a leaf to be split, and {in_table(leaf.id)} has parts: split one of them")
     X = matrix_of(model, documents, "split")
     found = two_topics(X[leaf.docs])
     if found is None:
@@ -409,11 +414,11 @@ def _check_two(a, b):
     "Stop at nodes that can't be merged"
     if not (a.id and b.id) or a.id.startswith(b.id) or b.id.startswith(a.id):
         high = min(a.id, b.id, key=len)
-        raise ValueError(f"nodes must not be in one another, got {in_table(a.id)} and {in_table(b.id)}: to make one leaf of "
-                         f"{in_table(high)}, join it")
+        raise ValueError(f"nodes must not be in one another, got {in_table(a.id)} and {in_table(b.id)}: to make one leaf "
+                         f"of {in_table(high)}, join it")
     if a.id[:-1] == b.id[:-1] and (a.children or b.children):
-        raise ValueError(f"{in_table(a.id)} and {in_table(b.id)} are the parts of {in_table(a.id[:-1])} already: to make one "
-                         "leaf of it, join it")
+        raise ValueError(f"{in_table(a.id)} and {in_table(b.id)} are the parts of {in_table(a.id[:-1])} already: to make "
+                         "one leaf of it, join it")
 
 def merge(
     model,            # a fitted `TopicTree`
@@ -440,7 +445,8 @@ def _rows(model, docs):
     if not docs: raise ValueError("docs must be numbers of rows, or names of documents: got none")
     names = {name: i for i, name in enumerate(getattr(model.given_, "ids", ()))} if isinstance(docs[0], str) else {}
     unknown = [doc for doc in docs if isinstance(doc, str) and doc not in names]
-    if unknown: raise ValueError(f"docs must be rows or names of documents of the fit, and {shortened(unknown[0])!r} is neither")
+    if unknown:
+        raise ValueError(f"docs must be rows or names of documents of the fit, and {shortened(unknown[0])!r} is neither")
     rows = np.unique([names[doc] if isinstance(doc, str) else check_number("docs", doc, 0) for doc in docs])
     if rows[-1] >= model.tree_.n_docs: raise ValueError(f"docs must be below {model.tree_.n_docs}, got {rows[-1]}")
     return rows
@@ -469,8 +475,8 @@ def move(
     _check_moved(model.tree_, rows, leaf, X)
     rows = np.setdiff1d(rows, leaf.docs)
     edits = model.edits_._replace(moved=np.union1d(model.edits_.moved, rows).astype(np.intp))
-    return _edited(model, dict(step="move", docs=rows.tolist(), node=leaf.id), shape_moved(shape_of(model), rows, leaf.id),
-                   leads_of(model.tree_), X, edits)
+    step, shape = dict(step="move", docs=rows.tolist(), node=leaf.id), shape_moved(shape_of(model), rows, leaf.id)
+    return _edited(model, step, shape, leads_of(model.tree_), X, edits)
 
 # %% ../nbs/27_editing.ipynb #73aa1b9d
 def _same_tree(model):
@@ -489,7 +495,8 @@ def keep(
     check_is_fitted(model)
     id = model.tree_[node].id
     others = tuple(other for other in model.edits_.kept if other != id)
-    if not on and len(others) == len(model.edits_.kept): raise ValueError(f"{in_table(id)} is not kept; kept are {others}")
+    if not on and len(others) == len(model.edits_.kept):
+        raise ValueError(f"{in_table(id)} is not kept; kept are {others}")
     edits = model.edits_._replace(kept=(*others, id) if on else others)
     return new_version(model, dict(step="keep", node=id) | ({} if on else dict(on=False)), *_same_tree(model), edits)
 
@@ -600,9 +607,9 @@ def drop_words(
     words = [words] if isinstance(words, str) else list(words)
     known = set(model.vocab_)
     unknown = [word for word in words if word not in known]
-    if unknown or not words:
-        raise ValueError(f"words must be among the words of the topics, and {shortened(repr(unknown[0]))} is not" if unknown else
-                         "words must be words of the topics, got none")
+    if not words: raise ValueError("words must be words of the topics, got none")
+    if unknown:
+        raise ValueError(f"words must be among the words of the topics, and {shortened(repr(unknown[0]))} is not")
     if len(set(words)) == len(known): raise ValueError("words must leave some word, and these are all there are")
     matrix_of(model, documents, "drop_words")                                 # an error, if it can't be had
     given = as_in_fit(model, _own_documents(model) if documents is None else documents)
@@ -613,7 +620,8 @@ def drop_words(
     return _anew(model, dict(step="drop_words", words=words), X, vocab, edits, pipeline_=pipeline, vocab_=vocab)
 
 # %% ../nbs/27_editing.ipynb #dde32d23
-STEPS = dict(split=split, merge=merge, join=join, move=move, drop_words=drop_words, refit=refit, keep=keep, rename=rename)
+STEPS = dict(split=split, merge=merge, join=join, move=move, drop_words=drop_words, refit=refit, keep=keep,
+             rename=rename)
 
 def script(
     model,   # a fitted `TopicTree`
@@ -633,7 +641,8 @@ def replay(
     out = []
     for step in history:
         name = step.get("step") if isinstance(step, dict) else None
-        if name not in STEPS: raise ValueError(f"history must have steps such as {{'step': 'join', 'node': '0'}}, got {step!r:.60}")
+        if name not in STEPS:
+            raise ValueError(f"history must have steps such as {{'step': 'join', 'node': '0'}}, got {step!r:.60}")
         given = {key: value for key, value in step.items() if key != "step"}
         if documents is not None and name not in ("join", "keep", "rename"): given["documents"] = documents
         out.append(STEPS[name](model, **given))

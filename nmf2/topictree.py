@@ -308,7 +308,8 @@ def tell(
     model.components_ = topics_of(model.tree_)
     model.documents_ = _documents(model.pipeline_["trim"], model.labels_)
     dropped = ", ".join(model.edits_.dropped)
-    if dropped: model.documents_ = model.documents_._replace(words=f"{model.documents_.words} Taken out later: {dropped}.")
+    told = f"{model.documents_.words} Taken out later: {dropped}."
+    if dropped: model.documents_ = model.documents_._replace(words=told)
 
 def _warn_of_few(model):
     "Say if there are fewer topics than wanted"

@@ -400,8 +400,8 @@ def _leaf_weights(tree, X):
 # %% ../nbs/21_tree.ipynb #56cab7a7
 class Ways(NamedTuple):
     "Where the topics of an edited tree lead."
-    to:np.ndarray      # of each topic, then of those in pairs: the number of a leaf, or n_leaves + that of a pair, (k + 2p,)
-    pairs:np.ndarray   # further topics of unit length, two by two, (n_terms, 2p); a pair leads to later ones, or to leaves
+    to:np.ndarray      # of each topic, then of those in pairs: number of a leaf, or n_leaves + that of a pair, (k + 2p,)
+    pairs:np.ndarray   # further topics of unit length, two by two; they lead to later ones, or to leaves, (n_terms, 2p)
 
 def _pairs(tree, k):
     "For each pair: its number behind the leaves, its topics, and where they lead; `k` topics come first"

@@ -385,7 +385,8 @@ def tree_of(
     "The tree in an open file."
     about = read_about(read_array(member(archive, "about", json_room(limit)), "u").tobytes())
     topics, pairs = {}, 2*about["n_pairs"]
-    if about["has_topics"]: topics["leaf_topics"] = "f", (len(about["ways"]) or len(about["splits"]) + 1 + pairs) - pairs
+    n_topics = len(about["ways"]) - pairs if about["ways"] else len(about["splits"]) + 1
+    if about["has_topics"]: topics["leaf_topics"] = "f", n_topics
     if pairs: topics["pairs"] = "f", pairs
     tree = unpacked(about, read_arrays(archive, limit, KINDS | topics))
     check_tree(tree)
