@@ -20,7 +20,7 @@ from .core import check_number, single_blas
 from .nnls import heaviest, nnls
 from .products import Rows
 from .topictree import as_in_fit, in_order
-from .tree import cut_shares, in_table, numbers_at
+from .tree import cut_shares, in_table, leaves_found, numbers_at
 from .weighting import EmptyDocumentsWarning, known_names, trim_mask
 
 # %% ../nbs/25_answers.ipynb #c786397d
@@ -128,12 +128,14 @@ def judge(
 )->Judged:
     "What a tree says of new documents."
     tree, level = model.tree_, _level(reject)
-    with single_blas(): W, focus = _weights_and_focus(X, tree.leaf_topics)
-    leaf, known = heaviest(W), model.expected_.focus
+    with single_blas():
+        W, focus = _weights_and_focus(X, tree.leaf_topics)
+        leaf, shares = leaves_found(tree, W, X), cut_shares(tree, W, X)
+    known = model.expected_.focus
     typical = np.searchsorted(known, focus, side="right")/len(known)
     typical[leaf < 0] = 0
     labels = np.append(numbers_at(tree, n), -1)[leaf]
-    return Judged(labels, cut_shares(tree, W), typical, (typical < level) | (leaf < 0))
+    return Judged(labels, shares, typical, (typical < level) | (leaf < 0))
 
 # %% ../nbs/25_answers.ipynb #0911b2ab
 def _way(tree, n):

@@ -19,7 +19,7 @@ from .answers import Expected, known_columns
 from .core import check_number
 from .counting import TermCounter, check_options, stop_list
 from .data import LEVELS, Corpus
-from .topictree import Documents, TopicTree
+from .topictree import Documents, Edits, TopicTree, begin_history, topics_of
 from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_weights, from_json,
                            json_room, member, packed, read_array, read_arrays, read_file, sound, tree_of, write_arrays)
 from .weighting import NORMS, NormalizedCut, TfIdf, TrimVocabulary, check_limits, check_tau, trim_mask
@@ -168,7 +168,8 @@ def packed_model(
                  counts=counter is None, names=source, criteria=model.criteria_,
                  stop_words=None if left_out is None else sorted(left_out),
                  tokenizer=cannot_be_kept(model).get("tokenizer"),
-                 unknown=model.expected_.unknown, history=list(getattr(model, "history", [])))
+                 unknown=model.expected_.unknown, history=list(model.history),
+                 edits={name: list(value) for name, value in model.edits_._asdict().items()} | dict(moved=model.edits_.moved.tolist()))
     if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")
     return dict(model=as_json(about), focus=model.expected_.focus, sizes=model.expected_.sizes,
                 **_weights(model, columns), **arrays)
@@ -178,12 +179,13 @@ def _is_or_none(value, kind): return value is None or type(value) is kind
 
 def _check_about(about):
     "Stop unless what was JSON has what `packed_model` writes"
-    check_types(about, dict(settings=dict, weights=dict, kept=dict, counts=bool, criteria=list,
+    check_types(about, dict(settings=dict, weights=dict, kept=dict, counts=bool, criteria=list, edits=dict,
                             unknown=float, history=list), dict(history=dict))
     for name, kind in dict(names=str, tokenizer=str, stop_words=list).items():
         sound(_is_or_none(about.get(name), kind), f"{name} is something else")
     sound(about["names"] in ((None, *SOURCES) if about["counts"] else ("matrix",)), "words come from elsewhere")
     sound(not about["counts"] or about["stop_words"] is None, "there are stop words for counts")
+    check_types(about["edits"], dict(kept=list, moved=list, dropped=list), dict(kept=str, moved=int, dropped=str))
     check_types(about["kept"], dict(report=str, titles=bool, levels=int, name=str))
     sound(about["kept"].get("texts") in (None, "corpus", "list"), "texts are something else")
     sound(0 <= about["kept"]["levels"] <= LEVELS, "labels have too many levels")
@@ -212,16 +214,19 @@ def _check_arrays(about, arrays, tree):
     good = len(df) == len(support) and (df >= 0).all() and (df <= tree.n_docs).all()
     sound(good, "words are in impossible numbers of documents")
     stay, _ = trim_mask(df, tree.n_docs, *about["weights"]["limits"])
-    sound((stay == support).all(), "other words stay than are within the limits")
+    good = (support <= stay).all() and (support < stay).sum() == len(about["edits"]["dropped"])
+    sound(good, "other words stay than are within the limits, and were not dropped")
+    check_rows(np.array(about["edits"]["moved"], np.intp), tree.n_docs, "documents that were moved")
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)
     focus, sizes = arrays["focus"], arrays["sizes"]
-    good = len(focus) and focus[0] >= 0 and focus[-1] <= 1.001*tree.n_leaves and (focus[1:] >= focus[:-1]).all()
+    good = len(focus) and focus[0] >= 0 and focus[-1] <= 1.001*tree.leaf_topics.shape[1] and (focus[1:] >= focus[:-1]).all()
     sound(good, "the focus of documents is not ascending from 0 to the number of topics")
     good = len(sizes) == tree.n_leaves and (sizes >= 0).all() and sizes.sum() <= tree.n_docs
     sound(good, "the sizes of leaves to be expected are impossible")
     for name in ("wordless", "topicless"): check_rows(arrays[name], tree.n_docs, f"{name} documents")
     without = np.union1d(arrays["wordless"], arrays["topicless"])
     sound(np.array_equal(without, np.flatnonzero(tree.labels() < 0)), "other documents have no topic than in the tree")
+    sound(set(about["edits"]["kept"]) <= set(tree.nodes), "nodes that are kept are not there")
 
 def _words_of(about, arrays):
     "The words of the columns, or None; they must be different where texts are counted"
@@ -327,10 +332,12 @@ def unpacked_model(
     model.given_ = _documents_of(about, arrays, tree.n_docs)
     model.vocab_ = model.pipeline_.get_feature_names_out()
     model.tree_, model.criteria_ = tree, about["criteria"]
-    model.n_topics_, model.labels_, model.components_ = tree.n_leaves, tree.labels(), tree.leaf_topics.T
+    model.n_topics_, model.labels_, model.components_ = tree.n_leaves, tree.labels(), topics_of(tree)
     model.documents_ = Documents(tree.n_docs, arrays["wordless"], arrays["topicless"], about["kept"]["report"])
     model.expected_ = Expected(arrays["focus"], arrays["sizes"], about["unknown"])
-    model.history = about["history"]
+    begin_history(model, about["history"])
+    kept, moved, dropped = (about["edits"][name] for name in Edits._fields)
+    model.edits_ = Edits(tuple(kept), np.array(moved, np.intp), tuple(dropped))
     return model
 
 # %% ../nbs/25_topicfile.ipynb #bf6940de
@@ -363,6 +370,7 @@ def _model_in(archive, limit, tokenizer):
           "it holds a tree alone, without what new documents need: read that with Tree.load(path)")
     tree = tree_of(archive, limit)
     about = from_json(read_array(member(archive, "model", json_room(limit)), "u").tobytes(), FORMAT, VERSIONS)
+    about = dict(edits=dict(kept=[], moved=[], dropped=[])) | about                    # earlier files have none
     _check_about(about)
     return unpacked_model(about, read_arrays(archive, limit, _kinds(about)), tree, tokenizer)
 

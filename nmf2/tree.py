@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['WORDS_WANTED', 'STYLE', 'Split', 'Node', 'as_words', 'shortened', 'Tree', 'in_table', 'largest', 'route',
-           'numbers_at', 'shares', 'cut_shares', 'check_given', 'beginning']
+           'numbers_at', 'Ways', 'leaves_found', 'shares', 'cut_shares', 'check_given', 'beginning']
 
 # %% ../nbs/21_tree.ipynb #978ea29b
 import html
@@ -115,6 +115,7 @@ class Tree:
         self.headings = {}    # id -> words and phrases that tell the node apart, as `nmf2.headings` finds them
         self.levels = ()      # numbers of leaves, ascending, at which the tree is shown in outline
         self.leaf_topics = None    # (n_terms, n_leaves), of unit length: all that new documents are compared with
+        self.ways = None           # of an edited tree: where these topics lead, `Ways`
 
     @property
     def n_terms(self)->int: return len(self.root_topic)
@@ -164,7 +165,7 @@ def __iter__(tree):
 @patch_to(Tree)
 def __setstate__(tree, state):
     "Unpickle; trees of version 0.1.0 have no names or headings, and their words took the room of the longest each."
-    tree.__dict__.update(dict(names={}, headings={}, levels=(), leaf_topics=None) | state)
+    tree.__dict__.update(dict(names={}, headings={}, levels=(), leaf_topics=None, ways=None) | state)
     tree.vocab = tree._vocab
 
 # %% ../nbs/21_tree.ipynb #3e716755
@@ -380,7 +381,8 @@ def predict(tree,
     """
     X = check_matrix(tree, X, reset=False, min_docs=1, n_terms=tree.n_terms)
     if tree.leaf_topics is None: return route(tree, X, n)
-    return np.append(numbers_at(tree, n), -1)[heaviest(_leaf_weights(tree, X))]
+    with single_blas(): found = leaves_found(tree, _leaf_weights(tree, X), X)
+    return np.append(numbers_at(tree, n), -1)[found]
 
 # %% ../nbs/21_tree.ipynb #3fb48835
 def numbers_at(
@@ -394,6 +396,31 @@ def numbers_at(
 def _leaf_weights(tree, X):
     "Weights of documents in the topics of all leaves, (n, n_leaves)"
     with single_blas(): return memberships(X, tree.leaf_topics)
+
+# %% ../nbs/21_tree.ipynb #56cab7a7
+class Ways(NamedTuple):
+    "Where the topics of an edited tree lead."
+    to:np.ndarray      # of each topic, then of those in pairs: number of a leaf, or n_leaves + that of a pair, (k + 2p,)
+    pairs:np.ndarray   # further topics of unit length, two by two; they lead to later ones, or to leaves, (n_terms, 2p)
+
+def _pairs(tree, k):
+    "For each pair: its number behind the leaves, its topics, and where they lead; `k` topics come first"
+    to, pairs = tree.ways
+    for j in range(0, pairs.shape[1], 2): yield tree.n_leaves + j//2, pairs[:,j:j+2], to[k+j:k+j+2]
+
+def leaves_found(
+    tree,            # a Tree with `leaf_topics`
+    W:np.ndarray,    # weights of documents in these topics, (n, k)
+    X,               # the documents, (n, n_terms)
+)->np.ndarray:       # numbers of leaves, −1 for none, (n,)
+    "The leaf to which each document's heaviest topic leads."
+    found = heaviest(W)
+    if tree.ways is None: return found
+    found = np.append(tree.ways.to[:W.shape[1]], -1)[found]
+    for number, pair, to in _pairs(tree, W.shape[1]):
+        rows = np.flatnonzero(found == number)
+        if len(rows): found[rows] = to[np.maximum(heaviest(memberships(X[rows], pair)), 0)]
+    return found
 
 # %% ../nbs/21_tree.ipynb #7a160ae2
 def _parts(node, R, both):
@@ -427,13 +454,29 @@ def shares(
     return out
 
 # %% ../nbs/21_tree.ipynb #3cc3df3a
+def _led(tree, counted, X):
+    "What is counted of each topic, at the leaves to which it leads, (n, n_leaves)"
+    if tree.ways is None: return counted
+    k, pairs = counted.shape[1], tree.ways.pairs
+    out = np.zeros((len(counted), tree.n_leaves + pairs.shape[1]//2), counted.dtype)
+    for c, leaf in enumerate(tree.ways.to[:k]): out[:,leaf] += counted[:,c]
+    for number, pair, to in _pairs(tree, k):
+        rows = np.flatnonzero(out[:,number])
+        if not len(rows): continue
+        part = memberships(X[rows], pair)*pair.sum(0)
+        part[part.sum(1) == 0] = 1
+        part *= (out[rows,number]/part.sum(1))[:,None]
+        for side in (0, 1): out[rows,to[side]] += part[:,side]
+    return out[:,:tree.n_leaves]
+
 def cut_shares(
     tree,              # a Tree with `leaf_topics`
-    W:np.ndarray,      # weights of documents in the topics of all leaves, (n, n_leaves)
+    W:np.ndarray,      # weights of documents in these, (n, k)
+    X,                 # the documents, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves; all if None
 )->np.ndarray:         # each row sums to one, (n, n)
     "Shares of the topics of all leaves, summed at the nodes of a cut; leaves' sizes where a document has none of them."
-    counted = W*tree.leaf_topics.sum(0)
+    counted = _led(tree, W*tree.leaf_topics.sum(0), X)
     counted[counted.sum(1) == 0] = [leaf.size for leaf in tree.leaves()]
     numbers = numbers_at(tree, n)
     return (counted/counted.sum(1, keepdims=True)) @ (numbers[:,None] == np.arange(numbers.max() + 1)).astype(W.dtype)
@@ -445,7 +488,8 @@ def transform(tree,
 )->np.ndarray:         # each row sums to one, (n, n_leaves)
     "How much of each leaf is in each of some documents, new or old."
     X = check_matrix(tree, X, reset=False, min_docs=1, n_terms=tree.n_terms)
-    return shares(tree, X, n) if tree.leaf_topics is None else cut_shares(tree, _leaf_weights(tree, X), n)
+    if tree.leaf_topics is None: return shares(tree, X, n)
+    with single_blas(): return cut_shares(tree, _leaf_weights(tree, X), X, n)
 
 # %% ../nbs/21_tree.ipynb #bdb7c5e2
 def _outliers(node): return f"{len(node.outliers):,} outlier" + "s"*(len(node.outliers) != 1)

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['BELOW', 'LARGEST', 'NO_SPLIT', 'FORMAT', 'VERSIONS', 'PARTS', 'ROOM', 'KINDS', 'sound', 'check_nodes', 'check_rows',
-           'check_weights', 'check_split', 'check_documents', 'check_branches', 'check_words', 'check_view',
-           'check_tree', 'as_json', 'packed', 'write_arrays', 'write_tree', 'read_array', 'member', 'read_arrays',
-           'LaterVersion', 'from_json', 'check_types', 'read_about', 'apart', 'unpacked', 'json_room', 'tree_of',
-           'read_file', 'read_tree']
+           'check_weights', 'check_split', 'check_documents', 'check_branches', 'check_words', 'check_ways',
+           'check_view', 'check_tree', 'as_json', 'packed', 'write_arrays', 'write_tree', 'read_array', 'member',
+           'read_arrays', 'LaterVersion', 'from_json', 'check_types', 'read_about', 'apart', 'unpacked', 'json_room',
+           'tree_of', 'read_file', 'read_tree']
 
 # %% ../nbs/21_treefile.ipynb #4881e21f
 import io
@@ -20,7 +20,7 @@ import numpy as np
 
 from .core import check_number
 from .files import is_text
-from .tree import Split, Tree, shortened
+from .tree import Split, Tree, Ways, shortened
 from .writing import whole_file
 
 # %% ../nbs/21_treefile.ipynb #48018de5
@@ -140,6 +140,20 @@ def check_words(
 def _is_word(word): return type(word) is str and is_text(word)
 
 # %% ../nbs/21_treefile.ipynb #121877bb
+def check_ways(
+    tree,   # a `Tree` with `ways`
+):
+    "Stop unless each topic leads to a leaf, or to a pair that comes later."
+    sound(tree.leaf_topics is not None, "there are ways from topics, but no topics")
+    to, pairs = tree.ways
+    n_pairs, k = pairs.shape[1]//2, tree.leaf_topics.shape[1]
+    check_weights(pairs, (tree.n_terms, 2*n_pairs), "topics in pairs", unit=True)
+    good = isinstance(to, np.ndarray) and to.dtype.kind == "i" and to.shape == (k + 2*n_pairs,)
+    sound(good, "ways are not one whole number for each topic")
+    own = np.concatenate([np.full(k, -1), np.repeat(np.arange(n_pairs), 2)])
+    good = (to >= 0) & (to < tree.n_leaves + n_pairs) & ((to < tree.n_leaves) | (to - tree.n_leaves > own))
+    sound(good.all(), "ways lead nowhere")
+
 def check_view(
     tree,   # a `Tree`
 ):
@@ -148,7 +162,9 @@ def check_view(
     good = all(isinstance(n, int) and 1 <= n <= tree.n_leaves for n in levels)
     sound(good and list(levels) == sorted(set(levels)), "levels are not ascending numbers of leaves")
     if tree.leaf_topics is not None:
-        check_weights(tree.leaf_topics, (tree.n_terms, tree.n_leaves), "topics of the leaves", unit=True)
+        k = tree.n_leaves if tree.ways is None else len(tree.ways.to) - tree.ways.pairs.shape[1]
+        check_weights(tree.leaf_topics, (tree.n_terms, k), "topics of the leaves", unit=True)
+    if tree.ways is not None: check_ways(tree)
 
 # %% ../nbs/21_treefile.ipynb #f265f0af
 def check_tree(
@@ -165,7 +181,7 @@ def check_tree(
 # %% ../nbs/21_treefile.ipynb #dc39603a
 _NO_WEIGHTS = np.empty((0, 2), np.float32)
 NO_SPLIT = Split(np.empty(0, np.int32), _NO_WEIGHTS, _NO_WEIGHTS, np.empty(0, np.int8))
-FORMAT, VERSIONS = "nmf2 tree", (1, 2)             # of files that can be read
+FORMAT, VERSIONS = "nmf2 tree", (1, 2, 3)           # of files that can be read
 PARTS = ("docs", "outliers", *Split._fields)       # what nodes have, one after the other
 
 def as_json(
@@ -183,10 +199,12 @@ def packed(
 )->dict:       # arrays by name
     "What the file of a tree has in it."
     nodes = list(tree.nodes.values())
-    has_topics = tree.leaf_topics is not None
-    about = dict(format=FORMAT, version=2 if has_topics else 1, n_docs=int(tree.n_docs), splits=tree.splits,
+    has_topics, has_ways = tree.leaf_topics is not None, tree.ways is not None
+    about = dict(format=FORMAT, version=1 + has_topics + has_ways, n_docs=int(tree.n_docs), splits=tree.splits,
                  ids=[node.id for node in nodes], has_split=[node.split is not None for node in nodes],
                  names=tree.names, headings=tree.headings, levels=list(tree.levels), has_topics=has_topics,
+                 ways=tree.ways.to.tolist() if has_ways else [],
+                 n_pairs=tree.ways.pairs.shape[1]//2 if has_ways else 0,
                  vocab=None if tree.vocab is None else tree.vocab.tolist())
     arrays = dict(about=as_json(about), root_topic=tree.root_topic,
                   score=np.array([node.score for node in nodes]))
@@ -194,6 +212,7 @@ def packed(
         parts = [_arrays(node)[name] for node in nodes]
         arrays[name], arrays[name + "_ends"] = np.concatenate(parts), np.cumsum([len(p) for p in parts])
     if has_topics: arrays["leaf_topics"] = tree.leaf_topics
+    if about["n_pairs"]: arrays["pairs"] = tree.ways.pairs
     return arrays
 
 # %% ../nbs/21_treefile.ipynb #d33f0d35
@@ -305,10 +324,11 @@ def read_about(
     data:bytes,   # JSON
 )->dict:          # with all that `packed` writes, of the right types
     "What the arrays of a tree are about."
-    once = dict(names={}, headings={}, levels=[], has_topics=False)               # earlier files have none
+    once = dict(names={}, headings={}, levels=[], has_topics=False, ways=[], n_pairs=0)     # earlier files have none
     about = once | from_json(data, FORMAT, VERSIONS)
     check_types(about, dict(n_docs=int, splits=list, ids=list, has_split=list, names=dict, headings=dict, levels=list,
-                            has_topics=bool), dict(splits=str, ids=str, has_split=bool, levels=int))
+                            has_topics=bool, ways=list, n_pairs=int),
+                dict(splits=str, ids=str, has_split=bool, levels=int, ways=int))
     words = about.get("vocab")
     good = words is None or type(words) is list and all(type(word) is str for word in words)
     sound(good, "vocab is no list of words")
@@ -347,6 +367,8 @@ def unpacked(
         tree.add(id, parts["docs"][k], parts["outliers"][k], arrays["score"][k], split)
     tree.splits, tree.names, tree.headings = about["splits"], about["names"], about["headings"]
     tree.levels, tree.leaf_topics = tuple(about["levels"]), arrays.get("leaf_topics")
+    no_pairs = np.empty((tree.n_terms, 0), tree.root_topic.dtype)
+    if about["ways"]: tree.ways = Ways(np.array(about["ways"]), arrays.get("pairs", no_pairs))
     return tree
 
 # %% ../nbs/21_treefile.ipynb #44377021
@@ -362,7 +384,10 @@ def tree_of(
 )->Tree:           # checked
     "The tree in an open file."
     about = read_about(read_array(member(archive, "about", json_room(limit)), "u").tobytes())
-    topics = dict(leaf_topics=("f", len(about["splits"]) + 1)) if about["has_topics"] else {}
+    topics, pairs = {}, 2*about["n_pairs"]
+    n_topics = len(about["ways"]) - pairs if about["ways"] else len(about["splits"]) + 1
+    if about["has_topics"]: topics["leaf_topics"] = "f", n_topics
+    if pairs: topics["pairs"] = "f", pairs
     tree = unpacked(about, read_arrays(archive, limit, KINDS | topics))
     check_tree(tree)
     return tree
