@@ -177,14 +177,15 @@ def as_model(
     "The model that `TopicTree` would have come to with the same options."
     from sklearn.pipeline import Pipeline
     from nmf2.answers import expected_of
-    from nmf2.topictree import Documents, TopicTree
-    model, trim = TopicTree(**options), pipeline["trim"]
-    without = np.flatnonzero(topics.tree.labels() < 0)
-    words, _ = trim.report().rsplit(". ", 1)                       # the rest is about documents
+    from nmf2.topictree import TopicTree, begin_history, tell
+    model = TopicTree(**options)
     model.pipeline_ = Pipeline([("count", counter)]*(counter is not None) + pipeline.steps)
+    model.vocab_ = model.pipeline_.get_feature_names_out()
     model.given_, (model.tree_, model.criteria_) = corpus, topics.grown
-    model.documents_ = Documents(len(corpus), trim.empty_docs_, np.setdiff1d(without, trim.empty_docs_), words + ".")
-    model.expected_ = expected_of(X, model.tree_, trim)
+    model.counts_ = corpus.X if counter is None else None
+    begin_history(model)
+    model.expected_ = expected_of(X, model.tree_, pipeline["trim"])
+    tell(model)
     return model
 
 # %% ../nbs/70_cli.ipynb #1d65b5cf
