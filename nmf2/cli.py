@@ -180,9 +180,11 @@ def as_model(
     from nmf2.topictree import TopicTree, begin_history, tell
     model = TopicTree(**options)
     model.pipeline_ = Pipeline([("count", counter)]*(counter is not None) + pipeline.steps)
+    model.vocab_ = model.pipeline_.get_feature_names_out()
     model.given_, (model.tree_, model.criteria_) = corpus, topics.grown
-    model.expected_ = expected_of(X, model.tree_, pipeline["trim"])
+    model.counts_ = corpus.X if counter is None else None
     begin_history(model)
+    model.expected_ = expected_of(X, model.tree_, pipeline["trim"])
     tell(model)
     return model
 

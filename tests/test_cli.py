@@ -693,7 +693,7 @@ def test_the_file_is_what_topic_tree_comes_to(letters, options, parameters):
     fitted = TopicTree(2, **dict(min_df=1, max_df=1.) | parameters).fit(read("letters"))
     for model in (fitted, clone(kept).fit(kept.given_)):
         assert kept.get_params() == model.get_params() and str(kept.documents_) == str(model.documents_)
-        assert kept.tree_.headings == model.tree_.headings and kept.criteria_ == model.criteria_
+        assert kept.tree_.headings == model.tree_.headings and kept.criteria_ == model.criteria_ and kept.history == model.history
         for mine, theirs in [(kept.labels_, model.labels_), (kept.components_, model.components_), (kept.transform(NEW), model.transform(NEW)),
                              *zip(kept.expected_, model.expected_)]: np.testing.assert_array_equal(mine, theirs)
         assert kept.answers(NEW, plain=True) == model.answers(NEW, plain=True)
@@ -738,6 +738,7 @@ def test_show(asked, capsys):
     assert json.loads(says(capsys, "show", OUT, "--json")) == tree
     assert main(["show", str(OUT), "-o", "tree.txt", "--quiet"]) == 0 and Path("tree.txt").read_text(encoding="utf-8") == outline
 
+@pytest.mark.filterwarnings("ignore::nmf2.weighting.EmptyDocumentsWarning")
 def test_predict(asked, capsys):
     from nmf2.topictree import TopicTree
     assert main(["predict", str(OUT), "new.txt", "-o", "a.csv"]) == 0
