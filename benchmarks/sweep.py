@@ -1,4 +1,4 @@
-"""What does one iteration cost, beside two sparse products and beside what the machine can do?
+"""What does one iteration cost, beside two sparse products and what the machine can do?
 
 One ANLS iteration (weights of all documents, and the sums that the topics are solved from, in one pass) against:
 

@@ -1,4 +1,4 @@
-"""Trees of topics from a pile of documents, by nonnegative matrix factorization with two topics at a time."""
+"""Trees of topics from a collection of documents, by nonnegative matrix factorization with two topics at a time."""
 __version__ = "0.1.0"
 
 _home = dict(Rank2NMF="rank2", HierNMF2="hier", FlatNMF2="flat", NMF="nmf", Tree="tree", TopicTree="topictree",

@@ -24,7 +24,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit, say_if_compiling
-from .core import check_choice, check_matrix, check_number, matrix_tags, patch_to, renamed, seed_of, stream, width_of
+from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, renamed,
+                       seed_of, stream, width_of)
 from .instructions import _add32, _add64, _strip32, _strip64, _strip128
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
 from .products import Rows, zeros_in_lines
@@ -981,8 +982,7 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
         criterion:str="i2",     # "i1", "i2", "e1", "h1", "h2", "g1" or "g1p"
         random_state=None,      # seed of the starts, and of the order in which documents are visited
     ):
-        self.n_clusters, self.method, self.cstype, self.n_init = n_clusters, method, cstype, n_init
-        self.max_iter, self.criterion, self.random_state = max_iter, criterion, random_state
+        keep_parameters(self, locals())
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 

@@ -18,6 +18,8 @@ import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from .core import patch_to
+
 # %% ../nbs/00_compiling.ipynb #06030fbe
 COMPILED = re.compile(rb"^ *(@(njit|in_parts|intrinsic|overload|register_jitable|with_twin)|def njit)\b", re.M)
 
@@ -58,7 +60,10 @@ class MachineCode:
         sources:str,    # from `digest_of_sources`
         options=None,   # of numba's `njit`, by name
     ):
-        self.folder, self.function, self.sources, self.options = Path(folder), function, sources, options or {}
+        self.folder = Path(folder)
+        self.function = function
+        self.sources = sources
+        self.options = options or {}
 
     def path(self,
         key,   # what else the machine code depends on: types of the arguments, processor
@@ -76,23 +81,29 @@ class MachineCode:
         try: return pickle.loads(self.path(key).read_bytes())
         except Exception: return None              # not there, cut short, of another Python, ...
 
-    def save(self, key, data):
-        "Save machine code for a key, and delete what is older than the sources."
-        from numba.core.serialize import dumps
-        path, part = self.path(key), None
-        try:
-            with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".part", delete=False) as file:
-                part = file.name
-                file.write(dumps(data))
-            os.replace(part, path)
-            for old in self.folder.glob(f"{self.function}.*.nbc"):
-                if old.name.split(".")[-3] != self.sources: old.unlink()
-        except OSError:
-            with suppress(OSError, TypeError): os.unlink(part)
-
     def flush(self):
         "Delete all that was saved."
         for path in self.folder.glob(f"{self.function}.*.nbc"): path.unlink()
+
+# %% ../nbs/00_compiling.ipynb #8691bdbc
+@patch_to(MachineCode)
+def save(code,
+    key,    # as in `path`
+    data,   # the machine code
+):
+    "Save machine code for a key, and delete what is older than the sources."
+    from numba.core.serialize import dumps
+    path = code.path(key)
+    part = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=code.folder, suffix=".part", delete=False) as file:
+            part = file.name
+            file.write(dumps(data))
+        os.replace(part, path)
+        for old in code.folder.glob(f"{code.function}.*.nbc"):
+            if old.name.split(".")[-3] != code.sources: old.unlink()
+    except OSError:
+        with suppress(OSError, TypeError): os.unlink(part)
 
 # %% ../nbs/00_compiling.ipynb #33fdb90b
 NUMBA_CACHE = os.environ.get("NMF2_NUMBA_CACHE", "1") != "0"     # keep machine code on disk?
@@ -108,7 +119,7 @@ def _keep(dispatcher, sources):
 
 _SOURCES = digest_of_sources() if NUMBA_CACHE else ""
 
-OWN = dict(fastmath=False, error_model="python", forceinline=False)   # what numba takes from the caller if it isn't given
+OWN = dict(fastmath=False, error_model="python", forceinline=False)    # what numba takes from callers if it isn't given
 
 def njit(
     function=None,   # to compile; without one, `njit(...)` is a decorator

@@ -25,7 +25,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, unit_rows
-from .core import check_choice, check_matrix, check_number, matrix_tags, patch_to, progress_bar, renamed, seed_of
+from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, progress_bar,
+                       renamed, seed_of)
 from .parts import in_threads
 from .nmf import NMF, nmf
 from .nnls import heaviest
@@ -402,8 +403,7 @@ class HypergraphEnsemble(ByVotes):
         verbose:bool=False,          # show a progress bar?
         random_state=None,           # seed of the runs and of what comes after
     ):
-        self.n_clusters, self.n_runs, self.weights, self.integrate = n_clusters, n_runs, weights, integrate
-        self.base, self.n_components, self.verbose, self.random_state = base, n_components, verbose, random_state
+        keep_parameters(self, locals())
 
 # %% ../nbs/32_consensus.ipynb #44269577
 @patch_to(HypergraphEnsemble)
@@ -679,9 +679,7 @@ class ClusterAggregation(ClusterMixin, BaseEstimator):
         verbose:bool=False,            # show a progress bar?
         random_state=None,             # seed of everything
     ):
-        self.n_clusters, self.clusterers, self.algorithms = n_clusters, clusterers, algorithms
-        self.threshold, self.iterate, self.max_iter, self.agree = threshold, iterate, max_iter, agree
-        self.max_entries, self.verbose, self.random_state = max_entries, verbose, random_state
+        keep_parameters(self, locals())
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 

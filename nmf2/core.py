@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LIMITS', 'expect_error', 'check_layout', 'check_sparse', 'value_range', 'check_matrix', 'matrix_tags', 'check_number',
            'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'progress_bar', 'renamed',
-           'patch_to', 'single_blas']
+           'patch_to', 'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import sys
@@ -370,6 +370,14 @@ def patch_to(
         setattr(cls, function.__name__, how(function) if how else function)
         return function
     return patched
+
+# %% ../nbs/00_core.ipynb #b25918e9
+def keep_parameters(
+    est,          # an estimator
+    given:dict,   # `locals()` of its `__init__`, before anything else has a name there
+):
+    "Keep the arguments of `__init__` as attributes of the same names: that is where scikit-learn looks for them."
+    vars(est).update((name, value) for name, value in given.items() if name not in ("self", "__class__"))
 
 # %% ../nbs/00_core.ipynb #611e5512
 @lru_cache(maxsize=1)

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_choice, check_number, check_sparse, progress_bar, seed_of, renamed
+from .core import check_choice, check_number, check_sparse, patch_to, progress_bar, renamed, seed_of
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
 from .formats import READERS, guess_format, walk
 
@@ -179,7 +179,8 @@ class Corpus:
         name:str='',  # what the collection is called
     ):
         self.texts, self._X, self._vocab, self._ids, self.labels = _fitting(texts, X, vocab, ids, labels)
-        self.name, self._whole = name, None
+        self.name = name
+        self._whole = None           # the corpus that this is a part of, and its rows there, until it is counted
 
     @property
     def X(self): return _counted(self)._X
@@ -198,21 +199,6 @@ class Corpus:
     def __len__(self): return len(self._ids)
     def __getitem__(self, rows): return _part(self, rows)
     def __repr__(self): return _describe(self)
-
-    def classes(self,
-        level:int=-1,  # 0 for the coarsest, -1 for the finest
-    )->tuple:          # codes (n_docs,) int, -1 where there is no label; names of the classes, sorted
-        "The classes of one level as numbers, and their names."
-        column = _level(self, level)
-        names = np.array(sorted(set(column) - {""}), dtype=object)
-        code = {name: i for i, name in enumerate(names)} | {"": -1}
-        return np.array([code[label] for label in column], dtype=np.int64), names
-
-    def labelled(self,
-        level:int=-1,  # 0 for the coarsest, -1 for the finest
-    ):                 # a `Corpus`
-        "The documents that have a label at this level."
-        return self[_level(self, level) != ""]
 
 # %% ../nbs/01_data.ipynb #26bc33b4
 def _counted(corpus):
@@ -257,6 +243,24 @@ def _describe(corpus):
     if corpus._X is not None: has.append(plural(corpus._X.shape[1], "term"))
     levels = " / ".join(str(len(corpus.classes(level)[1])) for level in range(corpus.n_levels))
     return f"Corpus({corpus.name or 'unnamed'}: {', '.join(has)}, {f'labels {levels}' if levels else 'no labels'})"
+
+# %% ../nbs/01_data.ipynb #ef0a99fb
+@patch_to(Corpus)
+def classes(corpus,
+    level:int=-1,  # 0 for the coarsest, -1 for the finest
+)->tuple:          # codes (n_docs,) int, -1 where there is no label; names of the classes, sorted
+    "The classes of one level as numbers, and their names."
+    column = _level(corpus, level)
+    names = np.array(sorted(set(column) - {""}), dtype=object)
+    code = {name: i for i, name in enumerate(names)} | {"": -1}
+    return np.array([code[label] for label in column], dtype=np.int64), names
+
+@patch_to(Corpus)
+def labelled(corpus,
+    level:int=-1,  # 0 for the coarsest, -1 for the finest
+):                 # a `Corpus`
+    "The documents that have a label at this level."
+    return corpus[_level(corpus, level) != ""]
 
 # %% ../nbs/01_data.ipynb #6d01d652
 LIBRARIES = ("matplotlib", "numpy", "scipy", "sklearn")
@@ -356,6 +360,13 @@ def _made_up_words(n, rng, start=""):
     digits = 2 if n <= size**2 else 3 if n <= size**3 else 4
     numbers = rng.choice(size**digits, n, replace=False).tolist()
     return [start + "".join(SYLLABLES[number//size**i % size] for i in range(digits)) for number in numbers]
+
+# %% ../nbs/01_data.ipynb #8fde9c0c
+def _names_and_words(n_topics, n_words, n_common, rng):
+    "Names of the root and of the topics, and all words: `n_common` of the root, then `n_words` of each topic"
+    names = _made_up_words(n_topics + 1, rng)
+    words = [word for i, name in enumerate(names) for word in _made_up_words(n_words if i else n_common, rng, name)]
+    return names, words
 
 # %% ../nbs/01_data.ipynb #980aae27
 def _paths(branching):
@@ -480,17 +491,18 @@ def planted_tree(
     "Documents drawn from a known tree of topics."
     branching = _check_branching(branching)
     check_number("n_docs", n_docs, math.prod(branching))
-    if dtype not in (float, np.float32, np.float64): raise ValueError(f"dtype must be float32 or float64, got {dtype!r:.40}")
+    if dtype not in (float, np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, got {dtype!r:.40}")
     paths = _paths(branching)
     n_topics = paths.max()
     check_number("n_words", n_words, 1, high=DIFFERENT)
     if n_terms is not None: check_number("n_terms", n_terms, n_topics*n_words + 1, high=n_topics*n_words + DIFFERENT)
     _check_law(length, spread, skew, overlap, noise)
     rng = np.random.default_rng(seed_of(random_state))
-    names = _made_up_words(n_topics + 1, rng)
     n_common = n_words if n_terms is None else n_terms - n_topics*n_words
-    vocab = [word for i, name in enumerate(names) for word in _made_up_words(n_words if i else n_common, rng, name)]
-    leaves, order = _leaf_of_each(len(paths), n_docs, skew), None
+    names, vocab = _names_and_words(n_topics, n_words, n_common, rng)
+    leaves = _leaf_of_each(len(paths), n_docs, skew)
+    order = None
     if shuffle: leaves, order = rng.permutation(leaves), rng.permutation(len(vocab))
     lengths = _lengths(n_docs, length, spread, rng)
     X = _counts(paths, leaves, lengths, (_falling(n_common), _falling(n_words)), overlap, noise, order, dtype, rng)
@@ -523,8 +535,8 @@ def _check_options(format, options):
         raise ValueError(f"the reader for {format!r} knows no option {option!r}, only {', '.join(takes) or 'the path'}")
 
 # %% ../nbs/01_data.ipynb #dacbcf6b
-FOREIGN = {b"PK\3\4": "a zip archive or an office document", b"%PDF": "a PDF", b"\xd0\xcf\x11\xe0": "an office document",
-           b"\x28\xb5\x2f\xfd": "packed by zstd", b"7z\xbc\xaf": "a 7z archive"}
+FOREIGN = {b"PK\3\4": "a zip archive or an office document", b"\xd0\xcf\x11\xe0": "an office document",
+           b"%PDF": "a PDF", b"\x28\xb5\x2f\xfd": "packed by zstd", b"7z\xbc\xaf": "a 7z archive"}
 
 def _unknown(source):
     "What to say of a file whose format can't be told"

@@ -383,7 +383,7 @@ def scores(
     outliers:str="cluster",
     unlabelled:str="error",
 )->Scores:
-    "All measures of clusters beside classes, and what was counted how."
+    "All measures of clusters against classes, and what was counted how."
     table = contingency(labels, classes, outliers, unlabelled)
     counts = table.counts
     measures = [_accuracy(counts), _nmi(counts, "arithmetic"), _nmi(counts, "max"), _ami(counts, "arithmetic"),

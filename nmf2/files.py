@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['MILLION', 'PACKERS', 'DAMAGED', 'CHUNK', 'LIFT', 'WAITING', 'fault', 'brief', 'listing', 'plural', 'unpacked_limit',
            'memory_limit', 'Source', 'Folder', 'no_bare_errors', 'opened', 'look', 'contents', 'check_encoding',
-           'usual_encoding', 'not_that_encoding', 'decoded', 'is_text', 'mended']
+           'usual_encoding', 'not_that_encoding', 'decoded', 'is_text', 'as_text']
 
 # %% ../nbs/00_files.ipynb #ffd90473
 import bz2
@@ -19,6 +19,8 @@ import warnings
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
+
+from .core import patch_to
 
 # %% ../nbs/00_files.ipynb #c421729a
 def fault(
@@ -123,9 +125,12 @@ class Source:
         limits:bool=True,  # refuse what the length of the file can't justify?
         tick=None,         # function that is told how many bytes of the file have been read, each time
     ):
-        self.path, self.limits = Path(path), limits
+        self.path = Path(path)
+        self.limits = limits
         self.n_bytes = 0               # unpacked so far
-        self._chunks, self._costs, self._memory = [], {}, 0
+        self._chunks = []
+        self._costs = {}
+        self._memory = 0
         self._file = _Packed(path, tick)
         try: self._stream, self.packed = _unpacked(self._file)
         except BaseException:
@@ -138,15 +143,8 @@ class Source:
     @property
     def size(self): return max(self._file.size or 0, self._file.n_read)
 
-    def chunk(self, i): return _chunk(self, i)
     def stream(self): return io.BufferedReader(_Replay(self), CHUNK)
     def peek(self, n): return self.stream().read(n)
-    def read(self): return _whole(self)
-    def lines(self): return _lines(self)
-    def weigh(self, costs): return _weigh(self, costs)
-    def spend(self, n_bytes): return _spend(self, n_bytes)
-    def justify(self, n, what, line=None): return _justify(self, n, what, line)
-    def file(self): return _seekable(self)
 
     def close(self):
         self._stream.close()
@@ -170,8 +168,11 @@ class _Replay(io.RawIOBase):
         return len(part)
 
 # %% ../nbs/00_files.ipynb #3005256d
-def _chunk(source, i):
-    "Chunk `i` of the unpacked bytes, b'' after the last"
+@patch_to(Source)
+def chunk(source,
+    i:int,   # its number
+)->bytes:    # b'' after the last
+    "One chunk of the unpacked bytes."
     while i >= len(source._chunks) and not source._stream.closed:
         try: chunk = source._stream.read(CHUNK)
         except DAMAGED as e: raise _damage(source, e) from None
@@ -206,44 +207,59 @@ def _admit(source, chunk):
     if source.packed and source.n_bytes > limit:
         raise fault(source, None, f"a compressed file of {source.size:,} bytes that unpacks to more than {limit:,}. "
                                   f"{LIFT}")
-    _spend(source, _cost(source, chunk))
+    source.spend(_cost(source, chunk))
 
-def _spend(source, n_bytes):
-    "Count memory that is going to be used"
+# %% ../nbs/00_files.ipynb #f2e53b84
+@patch_to(Source)
+def spend(source,
+    n_bytes:float,   # how much
+):
+    "Count memory that is going to be used, or stop if it is too much."
     source._memory += n_bytes
     if source.limits and source._memory > memory_limit(source.size):
         raise fault(source, None, f"a file of {source.size:,} bytes whose contents need more than "
                                   f"{memory_limit(source.size):,} in memory. {LIFT}")
 
-def _weigh(source, costs):
-    "Say what each of some bytes will cost in memory, those that were read already too"
+@patch_to(Source)
+def weigh(source,
+    costs:dict,   # of bytes, each with what it costs
+):
+    "Say what each of some bytes will cost in memory, those that were read already too."
     source._costs = costs
     source._memory = 0
-    for chunk in source._chunks: _spend(source, _cost(source, chunk))
+    for chunk in source._chunks: source.spend(_cost(source, chunk))
 
 # %% ../nbs/00_files.ipynb #66b0d058
-def _lines(source):
-    "Number and bytes of each line; a mark at the start that says that the file is UTF-8 is left out"
+@patch_to(Source)
+def lines(source):
+    "Number and bytes of each line; a mark at the start that says that the file is UTF-8 is left out."
     for n, line in enumerate(source.stream(), 1): yield n, line.removeprefix(codecs.BOM_UTF8) if n == 1 else line
 
 # %% ../nbs/00_files.ipynb #f5bd2af1
-def _justify(source, n, what, line=None):
-    "Refuse a number of rows, columns or documents that the length of the file can't justify"
+@patch_to(Source)
+def justify(source,
+    n:int,              # how many
+    what:str,           # rows, columns, documents, ...
+    line:int|None=None, # where the number stands, if in a line
+):
+    "Refuse a number that the length of the file can't justify."
     if source.limits and n > max(MILLION, source.size):
         shown = f"{n:,}" if n < 2**64 else f"{n:.3g}"
         raise fault(source, line, f"{shown} {what} in a file of {plural(source.size, 'byte')}: "
                                   f"its length can't justify them. {LIFT}")
 
 # %% ../nbs/00_files.ipynb #3272d0bc
-def _whole(source):
-    "All unpacked bytes; streams that were begun before don't go on after this"
-    while not source._stream.closed: _chunk(source, len(source._chunks))
+@patch_to(Source)
+def read(source)->bytes:
+    "All unpacked bytes; streams that were begun before don't go on after this."
+    while not source._stream.closed: source.chunk(len(source._chunks))
     source._chunks = [b"".join(source._chunks)]
     return source._chunks[0]
 
-def _seekable(source):
-    "A binary file in which one can jump: that on the disk where possible, else the unpacked bytes in memory"
-    if source.packed or source._file.size is None or source._stream.closed: return io.BytesIO(_whole(source))
+@patch_to(Source)
+def file(source):
+    "A binary file in which one can jump: that on the disk where possible, else the unpacked bytes in memory."
+    if source.packed or source._file.size is None or source._stream.closed: return io.BytesIO(source.read())
     return open(source.path, "rb")
 
 # %% ../nbs/00_files.ipynb #5c503483
@@ -379,7 +395,7 @@ def is_text(
     return True
 
 # %% ../nbs/00_files.ipynb #1e82c215
-def mended(
+def as_text(
     value:str,  # a string of Python
 )->str:         # with a question mark in a diamond for what is no text
     "A string that can be written as UTF-8."

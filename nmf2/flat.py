@@ -9,7 +9,7 @@ __all__ = ['OWN', 'leaf_topics', 'move_documents', 'refine_topics', 'flatten', '
 import numpy as np
 
 from .bisection import composites, refine, unit_rows
-from .core import check_matrix, check_number, names_of, single_blas, renamed
+from .core import check_matrix, check_number, keep_parameters, names_of, patch_to, renamed, single_blas
 from .hier import HierNMF2, NumberedTopics
 from .cutting import take
 from .kernels import documents
@@ -45,7 +45,10 @@ def move_documents(
     labels:np.ndarray,  # the topic of each document, −1 for none, (n_docs,)
     passes:int=10,      # how often to go through all documents, at most
 )->np.ndarray:          # new topics of unit length, (n_terms, k)
-    "Topics made by their documents, after these have moved to where they belong. Source: Zhao and Karypis (2004), Section 3."
+    """Topics made by their documents, after these have moved to where they belong.
+
+    Source: Zhao and Karypis (2004), Section 3.
+    """
     with_topic = labels >= 0
     docs = unit_rows(X if with_topic.all() else X[with_topic])
     moved, _ = refine(docs, labels[with_topic], max_iter=passes)
@@ -117,9 +120,9 @@ class FlatNMF2(NumberedTopics, TopicModel):
     def __init__(self,
         n_clusters:int|None=20,     # topics wanted; None for as many as `min_score` allows
         *,
-        moves_max_iter:int=10,      # passes in which documents move to better topics, at most; 0 for the published method
+        moves_max_iter:int=10,      # passes in which documents move to better topics, at most; 0 as published
         refine:int=0,               # sweeps of NMF with all topics after that
-        topics:str="nmf",           # for a leaf: its topic in the tree, or "svd", its documents' leading singular vector
+        topics:str="nmf",           # of a leaf: its topic in the tree, or "svd", its documents' leading singular vector
         imbalance:float=9.0,        # this and the following as in `HierNMF2`
         trials:int=3,
         max_outliers:float|None=.02,
@@ -135,26 +138,34 @@ class FlatNMF2(NumberedTopics, TopicModel):
         random_state=None,
         verbose:bool=False,
     ):
-        self.n_clusters, self.moves_max_iter, self.refine, self.topics = n_clusters, moves_max_iter, refine, topics
-        self.imbalance, self.trials, self.max_outliers, self.min_score = imbalance, trials, max_outliers, min_score
-        self.leaf_choice, self.init, self.solver = leaf_choice, init, solver
-        self.tol, self.min_iter, self.max_iter = tol, min_iter, max_iter
-        self.extrapolate, self.side_tol = extrapolate, side_tol
-        self.random_state, self.verbose = random_state, verbose
+        keep_parameters(self, locals())
 
     def fit_transform(self, X, y=None):
         "Fit, and give the weights of the training documents, (n_docs, n_clusters)."
         _check_own(self)
-        names, X = names_of(X), check_matrix(self, X)
-        shared = {name: value for name, value in self.get_params().items() if name not in OWN}
-        self.hier_ = HierNMF2(self.n_clusters, **shared)
-        self.hier_._size = "n_clusters"
-        self.hier_.fit(X)
-        self.hier_.tree_.vocab = getattr(self, "feature_names_in_", names)
-        with single_blas():
-            Ht, W = flatten(self.hier_.tree_, X, topics=self.topics, moves_max_iter=self.moves_max_iter,
-                            refine=self.refine, known=self.hier_.known_order())
-        self.components_ = np.ascontiguousarray(Ht.T, dtype=X.dtype)
-        self.n_iter_ = self.hier_.n_iter_
-        self.labels_ = heaviest(W)
-        return W
+        names = names_of(X)
+        X = check_matrix(self, X)
+        self.hier_ = self._grown(X, names)
+        return self._flattened(X)
+
+# %% ../nbs/23_flat.ipynb #fd553eb8
+@patch_to(FlatNMF2)
+def _grown(model, X, names):
+    "The tree of some documents, by the parameters that it shares with the flat model"
+    shared = {name: value for name, value in model.get_params().items() if name not in OWN}
+    hier = HierNMF2(model.n_clusters, **shared)
+    hier._size = "n_clusters"
+    hier.fit(X)
+    hier.tree_.vocab = getattr(model, "feature_names_in_", names)
+    return hier
+
+@patch_to(FlatNMF2)
+def _flattened(model, X):
+    "The weights of the documents in the topics of the leaves; what is found becomes attributes"
+    tree = model.hier_.tree_
+    options = dict(topics=model.topics, moves_max_iter=model.moves_max_iter, refine=model.refine)
+    with single_blas(): Ht, W = flatten(tree, X, known=model.hier_.known_order(), **options)
+    model.components_ = np.ascontiguousarray(Ht.T, dtype=X.dtype)
+    model.n_iter_ = model.hier_.n_iter_
+    model.labels_ = heaviest(W)
+    return W

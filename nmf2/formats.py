@@ -28,7 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_layout
-from .files import (LIFT, brief, check_encoding, contents, decoded, fault, is_text, listing, look, mended,
+from .files import (LIFT, brief, check_encoding, contents, decoded, fault, is_text, listing, look, as_text,
                         not_that_encoding, opened, plural, unpacked_limit, usual_encoding)
 from .matlab import matlab_arrays
 from .writing import whole_file
@@ -82,7 +82,7 @@ def _path_labels(name):
 def _decode(path, data, encoding):
     "Text of some bytes, and whether the encoding had to be guessed"
     first = encoding or usual_encoding(data)
-    try: return mended(data.decode(first)), False
+    try: return as_text(data.decode(first)), False
     except UnicodeError as e:
         if encoding or first != "utf-8-sig": raise not_that_encoding(path, encoding, e) from None
         return data.decode("latin-1"), True
@@ -136,7 +136,7 @@ def read_lines(
     encoding:str|None=None,  # of the file; by default UTF-8, and Latin-1 where that fails
 )->dict:                     # texts, ids (line numbers)
     "A text file with one document a line; empty lines are no documents."
-    def parse(text): return {str(n): mended(line) for n, line in enumerate(map(str.strip, text), 1) if line}
+    def parse(text): return {str(n): as_text(line) for n, line in enumerate(map(str.strip, text), 1) if line}
     with opened(path) as source:
         source.weigh(LINE)
         lines = decoded(source, encoding, parse)
@@ -204,7 +204,7 @@ def _record_labels(path, line, values):
     for value in values:
         if isinstance(value, (list, tuple, dict)):
             raise fault(path, line, f"a label should be a string or a number, and is {brief(value)}")
-    return _levels(*(mended(value) if isinstance(value, str) else value for value in values))
+    return _levels(*(as_text(value) if isinstance(value, str) else value for value in values))
 
 # %% ../nbs/00_formats.ipynb #1198a2c6
 def _texts(path, records, field):
@@ -214,7 +214,7 @@ def _texts(path, records, field):
         if not isinstance(value, str):
             shown = brief(value) if isinstance(value, (list, dict)) else json.dumps(value)[:40]
             raise fault(path, line, f"field {brief(field)} should be a string and is {shown}")
-    texts = [mended(record[field]) for _, record in records]
+    texts = [as_text(record[field]) for _, record in records]
     n = sum(text is not record[field] for text, (_, record) in zip(texts, records))
     if n:
         warnings.warn(f"{path}: {plural(n, 'text')} with halves of letters (lone surrogates), shown as \ufffd",
@@ -823,7 +823,7 @@ def _strings(source, what, values):
         raise fault(source, None, f"{brief(what)} is of type {values.dtype}, and should be of strings or numbers")
     try:
         found = values.ravel().tolist() if values.dtype.kind == "U" else [_string(v) for v in values.ravel()]
-        return [mended(v).strip() for v in found]
+        return [as_text(v).strip() for v in found]
     except (ValueError, RecursionError):
         raise fault(source, None, f"{brief(what)} has entries that are no names, or not UTF-8") from None
 
@@ -1004,7 +1004,7 @@ def _npz_texts(source, values):
     "Texts as they are, one string a document"
     if values.ndim != 1 or values.dtype.kind not in "US": raise fault(source, None, "texts should be a list of strings")
     source.justify(len(values), "texts")
-    try: return [mended(text.decode("utf-8") if isinstance(text, bytes) else text) for text in values.tolist()]
+    try: return [as_text(text.decode("utf-8") if isinstance(text, bytes) else text) for text in values.tolist()]
     except ValueError: raise fault(source, None, "texts that are not UTF-8") from None
 
 # %% ../nbs/00_formats.ipynb #c56e9c7d

@@ -4,9 +4,8 @@
 
 # %% auto #0
 __all__ = ['CUTS', 'SCORES', 'AHEAD', 'find_split', 'starter', 'suspect_side', 'cut_in_two', 'own_topic', 'GrowerOptions',
-           'Grower', 'provisional_split', 'provisional_cut', 'try_node', 'plant', 'planted', 'begin', 'split_leaf',
-           'grow', 'twin', 'take_over', 'InOwnOrder', 'checksum', 'grower_options', 'check_share', 'GrowsOn',
-           'TreeEstimator', 'NumberedTopics', 'HierNMF2']
+           'Grower', 'try_node', 'plant', 'planted', 'begin', 'split_leaf', 'grow', 'twin', 'take_over', 'InOwnOrder',
+           'checksum', 'grower_options', 'check_share', 'GrowsOn', 'TreeEstimator', 'NumberedTopics', 'HierNMF2']
 
 # %% ../nbs/22_hier.ipynb #59c24ad3
 import copy
@@ -27,8 +26,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import bisect, composites, unit_rows
 from .compiling import say_if_compiling
-from .core import (check_choice, check_matrix, check_number, matrix_tags, names_of, progress_bar, renamed, seed_of,
-                       single_blas, stream)
+from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, names_of, patch_to,
+                       progress_bar, renamed, seed_of, single_blas, stream)
 from .cutting import stored, take
 from .kernels import documents, nnls2, projected_gradient
 from .parts import pool
@@ -148,7 +147,10 @@ class Grower:
         start,               # where factorizations start, from `starter`
         how:GrowerOptions,   # how to grow it
     ):
-        self.X, self.tree, self.start, self.how = X, tree, start, how
+        self.X = X
+        self.tree = tree
+        self.start = start
+        self.how = how
         self.took = []           # for each factorization: iterations, numbers read, did it converge?
         self.known = {}          # what trials found, by the node's id and the number of the trial
         self.begun = {}          # what other threads do for the children of a leaf, by its id
@@ -167,7 +169,8 @@ class Grower:
         return mndcg(topic, *(split.topic(s, len(topic)) for s in (0, 1)), SCORES[self.how.leaf_choice])
 
 # %% ../nbs/22_hier.ipynb #5d754212
-def provisional_split(
+@patch_to(Grower)
+def split(
     grower:Grower,      # what is shared
     rows:np.ndarray,    # the documents
     topic,              # as in `Grower.score`
@@ -183,10 +186,9 @@ def provisional_split(
         else: grower.known[draw] = split, grower.score(sub, terms, topic, split), took
     return grower.known[draw]
 
-Grower.split = provisional_split
-
 # %% ../nbs/22_hier.ipynb #8e38a7fc
-def provisional_cut(
+@patch_to(Grower)
+def cut(
     grower:Grower,      # what is shared
     rows:np.ndarray,    # the documents
     id:str,             # of the node
@@ -198,8 +200,6 @@ def provisional_cut(
         split, took = cut_in_two(sub, terms)
         grower.known[id, "cut"] = split, -1. if split is None else grower.score(sub, terms, None, split), took
     return grower.known[id, "cut"]
-
-Grower.cut = provisional_cut
 
 # %% ../nbs/22_hier.ipynb #dd851f11
 def try_node(
@@ -213,7 +213,9 @@ def try_node(
 
     Source: Kuang and Park (2013), Algorithm 3, lines 6 to 22; the cut is ours.
     """
-    how, kept, took = grower.how, rows, []
+    how = grower.how
+    kept = rows
+    took = []
     most = 1. if how.max_outliers is None else how.max_outliers
     for trial in range(max(how.trials, 1)):
         split, score, cost = grower.split(kept, topic, id, trial, 0)
@@ -238,7 +240,8 @@ def plant(
     filled:np.ndarray,  # which documents have terms, (n_docs,)
 ):
     "Make the root of a tree; empty documents are outliers of it."
-    rows, topic = np.flatnonzero(filled), grower.tree.root_topic
+    rows = np.flatnonzero(filled)
+    topic = grower.tree.root_topic
     if grower.how.max_outliers is None: split, _, *took = grower.split(rows, topic, "", 0, 0)
     else: rows, _, split, took = try_node(grower, "", rows, topic, np.inf)
     grower.took += [cost for cost in took if cost]
@@ -261,7 +264,8 @@ def planted(
 )->Grower:
     "A grower whose tree has its root."
     docs = documents(X)
-    total, filled = docs.back(np.ones((X.shape[0], 1)))[:,0], docs.filled()
+    total = docs.back(np.ones((X.shape[0], 1)))[:,0]
+    filled = docs.filled()
     del docs                                                         # its working space is wanted elsewhere
     if not filled.all(): _warn_of_empty(filled)
     grower = Grower(X, Tree(X.shape[0], total/np.linalg.norm(total)), start, how)
@@ -290,7 +294,8 @@ def begin(
 # %% ../nbs/22_hier.ipynb #788ae937
 def _try_children(grower, node, bar):
     "Both children of a leaf, tried: by other threads what these have begun, by this one the rest"
-    children, begun = list(_children(grower, node)), grower.begun.get(node.id, [])
+    children = list(_children(grower, node))
+    begun = grower.begun.get(node.id, [])
     for child, work in zip(children, begun):
         if work.cancel(): try_node(grower, *child, bar)             # nobody has begun it; what it finds is kept
     wait([work for work in begun if not work.cancelled()])
@@ -321,7 +326,8 @@ def grow(
     bar,                 # a progress bar
 ):
     "Split the best leaf, of equals the one that came first, until there are enough or none may be split."
-    tree, least = grower.tree, grower.how.min_score
+    tree = grower.tree
+    least = grower.how.min_score
     ahead = 0 if grower.start.in_order or get_num_threads() == 1 else get_num_threads()
     try:
         while n_leaves is None or tree.n_leaves < n_leaves:
@@ -367,7 +373,8 @@ class InOwnOrder:
     @contextmanager
     def _turned_tree(self):
         "A twin of the tree in the order of its matrix; `tree_` takes over what grows there, whole or not at all"
-        order, tree = self._order, twin(self.tree_)
+        order = self._order
+        tree = twin(self.tree_)
         if order is not None: reordered(tree, order.inverse())
         try: yield tree
         finally: take_over(self.tree_, tree if order is None else reordered(tree, order))
@@ -455,12 +462,6 @@ class GrowsOn(InOwnOrder):
         _warn_of_leaves(self.tree_, n_leaves, grower.how.min_score, self._size)
         return self
 
-    def _name_results(self, grower):
-        self.n_iter_ += sum(n_iter for n_iter, _, _ in grower.took)
-        self.n_sweeps_ += fsum(read for _, read, _ in grower.took)/stored(grower.X)
-        self.n_leaves_, self.labels_ = self.tree_.n_leaves, self.tree_.labels()
-        self.components_ = np.stack([leaf.topic for leaf in self.tree_.leaves()]).astype(grower.X.dtype)
-
     def grow(self,
         n_leaves:int,   # leaves wanted, at least as many as there are
         X=None,         # the training matrix, only needed if the model was copied or pickled
@@ -474,6 +475,7 @@ class GrowsOn(InOwnOrder):
         return self._grow(Grower(self._own, self.tree_, self._starter(*self._origin), self._options), n_leaves)
 
 # %% ../nbs/22_hier.ipynb #47f06b93
+@patch_to(GrowsOn)
 def _find_matrix(est, X):
     "Let an estimator have the training matrix in its own order: the one that it kept, or `X` if that is the same"
     if X is None and not hasattr(est, "_own"):
@@ -484,7 +486,14 @@ def _find_matrix(est, X):
         raise ValueError("X must be the matrix that the model was fitted to, with the same weights in the same order")
     est._order, est._own = est._in_order(X)
 
-GrowsOn._find_matrix = _find_matrix
+@patch_to(GrowsOn)
+def _name_results(est, grower):
+    "What is known of the tree as it is now, as attributes"
+    est.n_iter_ += sum(n_iter for n_iter, _, _ in grower.took)
+    est.n_sweeps_ += fsum(read for _, read, _ in grower.took)/stored(grower.X)
+    est.n_leaves_ = est.tree_.n_leaves
+    est.labels_ = est.tree_.labels()
+    est.components_ = np.stack([leaf.topic for leaf in est.tree_.leaves()]).astype(grower.X.dtype)
 
 # %% ../nbs/22_hier.ipynb #24e77e3f
 class TreeEstimator(GrowsOn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -494,20 +503,6 @@ class TreeEstimator(GrowsOn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     `verbose`. It has `_starter` (init, seed), a function that makes the `start` of a `Grower`, and `_how` (), the
     `split_by` and `options` of its `GrowerOptions`.
     """
-    def fit(self, X, y=None):
-        if self.n_leaves is not None: check_number("n_leaves", self.n_leaves, 1)
-        how, origin = grower_options(self), (getattr(self, "init", None), seed_of(self.random_state))
-        start = self._starter(*origin)                               # all checks before any work
-        names, X = names_of(X), check_matrix(self, X)
-        with say_if_compiling(), single_blas():
-            order, own = self._in_order(X)
-            grower = planted(own, start, how)
-        tree = grower.tree if order is None else reordered(grower.tree, order)
-        tree.vocab = getattr(self, "feature_names_in_", names)
-        vars(self).update(tree_=tree, n_iter_=0, n_sweeps_=0., _order=order, _own=own,         # all at once
-                          _checksum=checksum(X), _origin=origin, _options=how)                 # what growing on needs
-        return self._grow(grower, self.n_leaves)
-
     def fit_predict(self, X, y=None):
         "The leaf of each training document, `labels_`."
         return self.fit(X).labels_
@@ -526,6 +521,28 @@ class TreeEstimator(GrowsOn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _n_features_out(self): return self.n_leaves_
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/22_hier.ipynb #dd44beb9
+@patch_to(TreeEstimator)
+def fit(est,
+    X,        # weighted document-term matrix, CSR or dense, nonnegative, (n_docs, n_terms)
+    y=None,   # not used
+):
+    "Plant a tree, and grow it."
+    if est.n_leaves is not None: check_number("n_leaves", est.n_leaves, 1)
+    how = grower_options(est)
+    origin = getattr(est, "init", None), seed_of(est.random_state)
+    start = est._starter(*origin)                                # all checks before any work
+    names = names_of(X)
+    X = check_matrix(est, X)
+    with say_if_compiling(), single_blas():
+        order, own = est._in_order(X)
+        grower = planted(own, start, how)
+    tree = grower.tree if order is None else reordered(grower.tree, order)
+    tree.vocab = getattr(est, "feature_names_in_", names)
+    vars(est).update(tree_=tree, n_iter_=0, n_sweeps_=0., _order=order, _own=own,          # all at once
+                     _checksum=checksum(X), _origin=origin, _options=how)                  # what growing on needs
+    return est._grow(grower, est.n_leaves)
 
 # %% ../nbs/22_hier.ipynb #b8a479d3
 class NumberedTopics:
@@ -558,32 +575,30 @@ class HierNMF2(NumberedTopics, TreeEstimator):
         trials:int=3,               # how often a suspect side is set aside at most; 0 keeps all documents
         max_outliers:float|None=.02, # largest share of a node to set aside before it is cut in two; None as published
         min_score:float|None=None,  # split only leaves that score at least this; None for all that can be split
-        leaf_choice:str="mndcg",    # "mndcg" as published, "mndcg-paper" by the paper's formulas, "error" for `error_gain`
+        leaf_choice:str="mndcg",    # "mndcg" as published, "mndcg-paper" as in the paper, "error" for `error_gain`
         init="svd",                 # start of each: "svd", "random", or a function of (docs, terms), see `starter`
         solver:str="rank2",         # "rank2", or any solver of `NMF` (the papers' nmf-hier is "active-set"), slower
         tol:float=1e-4,             # stop when the projected gradient is below this part of the reference in `rank2`
-        min_iter:int=1,             # iterations before the first look at it; for "rank2", and exact ones if not accelerated
+        min_iter:int=1,             # iterations before the first look at it; for "rank2", or exact and not accelerated
         max_iter:int=1000,          # at most this many
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
-        side_tol:float|None=.002,   # if accelerated: or when no more than this change sides and the gradient is below 2 %
+        side_tol:float|None=.002,   # if accelerated: or when this part or less changes sides, the gradient below 2 %
         random_state=None,          # seed for init="random"
         verbose:bool=False,         # show a progress bar?
     ):
-        self.n_leaves, self.imbalance, self.trials, self.max_outliers = n_leaves, imbalance, trials, max_outliers
-        self.min_score, self.leaf_choice, self.init, self.solver = min_score, leaf_choice, init, solver
-        self.tol, self.min_iter, self.max_iter = tol, min_iter, max_iter
-        self.extrapolate, self.side_tol = extrapolate, side_tol
-        self.random_state, self.verbose = random_state, verbose
+        keep_parameters(self, locals())
 
     _starter = staticmethod(starter)
 
-    def _how(self):
-        "What splits, and its options"
-        if self.solver not in ("rank2", *SOLVERS):
-            raise ValueError(f"solver must be rank2, {', '.join(SOLVERS)}, got {self.solver!r}")
-        side_tol = -1. if self.side_tol is None else check_number("side_tol", self.side_tol, 0, whole=False)
-        options = dict(fit_options(self), side_tol=side_tol, solver=self.solver)
-        return dict(split_by=find_split, max_outliers=check_share("max_outliers", self.max_outliers), options=options)
+# %% ../nbs/22_hier.ipynb #9810ac78
+@patch_to(HierNMF2)
+def _how(est):
+    "What splits, and its options"
+    if est.solver not in ("rank2", *SOLVERS):
+        raise ValueError(f"solver must be rank2, {', '.join(SOLVERS)}, got {est.solver!r}")
+    side_tol = -1. if est.side_tol is None else check_number("side_tol", est.side_tol, 0, whole=False)
+    options = dict(fit_options(est), side_tol=side_tol, solver=est.solver)
+    return dict(split_by=find_split, max_outliers=check_share("max_outliers", est.max_outliers), options=options)
 
 # %% ../nbs/22_hier.ipynb #4301b7bd
 def _in_halves(docs, step):

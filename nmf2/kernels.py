@@ -14,6 +14,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from .compiling import njit
+from .core import patch_to
 from .instructions import gather, scatter
 from .parts import FAST, cut_points, in_parts, share
 from .products import Rows
@@ -36,7 +37,8 @@ def solve2(
 )->tuple:                              # the two weights
     "The weights $g \\ge 0$ that bring $Bg$ nearest to $y$, two columns. Source: Kuang and Park (2013), Algorithm 2."
     i11, i12, i22, u1, u2 = prepared
-    u, v = u1*r1, u2*r2
+    u = u1*r1
+    v = u2*r2
     if i11 == 0: return (u, 0.) if u1 > 0 else (0., v)      # parallel columns are as good as one
     return max(0., min(i11*r1 - i12*r2, u)), max(0., min(i22*r2 - i12*r1, v))
 
@@ -94,25 +96,34 @@ def _downhill(d, x):
 @njit(nogil=True, inline="always")
 def _over(x): return 1/x if x > 0 else 0.
 
-# %% ../nbs/10_kernels.ipynb #2414e551
-SOLVE, GRAM, BACK, TIMES = 0, 1, 2, 3
-
+# %% ../nbs/10_kernels.ipynb #aa48a343
 @njit(nogil=True)
 def _note(row, numbers):
     "Write some numbers to the front of a row"
     for i in range(len(numbers)): row[i] = numbers[i]
 
+# %% ../nbs/10_kernels.ipynb #2414e551
+SOLVE, GRAM, BACK, TIMES = 0, 1, 2, 3
+
 @in_parts
 def _sweep(c, data, work, W, mode):
     "One chunk's part of a pass over a CSR matrix"
-    table, indices, indptr = work.tables[c], work.indices, work.indptr
-    (l1, l2), (g11, g12, g22) = work.lengths[0], work.gram
-    prepared, r1, r2 = prepare(g11, g12, g22), _over(l1), _over(l2)
+    table = work.tables[c]
+    indices = work.indices
+    indptr = work.indptr
+    l1, l2 = work.lengths[0]
+    g11, g12, g22 = work.gram
+    prepared = prepare(g11, g12, g22)
+    r1 = _over(l1)
+    r2 = _over(l2)
     w11 = w12 = w22 = slope = moved = 0.
     for i in range(work.cuts[c], work.cuts[c+1]):
-        p, end = np.uintp(indptr[i]), np.uintp(indptr[i+1])
-        old1, old2 = W[i,0], W[i,1]
-        a, b = old1, old2
+        p = np.uintp(indptr[i])
+        end = np.uintp(indptr[i+1])
+        old1 = W[i,0]
+        old2 = W[i,1]
+        a = old1
+        b = old2
         if mode != BACK: a, b = gather(data, indices, p, end, table)
         if mode == SOLVE:
             a *= r1
@@ -120,7 +131,9 @@ def _sweep(c, data, work, W, mode):
             slope += _downhill(old1*g11 + old2*g12 - a, old1) + _downhill(old1*g12 + old2*g22 - b, old2)
             a, b = solve2(prepared, a, b)
             moved += (a > b) != (old1 > old2)
-        if mode != BACK: W[i,0], W[i,1] = a, b
+        if mode != BACK:
+            W[i,0] = a
+            W[i,1] = b
         w11 += a*a
         w12 += a*b
         w22 += b*b
@@ -137,7 +150,8 @@ def projected_gradient(
     "Squared length of the projected gradient $F G - R$, of entries that are negative or where the factor is positive."
     total = 0.
     for i in range(len(F)):
-        a, b = F[i,0], F[i,1]
+        a = F[i,0]
+        b = F[i,1]
         total += _downhill(a*G[0,0] + b*G[0,1] - R[i,0], a) + _downhill(a*G[0,1] + b*G[1,1] - R[i,1], b)
     return total
 
@@ -146,7 +160,8 @@ def _solve_dense(x, table, work, w):
     "Best weights for a chunk `x` of a dense matrix, written to `w`; the gradient before, and how many changed sides"
     old = w.copy()
     lengths = np.where(work.lengths[0] > 0, work.lengths[0], 1)
-    G, R = np.array(work.gram[[0, 1, 1, 2]]).reshape(2, 2), (x @ table[:,:2])/lengths
+    G = np.array(work.gram[[0, 1, 1, 2]]).reshape(2, 2)
+    R = (x @ table[:,:2])/lengths
     w[:] = nnls2(G, R.astype(np.float64))
     moved = (w[:,0] > w[:,1]) != (old[:,0] > old[:,1])
     return projected_gradient(old, G, R), np.count_nonzero(moved)
@@ -155,7 +170,8 @@ def _sweep_dense(X, work, W, mode):
     "A pass over a dense matrix"
     work.sums[:] = 0
     for table, total, lo, hi in zip(work.tables, work.sums, work.cuts[:-1], work.cuts[1:]):
-        x, w = X[lo:hi], W[lo:hi]
+        x = X[lo:hi]
+        w = W[lo:hi]
         if mode in (GRAM, TIMES): w[:] = x @ table[:,:2]
         if mode == SOLVE: total[3:] = _solve_dense(x, table, work, w)
         if mode != TIMES: table[:,2:] = x.T @ w.astype(X.dtype)
@@ -175,7 +191,7 @@ def one_pass(
     W:np.ndarray,      # weights of the documents, (n_docs, 2), float64; written to unless `mode` is `BACK`
     mode:int,          # `SOLVE`, `GRAM`, `BACK` or `TIMES`
 ):
-    "Read the matrix once. Sums over terms stay in the tables; those over documents are in the first row of `work.sums`."
+    "Read the matrix once. Sums over terms stay in the tables, those over documents go to the first row of `work.sums`."
     if data.ndim == 1: _sweep(len(work.tables), data, work, W, mode)
     else: _sweep_dense(data, work, W, mode)
     _add_up(work.sums)
@@ -196,19 +212,28 @@ def _solve_terms(part, work):
     lo, hi = share(work.tables.shape[1], part, len(work.parts))
     _add_chunks(work.tables, lo, hi)
     table = work.tables[0,lo:hi].reshape(-1)
-    last, new = work.topics[0,lo:hi].reshape(-1), work.topics[1,lo:hi].reshape(-1)
-    g11, g12, g22 = work.sums[0,0], work.sums[0,1], work.sums[0,2]
-    prepared, r1, r2 = prepare(g11, g12, g22), _over(work.lengths[0,0]), _over(work.lengths[0,1])
+    last = work.topics[0,lo:hi].reshape(-1)
+    new = work.topics[1,lo:hi].reshape(-1)
+    g11 = work.sums[0,0]
+    g12 = work.sums[0,1]
+    g22 = work.sums[0,2]
+    prepared = prepare(g11, g12, g22)
+    r1 = _over(work.lengths[0,0])
+    r2 = _over(work.lengths[0,1])
     explained = slope = size = n1 = n2 = rise1 = rise2 = rise = 0.
     for j in range(hi - lo):
-        y1, y2 = table[4*j]*r1, table[4*j+1]*r2                              # the sweep's topics
-        s1, s2 = np.float64(table[4*j+2]), np.float64(table[4*j+3])          # XᵀW
+        y1 = table[4*j]*r1                    # the sweep's topics
+        y2 = table[4*j+1]*r2
+        s1 = np.float64(table[4*j+2])         # XᵀW
+        s2 = np.float64(table[4*j+3])
         explained += y1*s1 + y2*s2
-        d1, d2 = y1*g11 + y2*g12 - s1, y1*g12 + y2*g22 - s2                  # the gradient
+        d1 = y1*g11 + y2*g12 - s1             # the gradient
+        d2 = y1*g12 + y2*g22 - s2
         slope += _downhill(d1, y1) + _downhill(d2, y2)
         size += s1*s1 + s2*s2
         h1, h2 = solve2(prepared, s1, s2)
-        new[2*j], new[2*j+1] = h1, h2
+        new[2*j] = h1
+        new[2*j+1] = h2
         n1 += h1*h1
         n2 += h2*h2
         rise1 += d1*h1
@@ -223,14 +248,17 @@ def solve_terms(
 )->tuple:
     """Solve for the topics, into `work.topics[1]`.
 
-    Returns what the sweep's topics explained, $\\langle H, X^T W\\rangle$; the square of their projected gradient, and of
-    $X^T W$; and whether the error rises from the topics solved for last, in `work.topics[0]`, to those just solved for.
+    Returns what the sweep's topics explained, $\\langle H, X^T W\\rangle$; the square of their projected gradient, and
+    of $X^T W$; and whether the error rises from the topics solved for last, in `work.topics[0]`, to those just solved
+    for.
     """
     _solve_terms(len(work.parts), work)
     _add_up(work.parts)
     explained, slope, size, n1, n2, rise1, rise2, rise = work.parts[0]
-    l1, l2 = np.sqrt(n1), np.sqrt(n2)
-    work.lengths[1,0], work.lengths[1,1] = l1, l2
+    l1 = np.sqrt(n1)
+    l2 = np.sqrt(n2)
+    work.lengths[1,0] = l1
+    work.lengths[1,1] = l2
     return explained, slope, size, rise1*_over(l1) + rise2*_over(l2) > rise
 
 # %% ../nbs/10_kernels.ipynb #428e96c4
@@ -241,19 +269,26 @@ def _same_topics(tables, lo, hi):
         for j in range(lo, hi):
             for k in range(4): tables[c,j,k] = tables[0,j,k]
 
+# %% ../nbs/10_kernels.ipynb #05890478
 @in_parts
 def _next_topics(part, work, beta):
     "Topics for the next sweep into the tables, for one part of the terms"
     lo, hi = share(work.tables.shape[1], part, len(work.parts))
     table = work.tables[0,lo:hi].reshape(-1)
-    last, new = work.topics[0,lo:hi].reshape(-1), work.topics[1,lo:hi].reshape(-1)
-    r1, r2 = _over(work.lengths[1,0]), _over(work.lengths[1,1])
+    last = work.topics[0,lo:hi].reshape(-1)
+    new = work.topics[1,lo:hi].reshape(-1)
+    r1 = _over(work.lengths[1,0])
+    r2 = _over(work.lengths[1,1])
     g11 = g12 = g22 = 0.
     for j in range(hi - lo):
-        h1, h2 = new[2*j]*r1, new[2*j+1]*r2                                  # of unit length
-        y1, y2 = max(0., h1 + beta*(h1 - last[2*j])), max(0., h2 + beta*(h2 - last[2*j+1]))
-        last[2*j], last[2*j+1] = h1, h2
-        table[4*j], table[4*j+1] = y1, y2
+        h1 = new[2*j]*r1                      # of unit length
+        h2 = new[2*j+1]*r2
+        y1 = max(0., h1 + beta*(h1 - last[2*j]))
+        y2 = max(0., h2 + beta*(h2 - last[2*j+1]))
+        last[2*j] = h1
+        last[2*j+1] = h2
+        table[4*j] = y1
+        table[4*j+1] = y2
         table[4*j+2] = table[4*j+3] = 0.
         g11 += y1*y1
         g12 += y1*y2
@@ -270,9 +305,13 @@ def next_topics(
     "Make the topics just solved for those of the next sweep."
     _next_topics(len(work.parts), work, beta)
     _add_up(work.parts)
-    g11, g12, g22 = work.parts[0,0], work.parts[0,1], work.parts[0,2]
-    l1, l2 = np.sqrt(g11), np.sqrt(g22)
-    work.lengths[0,0], work.lengths[0,1] = l1, l2
+    g11 = work.parts[0,0]
+    g12 = work.parts[0,1]
+    g22 = work.parts[0,2]
+    l1 = np.sqrt(g11)
+    l2 = np.sqrt(g22)
+    work.lengths[0,0] = l1
+    work.lengths[0,1] = l2
     work.gram[0] = g11*_over(l1)**2
     work.gram[1] = g12*_over(l1)*_over(l2)
     work.gram[2] = g22*_over(l2)**2
@@ -283,7 +322,9 @@ def _collect(part, work, S):
     "Add up the sums of all chunks, in order, for one part of the terms"
     tables = work.tables
     lo, hi = share(len(S), part, len(work.parts))
-    for j in range(lo, hi): S[j,0], S[j,1] = tables[0,j,2], tables[0,j,3]
+    for j in range(lo, hi):
+        S[j,0] = tables[0,j,2]
+        S[j,1] = tables[0,j,3]
     for c in range(1, len(tables)):
         for j in range(lo, hi):
             S[j,0] += tables[c,j,2]
@@ -319,40 +360,57 @@ class Docs(Rows):
         one_pass(self.data, self.work, W, mode)
         self.reads += 1
 
-    def read(self, B, W, mode):
-        "One pass with the columns of `B` as topics; returns the sums over documents for each term, (n_terms, 2)"
-        self.put(B)
-        if mode == SOLVE:
-            self.work.lengths[0] = 1                                                      # as long as they are
-            self.work.gram[:] = (B.T @ B)[[0, 0, 1], [0, 1, 1]]
-        self.one_pass(W, mode)
-        S = np.empty((self.shape[1], 2))
-        _collect(len(self.work.parts), self.work, S)
-        return S
-
-    def sweep(self, Ht, W):
-        """Best weights `W` for the topics `Ht`, in place of others.
-
-        Returns $X^T W$, $W^T W$, and the squared projected gradient at the weights that were there.
-        """
-        S = self.read(Ht, W, SOLVE)
-        w11, w12, w22, slope, _ = self.work.sums[0]
-        return S, np.array([[w11, w12], [w12, w22]]), slope
-
-    def back(self, W):
-        "Xᵀ W, (n_terms, k); two columns at a time, in the working space of the sweep"
-        columns, nothing, sums = W.shape[1], np.zeros((self.shape[1], 0)), []
-        for k in range(0, columns, 2):
-            pair = np.ascontiguousarray(W[:,[k, min(k + 1, columns - 1)]], dtype=np.float64)
-            sums.append(self.read(nothing, pair, BACK))
-        return np.concatenate(sums, 1)[:,:columns]
-
 # %% ../nbs/10_kernels.ipynb #4b55a2b3
 def documents(
     X,   # document-term matrix, CSR or dense, float32 or float64, (n_docs, n_terms)
 )->Docs:
     "`X` in a form that can be swept."
     return Docs(X)
+
+# %% ../nbs/10_kernels.ipynb #da7c159f
+@patch_to(Docs)
+def read(docs,
+    B:np.ndarray,    # the topics of the pass, at most two, (n_terms, k)
+    W:np.ndarray,    # weights, as in `one_pass`, (n_docs, 2)
+    mode:int,        # likewise
+)->np.ndarray:       # (n_terms, 2)
+    "One pass over the matrix; the sums over documents for each term."
+    docs.put(B)
+    if mode == SOLVE:
+        docs.work.lengths[0] = 1                                                      # as long as they are
+        docs.work.gram[:] = (B.T @ B)[[0, 0, 1], [0, 1, 1]]
+    docs.one_pass(W, mode)
+    S = np.empty((docs.shape[1], 2))
+    _collect(len(docs.work.parts), docs.work, S)
+    return S
+
+# %% ../nbs/10_kernels.ipynb #00c55ca5
+@patch_to(Docs)
+def sweep(docs,
+    Ht:np.ndarray,   # topics, (n_terms, 2)
+    W:np.ndarray,    # weights, written to, (n_docs, 2)
+)->tuple:
+    """Best weights `W` for the topics `Ht`, in place of others.
+
+    Returns $X^T W$, $W^T W$, and the squared projected gradient at the weights that were there.
+    """
+    S = docs.read(Ht, W, SOLVE)
+    w11, w12, w22, slope, _ = docs.work.sums[0]
+    return S, np.array([[w11, w12], [w12, w22]]), slope
+
+# %% ../nbs/10_kernels.ipynb #11fe5ed7
+@patch_to(Docs)
+def back(docs,
+    W:np.ndarray,    # weights, (n_docs, k)
+)->np.ndarray:       # (n_terms, k)
+    "Xᵀ W; two columns at a time, in the working space of the sweep"
+    columns = W.shape[1]
+    nothing = np.zeros((docs.shape[1], 0))
+    sums = []
+    for k in range(0, columns, 2):
+        pair = np.ascontiguousarray(W[:,[k, min(k + 1, columns - 1)]], dtype=np.float64)
+        sums.append(docs.read(nothing, pair, BACK))
+    return np.concatenate(sums, 1)[:,:columns]
 
 # %% ../nbs/10_kernels.ipynb #12f40c08
 @in_parts
@@ -362,15 +420,20 @@ def _turn(part, work, basis, column, c11, c12, c22):
     lo, hi = share(len(basis), part, len(work.parts))
     _add_chunks(tables, lo, hi)
     for j in range(lo, hi):
-        s1, s2 = tables[0,j,2], tables[0,j,3]
-        tables[0,j,0], tables[0,j,1] = s1*c11, s1*c12 + s2*c22
-        tables[0,j,2], tables[0,j,3] = 0., 0.
-        basis[j,column], basis[j,column+1] = tables[0,j,0], tables[0,j,1]
+        s1 = tables[0,j,2]
+        s2 = tables[0,j,3]
+        tables[0,j,0] = s1*c11
+        tables[0,j,1] = s1*c12 + s2*c22
+        tables[0,j,2] = 0.
+        tables[0,j,3] = 0.
+        basis[j,column] = tables[0,j,0]
+        basis[j,column+1] = tables[0,j,1]
     _same_topics(tables, lo, hi)
 
 def _factor(w11, w12, w22):
     "The mixture that makes two columns orthonormal, of Gram matrix w, over the size of both"
-    c11, rest = 1/np.sqrt(w11), w22 - w12*w12/w11
+    c11 = 1/np.sqrt(w11)
+    rest = w22 - w12*w12/w11
     c22 = 1/np.sqrt(rest) if rest > 1e-6*w22 else 0.            # one direction only: the second column ends
     return np.array([[c11, -c22*w12/w11], [0, c22]])/np.sqrt(w11 + w22)
 
@@ -379,13 +442,16 @@ def krylov(
     docs:Docs,      # what to multiply by
     T:np.ndarray,   # directions to start from, (n_terms, 2)
     steps:int,      # how many blocks; each takes a pass
-)->tuple:           # blocks T, XᵀX T C, ... side by side, (n_terms, 2 steps); X times them, (n_docs, 2 steps); the factors C
+)->tuple:           # blocks T, XᵀX T C, ... in a row, (n_terms, 2 steps); X times them, (n_docs, 2 steps); factors C
     "A block Krylov space of XᵀX, and its image. Source: Musco and Musco (2015), Algorithm 2."
-    basis, images, factors = np.empty((len(T), 2*steps), docs.data.dtype), np.empty((docs.shape[0], 2*steps)), []
+    basis = np.empty((len(T), 2*steps), docs.data.dtype)
+    images = np.empty((docs.shape[0], 2*steps))
+    factors = []
     Z = np.empty((docs.shape[0], 2))
     docs.put(T)
     docs.one_pass(Z, GRAM)
-    basis[:,:2], images[:,:2] = T, Z
+    basis[:,:2] = T
+    images[:,:2] = Z
     for k in range(2, 2*steps, 2):
         C = _factor(*docs.work.sums[0,:3])
         factors.append(C)
@@ -414,8 +480,11 @@ def _momentum(steps):
 @njit(nogil=True)
 def _go_back(work):
     "Let the topics of the step before be those just solved for"
-    topics, lengths = work.topics, work.lengths
-    for j in range(topics.shape[1]): topics[1,j,0], topics[1,j,1] = topics[0,j,0], topics[0,j,1]
+    topics = work.topics
+    lengths = work.lengths
+    for j in range(topics.shape[1]):
+        topics[1,j,0] = topics[0,j,0]
+        topics[1,j,1] = topics[0,j,1]
     lengths[1,0] = lengths[1,1] = 1
 
 # %% ../nbs/10_kernels.ipynb #6efe752a

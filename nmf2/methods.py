@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from .core import check_choice, check_matrix, check_number, matrix_tags, seed_of, renamed
+from .core import check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, renamed, seed_of
 from .products import Rows
 from .nmf import NMF, SOLVERS
 from .partitions import RACE
@@ -38,44 +38,53 @@ class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseE
         n_clusters:int=8,                # topics wanted
         *,
         max_iter:int=10,                 # passes over the documents
-        learning_method:str|None=None,   # topics change after 128 documents, "online", or all, "batch"; None: up to 2,000 "batch"
+        learning_method:str|None=None,   # topics change after 128 documents, "online", or all, "batch"; None: by size
         max_doc_update_iter:int=20,      # at most so many rounds for the shares of one document
         n_jobs:int|None=None,            # processes, as in scikit-learn
         random_state=None,               # seed of the start
     ):
-        self.n_clusters, self.max_iter, self.learning_method = n_clusters, max_iter, learning_method
-        self.max_doc_update_iter, self.n_jobs, self.random_state = max_doc_update_iter, n_jobs, random_state
-
-    def fit(self, X, y=None):
-        from sklearn.decomposition import LatentDirichletAllocation
-        k = check_number("n_clusters", self.n_clusters, 1)
-        max_iter = check_number("max_iter", self.max_iter, 1)
-        rounds = check_number("max_doc_update_iter", self.max_doc_update_iter, 1)
-        seed = seed_of(self.random_state)
-        X = check_counts(check_matrix(self, X), "LDA")
-        method = self.learning_method or ("batch" if X.shape[0] <= 2000 else "online")
-        self.lda_ = LatentDirichletAllocation(k, max_iter=max_iter, learning_method=method, n_jobs=self.n_jobs,
-                                              max_doc_update_iter=rounds, mean_change_tol=.01, random_state=seed)
-        with threadpool_limits(1): shares = self.lda_.fit_transform(X)
-        self.labels_ = np.where(Rows(X).filled(), shares.argmax(1), -1)
-        self.components_ = self.lda_.components_/self.lda_.components_.sum(1, keepdims=True)
-        self.n_iter_ = self.lda_.n_iter_
-        return self
+        keep_parameters(self, locals())
 
     def transform(self, X):
         "The share of each topic in each document, (n, n_clusters); rows sum to one."
         check_is_fitted(self)
         return self.lda_.transform(check_counts(check_matrix(self, X, reset=False, min_docs=1), "LDA"))
 
-    def predict(self, X):
-        "The topic with the largest share in each document, −1 for empty ones, (n,)."
-        filled = Rows(check_matrix(self, X, reset=False, min_docs=1)).filled()
-        return np.where(filled, self.transform(X).argmax(1), -1)
-
     @property
     def _n_features_out(self): return len(self.components_)
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
+
+# %% ../nbs/33_methods.ipynb #e8454a96
+@patch_to(LDA)
+def fit(model,
+    X,        # counts, CSR or dense, (n_docs, n_terms)
+    y=None,   # not used
+):
+    "Learn the topics, and put each document in the one with the largest share."
+    from sklearn.decomposition import LatentDirichletAllocation
+    k = check_number("n_clusters", model.n_clusters, 1)
+    max_iter = check_number("max_iter", model.max_iter, 1)
+    rounds = check_number("max_doc_update_iter", model.max_doc_update_iter, 1)
+    seed = seed_of(model.random_state)
+    X = check_counts(check_matrix(model, X), "LDA")
+    method = model.learning_method or ("batch" if X.shape[0] <= 2000 else "online")
+    model.lda_ = LatentDirichletAllocation(k, max_iter=max_iter, learning_method=method, n_jobs=model.n_jobs,
+                                           max_doc_update_iter=rounds, mean_change_tol=.01, random_state=seed)
+    with threadpool_limits(1): shares = model.lda_.fit_transform(X)
+    model.labels_ = np.where(Rows(X).filled(), shares.argmax(1), -1)
+    model.components_ = model.lda_.components_/model.lda_.components_.sum(1, keepdims=True)
+    model.n_iter_ = model.lda_.n_iter_
+    return model
+
+# %% ../nbs/33_methods.ipynb #d8693148
+@patch_to(LDA)
+def predict(model,
+    X,           # counts, (n, n_terms)
+)->np.ndarray:   # (n,)
+    "The topic with the largest share in each document, −1 for empty ones."
+    filled = Rows(check_matrix(model, X, reset=False, min_docs=1)).filled()
+    return np.where(filled, model.transform(X).argmax(1), -1)
 
 # %% ../nbs/33_methods.ipynb #68ebbd70
 class NormalizedCutNMF(NMF):

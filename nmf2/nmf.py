@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
-from .core import check_matrix, check_number, seed_of, single_blas, value_range, width_of
+from .core import check_matrix, check_number, keep_parameters, patch_to, seed_of, single_blas, value_range, width_of
 from .instructions import _strip128
 from .parts import ROWS, in_parts, in_threads, n_parts
 from .products import Rows
@@ -54,7 +54,8 @@ def _as_columns(F, i, f):
 @njit(nogil=True)
 def _room(F):
     "For a block of rows: their weights, their products, one line more, and the numbers of topics"
-    k, size = F.shape[1], BLOCK//F.itemsize
+    k = F.shape[1]
+    size = BLOCK//F.itemsize
     return np.zeros((k, size), F.dtype), np.zeros((k, size), F.dtype), np.zeros(size, F.dtype), np.arange(k)
 
 # %% ../nbs/12_nmf.ipynb #39d27360
@@ -103,7 +104,9 @@ def _slopes(part, F, G, R, out):
     "The squared size of the projected gradient, for some rows"
     n, k = F.shape
     f, r, s, topics = _room(F)
-    squares, zero, total = np.empty(len(s), F.dtype), F.dtype.type(0), 0.
+    squares = np.empty(len(s), F.dtype)
+    zero = F.dtype.type(0)
+    total = 0.
     for i in range(ROWS*part, min(n, ROWS*(part + 1)), len(s)):
         _as_columns(F, i, f)
         _as_columns(R, i, r)
@@ -133,7 +136,8 @@ def _lengthened(F, G, gradient, length, D):
     for _ in range(20):
         longer, good = _tried(F, G, gradient, length*10)
         if not good or np.array_equal(longer, D): break
-        length, D = length*10, longer
+        length = length*10
+        D = longer
     return F + D, length
 
 def _shortened(F, G, gradient, length):
@@ -152,7 +156,8 @@ def _line_search(F, G, gradient, length):
 # %% ../nbs/12_nmf.ipynb #b6fde9a2
 def projected_gradient_descent():
     "Downhill along the projected gradient. Source: Lin, Neural Computation 19 (2007), Section 4."
-    length, enough = 1., None                  # of the last step; and the slope at which a half is done
+    length = 1.        # of the last step
+    enough = None      # the slope at which a half is done
     def step(F, G, R):
         nonlocal length, enough
         G = G.astype(F.dtype)
@@ -198,7 +203,8 @@ def singular_vectors(
 
     Source: Halko, Martinsson and Tropp (2011), Algorithm 4.4, made orthogonal once a turn.
     """
-    docs, terms = Rows(X), _transposed(X)
+    docs = Rows(X)
+    terms = _transposed(X)
     width = min(k + 10, *X.shape)
     def basis(B): return la.qr(B, mode="economic", overwrite_a=True, check_finite=False)[0]
     Q = rng.standard_normal((X.shape[1], width)).astype(X.dtype)
@@ -217,11 +223,15 @@ def _heavier_halves(
     V:np.ndarray,   # right ones, likewise, (n_terms, k)
 )->tuple:           # weights (n_docs, k), topics (n_terms, k)
     "The positive or the negative half of each pair. Source: Boutsidis and Gallopoulos (2008), NNDSVD."
-    (W, a), (T, b) = _positive(U), _positive(V)
-    (other_W, other_a), (other_T, other_b) = _positive(-U), _positive(-V)
+    W, a = _positive(U)
+    T, b = _positive(V)
+    other_W, other_a = _positive(-U)
+    other_T, other_b = _positive(-V)
     less = a*b < other_a*other_b
-    W, a = np.where(less, other_W, W), np.where(less, other_a, a)
-    T, b = np.where(less, other_T, T), np.where(less, other_b, b)
+    W = np.where(less, other_W, W)
+    a = np.where(less, other_a, a)
+    T = np.where(less, other_T, T)
+    b = np.where(less, other_b, b)
     size = np.sqrt(a*b)
     return W*size/np.where(a > 0, a, 1), T*size/np.where(b > 0, b, 1)
 
@@ -243,7 +253,8 @@ def _documents_start(X, k, rng):
 
 def _random_start(X, k, rng):
     "Uniform numbers of the right size"
-    W, T = rng.random_sample((X.shape[0], k)), rng.random_sample((X.shape[1], k))
+    W = rng.random_sample((X.shape[0], k))
+    T = rng.random_sample((X.shape[1], k))
     scale = np.vdot(Rows(X).times(T), W)/np.vdot(T.T @ T, W.T @ W)
     return W*scale**.5, T*scale**.5
 
@@ -295,7 +306,7 @@ def _flat(
     topics:Half,
     tol:float,      # how small is small
 )->bool:
-    "Is the projected gradient small beside the products, for both halves together?"
+    "Is the projected gradient small compared with the products, for both halves together?"
     ours = _steepness(weights)
     return bool(ours <= tol and np.hypot(ours, _steepness(topics)) <= tol)
 
@@ -437,13 +448,16 @@ def take_turns(
 
     Source: Kuang and Park (2013), Section 2; Ang and Gillis (2019) on looking ahead.
     """
-    docs, terms = Rows(X), _transposed(X)
-    began, whole = perf_counter(), docs.squares().sum()
+    docs = Rows(X)
+    terms = _transposed(X)
+    began = perf_counter()
+    whole = docs.squares().sum()
     tol = max(tol, 4*np.finfo(X.dtype).eps) if tol else 0.           # no further than rounding allows
     T, length = unit(T)
     here = Factors(W*length, T)
     point = Point(here, here, None, np.inf, Pace())
-    record, converged = [], False
+    record = []
+    converged = False
     while len(record) < max_iter:
         weights = _half(docs, point.ahead.W, point.ahead.T)
         if point.topics is not None and (converged := _flat(weights, point.topics, tol)): break
@@ -609,9 +623,7 @@ class NMF(TopicModel):
         sparsity:float=.5,          # of "ahcls": the share of zeros that is wanted
         random_state=None,          # seed of the starts
     ):
-        self.n_components, self.solver, self.init, self.n_init = n_components, solver, init, n_init
-        self.tol, self.max_iter, self.extrapolate = tol, max_iter, extrapolate
-        self.ridge, self.sparsity, self.random_state = ridge, sparsity, random_state
+        keep_parameters(self, locals())
 
     def fit(self, X, y=None, W=None, H=None):
         "Fit; from W or H with init=\"custom\"."
@@ -625,10 +637,16 @@ class NMF(TopicModel):
         self.components_ = np.ascontiguousarray(turns.T.T)
         self.n_components_ = len(self.components_)
         self.labels_ = heaviest(turns.W)
-        self.reconstruction_err_, self.n_iter_, self.record_ = turns.error, turns.n_iter, turns.record
+        self.reconstruction_err_ = turns.error
+        self.n_iter_ = turns.n_iter
+        self.record_ = turns.record
         return turns.W
 
-    def inverse_transform(self, W):
-        "The matrix that weights stand for, W H, dense, (n, n_terms)."
-        check_is_fitted(self)
-        return np.asarray(W) @ self.components_
+# %% ../nbs/12_nmf.ipynb #f123ffef
+@patch_to(NMF)
+def inverse_transform(model,
+    W:np.ndarray,    # weights, (n, n_components)
+)->np.ndarray:       # dense, (n, n_terms)
+    "The matrix that weights stand for, W H."
+    check_is_fitted(model)
+    return np.asarray(W) @ model.components_

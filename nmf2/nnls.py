@@ -31,7 +31,9 @@ class Room(NamedTuple):
 @njit(nogil=True)
 def _room(k):
     "Room for k topics"
-    use, wrong, F = np.empty(k, np.bool_), np.empty(k, np.bool_), np.empty(k, np.int64)
+    use = np.empty(k, np.bool_)
+    wrong = np.empty(k, np.bool_)
+    F = np.empty(k, np.int64)
     return Room(use, wrong, F, np.empty((k, k)), np.empty(k), np.empty(k))
 
 # %% ../nbs/11_nnls.ipynb #478bbd8d
@@ -50,12 +52,15 @@ def _list(use, F):
 def _solve(G, r, F, m, L, x):
     "Solve the system of the first `m` topics listed in `F` by Cholesky; False if they are dependent"
     for a in range(m):
-        row, new = G[F[a]], L[a]
+        row = G[F[a]]
+        new = L[a]
         for b in range(a):
-            total, old = row[F[b]], L[b]
+            total = row[F[b]]
+            old = L[b]
             for c in range(b): total -= new[c]*old[c]
             new[b] = total*old[b]                          # the diagonal holds reciprocals: dividing is slow
-        left, y = row[F[a]], r[F[a]]
+        left = row[F[a]]
+        y = r[F[a]]
         for c in range(a):
             left -= new[c]*new[c]
             y -= new[c]*x[c]
@@ -74,20 +79,21 @@ def _slack(G, r, F, m, x, s):
     "Write G g - r into `s`, for weights `x` of the topics listed in `F`"
     for i in range(len(r)): s[i] = -r[i]
     for a in range(m):
-        row, weight = G[F[a]], x[a]
+        row = G[F[a]]
+        weight = x[a]
         for i in range(len(r)): s[i] += weight*row[i]
 
 # %% ../nbs/11_nnls.ipynb #68363d77
 @njit(nogil=True, fastmath=FAST)
 def _mark_wrong(room, g, m, scale):
     "Mark the topics that have to leave or to join; how many, and the last one"
-    use, wrong, s = room.use, room.wrong, room.s
     largest = 0.
     for a in range(m): largest = max(largest, abs(room.x[a]))
-    n, last = 0, -1
+    n = 0
+    last = -1
     for i in range(len(g)):
-        wrong[i] = g[i] < -1e-12*largest if use[i] else s[i] < -1e-12*scale
-        if wrong[i]:
+        room.wrong[i] = g[i] < -1e-12*largest if room.use[i] else room.s[i] < -1e-12*scale
+        if room.wrong[i]:
             n += 1
             last = i
     return n, last
@@ -96,30 +102,33 @@ def _mark_wrong(room, g, m, scale):
 @njit(nogil=True, fastmath=FAST)
 def _pivot(G, r, g, room):
     "Write the best weights for `r` into `g`, from the topics in `room.use`; False if pivoting does not get there"
-    k, fewest, patience, scale = len(r), len(r) + 1, 3, 0.
-    use, wrong, F, x = room.use, room.wrong, room.F, room.x
+    k = len(r)
+    fewest = k + 1
+    patience = 3
+    scale = 0.
     for i in range(k): scale = max(scale, abs(r[i]))
     for _ in range(5*k):
-        m = _list(use, F)
-        if not _solve(G, r, F, m, room.L, x): return False
-        _slack(G, r, F, m, x, room.s)
+        m = _list(room.use, room.F)
+        if not _solve(G, r, room.F, m, room.L, room.x): return False
+        _slack(G, r, room.F, m, room.x, room.s)
         g[:] = 0
-        for a in range(m): g[F[a]] = x[a]
+        for a in range(m): g[room.F[a]] = room.x[a]
         n_wrong, last = _mark_wrong(room, g, m, scale)
         if n_wrong == 0:
             for i in range(k): g[i] = max(g[i], 0.)
             return True
         if n_wrong < fewest: fewest, patience = n_wrong, 3
         elif patience > 0: patience -= 1
-        else: wrong[:last] = False
-        for i in range(k): use[i] ^= wrong[i]
+        else: room.wrong[:last] = False
+        for i in range(k): room.use[i] ^= room.wrong[i]
     return False
 
 # %% ../nbs/11_nnls.ipynb #80f38e98
 @njit(nogil=True)
 def _steepest(G, r, g, use, refused, scale):
     "The topic with the most negative slack, of those that are neither in use nor refused; -1 if there is none"
-    best, worst = -1, -1e-12*scale
+    best = -1
+    worst = -1e-12*scale
     for i in range(len(r)):
         if use[i] or refused[i]: continue
         slack = -r[i]
@@ -130,7 +139,8 @@ def _steepest(G, r, g, use, refused, scale):
 @njit(nogil=True)
 def _go_towards(g, F, m, x):
     "Move weights towards `x` as far as they stay nonnegative; the topic that hit zero, or -1 if none did"
-    step, hit = 1., -1
+    step = 1.
+    hit = -1
     for a in range(m):
         if x[a] <= 0:
             reach = g[F[a]]/(g[F[a]] - x[a]) if g[F[a]] > 0 else 0.
@@ -142,8 +152,9 @@ def _go_towards(g, F, m, x):
 @njit(nogil=True)
 def _active_set(G, r, g, room):
     "Write the best weights for `r` into `g`, one topic at a time. Source: Lawson and Hanson (1974), Chapter 23"
-    k, scale = len(r), np.abs(r).max()
-    use, F, x = room.use, room.F, room.x
+    k = len(r)
+    scale = np.abs(r).max()
+    use = room.use
     use[:] = False
     g[:] = 0
     refused = np.zeros(k, np.bool_)
@@ -152,15 +163,17 @@ def _active_set(G, r, g, room):
         if best < 0: return
         use[best] = True
         while use[best]:
-            m = _list(use, F)
-            if not _solve(G, r, F, m, room.L, x):          # it depends on those in use: nothing to gain
-                use[best], refused[best] = False, True
+            m = _list(use, room.F)
+            if not _solve(G, r, room.F, m, room.L, room.x):     # it depends on those in use: nothing to gain
+                use[best] = False
+                refused[best] = True
                 break
-            hit = _go_towards(g, F, m, x)
+            hit = _go_towards(g, room.F, m, room.x)
             if hit < 0:
                 refused[:] = False
                 break
-            use[hit], g[hit] = False, 0.
+            use[hit] = False
+            g[hit] = 0.
             if hit == best: refused[best] = True           # let go at once: its slack was only rounding
 
 # %% ../nbs/11_nnls.ipynb #30d860da
@@ -224,7 +237,8 @@ def nnls(
 
     Source: Kuang and Park (2013), Section 2, on block principal pivoting and active sets; two columns by Algorithm 2.
     """
-    G, R = np.ascontiguousarray(G, dtype=np.float64), np.ascontiguousarray(R, dtype=np.float64)
+    G = np.ascontiguousarray(G, dtype=np.float64)
+    R = np.ascontiguousarray(R, dtype=np.float64)
     _check(G, R, method)
     if R.shape[1] == 0: return np.empty(R.shape)
     if method == "bpp" and R.shape[1] == 2 and R.min(initial=0) >= 0: return nnls2(G, R)
@@ -251,7 +265,8 @@ def memberships(
 )->np.ndarray:       # (n_docs, k), in the type of X
     "Nonnegative weights of each document in all topics together."
     Ht = np.asarray(Ht, np.float64)
-    docs, G = Rows(X), Ht.T @ Ht
+    docs = Rows(X)
+    G = Ht.T @ Ht
     out = np.empty((X.shape[0], Ht.shape[1]), X.dtype)
     for lo in range(0, len(out), step): out[lo:lo+step] = nnls(G, docs.times(Ht, lo, lo + step))
     return out

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .compiling import njit
+from .cutting import as_csr
 
 # %% ../nbs/14_order.ipynb #9e0b77b3
 @njit(nogil=True)
@@ -63,7 +64,8 @@ def _mixed_all(x):
 def _identities(S):
     "Numbers for rows and for columns, which are equal where the same entries stand in the same places"
     docs, terms = (_mixed_all(np.arange(1, n + 1, dtype=np.uint64)) for n in S.shape)
-    own, theirs = np.zeros_like(docs), np.zeros_like(terms)
+    own = np.zeros_like(docs)
+    theirs = np.zeros_like(terms)
     bits = _bits(S).astype(np.uint64)
     place = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))
     np.add.at(own, place, _mixed_all(terms[S.indices] ^ bits))
@@ -84,7 +86,8 @@ def _shared(values):
 def _mirrors(values, identities):
     "Which of some descriptions are shared by rows that are not equal"
     group, sizes = _groups(values)
-    low, high = np.full(len(sizes), np.iinfo(np.uint64).max), np.zeros(len(sizes), np.uint64)
+    low = np.full(len(sizes), np.iinfo(np.uint64).max)
+    high = np.zeros(len(sizes), np.uint64)
     np.minimum.at(low, group, identities)
     np.maximum.at(high, group, identities)
     return (low < high)[group]
@@ -115,7 +118,9 @@ def _first_of_each(island, every, candidates, n):
 
 def _mark(S, docs, terms):
     "Number islands that look alike; on each of the others mark the first of the documents, or words, that look alike"
-    n, island, every = len(docs), _islands(S), np.concatenate([docs, terms])
+    n = len(docs)
+    island = _islands(S)
+    every = np.concatenate([docs, terms])
     number, alone = _numbers_of_islands(island, every)
     every = _mixed_all(every + number[island])
     candidates = np.flatnonzero(alone[island] & _shared(every))
@@ -138,11 +143,15 @@ def _refined(X, flipped, docs, terms):
     "Describe those that look alike, until no more are told apart; `flipped` is the transpose of X"
     told = 0
     while (now := len(np.unique(docs)) + len(np.unique(terms))) > told:
-        told, i, j = now, np.flatnonzero(_shared(docs)), np.flatnonzero(_shared(terms))
-        rows, columns = X[i], flipped[j]
+        told = now
+        i = np.flatnonzero(_shared(docs))
+        j = np.flatnonzero(_shared(terms))
+        rows = X[i]
+        columns = flipped[j]
         new_docs = _described_by(rows.indptr, rows.indices, _bits(rows), docs[i], terms)
         new_terms = _described_by(columns.indptr, columns.indices, _bits(columns), terms[j], docs)
-        docs[i], terms[j] = new_docs, new_terms           # at once: either is described by what the other was
+        docs[i] = new_docs                         # only now, as either is described by what the other was
+        terms[j] = new_terms
     return docs, terms
 
 # %% ../nbs/14_order.ipynb #af1d49eb
@@ -153,7 +162,8 @@ def _told_apart(X, docs, terms):
     flipped = X.T.tocsr()
     for _ in range(MARKS):
         docs, terms = _refined(X, flipped, docs, terms)
-        some_docs, some_terms = np.flatnonzero(_shared(docs)), np.flatnonzero(_shared(terms))
+        some_docs = np.flatnonzero(_shared(docs))
+        some_terms = np.flatnonzero(_shared(terms))
         own, theirs = _identities(X[some_docs][:, some_terms])
         i = some_docs[_mirrors(docs[some_docs], own)]
         j = some_terms[_mirrors(terms[some_terms], theirs)]
@@ -180,9 +190,11 @@ def own_order(
     But for rows that look alike from outside however long one describes them.
     """
     X = sp.csr_array(X)
-    docs, terms = np.zeros(X.shape[0], np.uint64), np.zeros(X.shape[1], np.uint64)
+    docs = np.zeros(X.shape[0], np.uint64)
+    terms = np.zeros(X.shape[1], np.uint64)
     describe(X, docs, terms, weights=False)
-    by_words, by_docs = docs.copy(), terms.copy()
+    by_words = docs.copy()
+    by_docs = terms.copy()
     if _shared(docs).any() or _shared(terms).any(): docs, terms = _told_apart(X, docs, terms)
     df = np.bincount(X.indices, minlength=X.shape[1])
     return Order(np.lexsort((docs, by_words)), np.lexsort((terms, by_docs, df)))
@@ -190,7 +202,7 @@ def own_order(
 # %% ../nbs/14_order.ipynb #559cb667
 @njit(nogil=True)
 def _column_by_column(indptr, indices, data, rows, place, fill, into, values):
-    "Entries of some rows in the order of columns; `fill` is where each column begins, and ends as where the next one does"
+    "Entries of some rows in the order of columns; `fill`: where each column begins, and in the end where the next does"
     for i in range(len(rows)):
         for p in range(indptr[rows[i]], indptr[rows[i]+1]):
             c = place[indices[p]]
@@ -203,12 +215,10 @@ def _columns_first(X, rows, columns, df):
     ends = np.concatenate([[0], np.cumsum(df[columns])]).astype(X.indptr.dtype)
     place = np.empty(len(columns), np.int32)
     place[columns] = np.arange(len(columns))
-    into, values = np.empty(X.nnz, X.indices.dtype), np.empty(X.nnz, X.dtype)
+    into = np.empty(X.nnz, X.indices.dtype)
+    values = np.empty(X.nnz, X.dtype)
     _column_by_column(X.indptr, X.indices, X.data, rows, place, ends[:-1].copy(), into, values)
-    out = sp.csr_array((len(columns), len(rows)), dtype=X.dtype)
-    out.data, out.indices, out.indptr = values, into, ends
-    out.has_canonical_format = True
-    return out
+    return as_csr(values, into, ends, len(rows))
 
 # %% ../nbs/14_order.ipynb #742df08b
 def sorted_by(

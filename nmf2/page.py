@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['STEPS', 'STYLE', 'SCRIPT', 'PAGE', 'PAGE_STYLE', 'Reader', 'Column', 'overview', 'confidence', 'document', 'details',
-           'find', 'static', 'index', 'first_view', 'contents', 'policy', 'page', 'to_html']
+           'find', 'static', 'index', 'keywords', 'on_map', 'map_words', 'document_map', 'first_view', 'titles',
+           'contents', 'policy', 'page', 'to_html']
 
 # %% ../nbs/50_page.ipynb #ef78995f
 import base64
@@ -20,6 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .core import check_number, patch_to
+from .counting import TermCounter
+from .islands import dots, islands, nearness
 from .tree import STYLE as TREE_STYLE
 from .tree import beginning, check_given, largest, shortened
 
@@ -40,9 +43,11 @@ class Reader:
         columns=None,     # more about the documents, {name: (n_docs,)}: classes, or dates
         shares=None,      # of the leaves in each document, as `transform` gives them, (n_docs, n_leaves)
     ):
+        self.counts = None
         if hasattr(texts, "texts"):                                    # a Corpus
             corpus = texts
             texts = corpus.texts
+            if texts is None and corpus.vocab is not None: self.counts = corpus.X, corpus.vocab
             ids = corpus.ids if ids is None else ids
             labels = corpus.labels if labels is None else labels
             title = title or corpus.name
@@ -328,6 +333,17 @@ def _find_texts(reader, query):
     times = {i: len(pattern.findall(text)) for i, text in texts if first in text.lower()}     # a quick look goes first
     return pattern, {i: n for i, n in sorted(times.items(), key=lambda found: -found[1]) if n}
 
+# %% ../nbs/50_page.ipynb #6d191af0
+@patch_to(Reader)
+def placed(reader,
+    i:int,                # row number of a document
+    text:str|None=None,   # as for `document`
+)->dict:
+    "A document with its last node in the tree and how sure that is."
+    leaf = reader.tree.path(i)[-1]
+    sure = round(float(confidence(reader, leaf, [i])[0]), 2)
+    return reader.document(i, text) | dict(way=leaf.id, sure=sure)
+
 # %% ../nbs/50_page.ipynb #6e412f22
 def find(reader,
     query:str,         # beginning of a word, part of a document's name, or a row number
@@ -342,12 +358,9 @@ def find(reader,
     pattern, times = _find_texts(reader, query)
     def word(j): return shortened(j if tree.vocab is None else tree.vocab[j])
     def ranks(j): return [[node.id, rank] for node, _, rank in tree.find(j)[:n_nodes]]
-    def placed(i, text=None):
-        leaf = tree.path(i)[-1]
-        return reader.document(i, text) | dict(way=leaf.id, sure=round(float(confidence(reader, leaf, [i])[0]), 2))
-    texts = [[i, placed(i, _around(reader.whole_text(i), pattern))] for i in list(times)[:n_docs]]
+    texts = [[i, reader.placed(i, _around(reader.whole_text(i), pattern))] for i in list(times)[:n_docs]]
     return dict(words=[[word(j), ranks(j)] for j in _find_words(reader, query, n_words)],
-                documents={i: placed(i) for i in _find_documents(reader, query, n_docs)},
+                documents={i: reader.placed(i) for i in _find_documents(reader, query, n_docs)},
                 texts=dict(count=len(times), documents=texts))
 
 Reader.find = find
@@ -363,7 +376,7 @@ def static(
 STYLE = static("explorer.css")
 
 # %% ../nbs/50_page.ipynb #7aaa8dd2
-SCRIPT = "".join(map(static, ("views.js", "picture.js", "texts.js", "explorer.js")))
+SCRIPT = "".join(map(static, ("views.js", "picture.js", "map.js", "texts.js", "explorer.js")))
 
 # %% ../nbs/50_page.ipynb #b46ba3d9
 def index(
@@ -390,6 +403,113 @@ def index(
                 ids=[reader.name(i) for i in range(tree.n_docs)], ways=ways.tolist(),
                 sure=np.round(100*sure).astype(int).tolist(), dropped=dropped)
 
+# %% ../nbs/50_page.ipynb #b521b760
+def _below(leaves, id): return np.array([leaf.id.startswith(id) for leaf in leaves])
+
+def _drawn_by_splits(tree, leaves, place):
+    "The mean place of what is in each document, from the splits on its way"
+    sizes = np.array([leaf.size for leaf in leaves], float)
+    middle = {node.id: np.average(place[below], axis=0, weights=sizes[below] + 1e-9)
+              for node in tree if (below := _below(leaves, node.id)).any()}
+    out, left = np.zeros((tree.n_docs, 2)), np.ones(tree.n_docs)
+    for node in tree:
+        if node.id not in middle or not node.id: continue
+        other = node.id[:-1] + "10"[int(node.id[-1])]
+        share = _on_side(node)[np.searchsorted(node.parent.docs, node.docs)]
+        out[node.docs] += (left[node.docs]*(1 - share))[:,None]*middle[other]
+        left[node.docs] *= share
+    for leaf, spot in zip(leaves, place): out[leaf.docs] += left[leaf.docs,None]*spot
+    return out
+
+def _drawn(reader, leaves, place):
+    "The mean place of what is in each document, (n_docs, 2)"
+    if reader.shares is None: return _drawn_by_splits(reader.tree, leaves, place)
+    number = [next(k for k, node in enumerate(leaves) if leaf.id.startswith(node.id)) for leaf in reader.tree.leaves()]
+    return reader.shares @ place[number]
+
+# %% ../nbs/50_page.ipynb #d944af80
+def _counts(reader, rows, length):
+    "Counts of the tree's words in some documents, and the words, or None"
+    words = reader.tree.vocab
+    if words is None: return None
+    if reader.counts is not None:
+        counts, names = reader.counts
+        column = {str(name): j for j, name in enumerate(names)}
+        known = [j for j, word in enumerate(words) if word in column]
+        return counts[rows][:,[column[words[j]] for j in known]].tocsr(), words[known]
+    if reader.texts is None: return None
+    longest = min(max(len(word.split()) for word in words), 3)
+    counter = TermCounter(vocabulary=dict(zip(words, range(len(words)))), ngram_range=(1, longest),
+                          lowercase=all(word == word.lower() for word in words))
+    return counter.transform([reader.text(i, length) for i in rows]).tocsr(), words
+
+def keywords(
+    reader,            # a `Reader`
+    rows:np.ndarray,   # row numbers of documents, (n,)
+    n:int=6,           # words for each, at most
+    length:int=2000,   # letters of each text that are looked at
+)->tuple:              # words; numbers of those of each document, best first
+    "Words that are frequent in a document and rare in the others."
+    found = _counts(reader, rows, length) if len(rows) else None
+    if found is None: return [], [[] for _ in rows]
+    counts, words = found
+    df = np.bincount(counts.indices, minlength=counts.shape[1])
+    rare = np.log(counts.shape[0]/np.maximum(df, max(counts.shape[0]/30, 1)))          # below one in thirty: the same
+    terms, of = counts.indices, np.repeat(np.arange(len(rows)), np.diff(counts.indptr))
+    order = np.lexsort((terms, -df[terms], -(np.log1p(counts.data)*rare[terms]).round(6), of))
+    first = order[np.arange(len(order)) - counts.indptr[of] < n]
+    used, numbers = np.unique(terms[first], return_inverse=True)
+    ends = np.bincount(of[first], minlength=len(rows)).cumsum()[:-1]
+    return [shortened(words[j]) for j in used], [part.tolist() for part in np.split(numbers, ends)]
+
+# %% ../nbs/50_page.ipynb #f32a0e95
+def _coordinates(land, spots, size=4000):
+    "Islands and spots in whole numbers, and how wide and high all of it is"
+    low, high = ((land.place + sign*land.radius[:,None]) for sign in (-1, 1))
+    start, end = low.min(0), high.max(0)
+    scale = size/(end - start).max()
+    def whole(x): return np.round(scale*x).astype(int).tolist()
+    def right_down(xy): return whole(np.stack([xy[:,0] - start[0], end[1] - xy[:,1]], 1))
+    return right_down(land.place), whole(land.radius), right_down(spots), whole(end - start)
+
+def on_map(
+    tree,              # a `Tree`
+    most:int=20_000,   # documents shown
+)->np.ndarray:         # row numbers, ascending
+    "The documents on the map: those that are in a topic, or some of them, evenly chosen."
+    rows = np.flatnonzero(tree.labels() >= 0)
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+
+def map_words(
+    reader,             # a `Reader`
+    most:int=20_000,    # documents shown
+)->dict:                # words, and keys: the numbers of each document's
+    "Words of the documents on the map."
+    words, numbers = keywords(reader, on_map(reader.tree, most))
+    return dict(words=words, keys=numbers)
+
+def document_map(
+    reader,             # a `Reader`
+    most:int=20_000,    # documents shown
+    n_islands:int=200,  # topics shown, at most
+    length:int=72,      # letters of the beginning of each text
+)->dict:                # islands: [[node, x, y, radius, group], ...]; row, island, x, y, beginning of each dot
+    "Where topics and documents are on a map."
+    tree = reader.tree
+    leaves = tree.leaves(min(tree.n_leaves, n_islands))
+    broad = tree.leaves((reader.levels or [min(6, tree.n_leaves)])[0])
+    groups = [next((k for k, node in enumerate(broad) if leaf.id.startswith(node.id)), 0) for leaf in leaves]
+    land = islands([leaf.size for leaf in leaves], nearness(tree, leaves), groups)
+    hard, sure = tree.labels(len(leaves)), np.zeros(tree.n_docs)
+    for leaf in leaves: sure[leaf.docs] = confidence(reader, leaf, leaf.docs)
+    rows = on_map(tree, most)
+    spots = dots(land, hard[rows], sure[rows], _drawn(reader, leaves, land.place)[rows])
+    places, radii, spots, (width, height) = _coordinates(land, spots)
+    x, y = np.reshape(spots, (-1, 2)).T.tolist()
+    return dict(width=width, height=height, rows=rows.tolist(), island=hard[rows].tolist(), x=x, y=y,
+                islands=[[leaf.id, *place, r, group] for leaf, place, r, group in zip(leaves, places, radii, groups)],
+                begins=[beginning(reader.text(i, 2*length), length) for i in rows])
+
 # %% ../nbs/50_page.ipynb #586c9b3a
 def first_view(
     tree,              # a `Tree`
@@ -403,6 +523,15 @@ def first_view(
         cuts = {node.id for size in levels[:-1] for node in tree.leaves(size) if node.children}
         unfolded = unfolded + sorted(cuts - set(unfolded))
     return dict(selected="", outline=bool(levels), leaves=tree.n_leaves, unfolded=unfolded, names=dict(tree.names))
+
+# %% ../nbs/50_page.ipynb #76f9ffc9
+def titles(
+    tree,      # a `Tree`
+    n:int,     # how many topics there are
+)->list:       # None for documents that are in none, (n_docs,)
+    "The title of each document's topic."
+    known = [*map(tree.title, tree.leaves(min(n, tree.n_leaves))), None]            # the last for -1
+    return [known[k] for k in tree.labels(min(n, tree.n_leaves))]
 
 # %% ../nbs/50_page.ipynb #b965a47b
 def contents(
@@ -439,6 +568,11 @@ def policy(
     script = " ".join(map(_fingerprint, scripts))
     return f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
 
+# %% ../nbs/50_page.ipynb #a4ce65ba
+def _as_data(value):
+    "JSON that can stand in an element of a page"
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
 # %% ../nbs/50_page.ipynb #45f4fa5f
 def page(
     reader,            # a `Reader`
@@ -447,13 +581,14 @@ def page(
     **view,            # how the tree is seen at first: `selected`, `leaves`, `unfolded`
 )->str:
     "The page for a reader, as it is seen at the moment."
-    data = json.dumps(contents(reader, n_docs, length, **view), ensure_ascii=False, separators=(",", ":"))
+    shown = contents(reader, n_docs, length, **view)
     return Template(static("page.html")).substitute(
         title=html.escape(reader.title),
         policy=policy([STYLE + PAGE_STYLE, TREE_STYLE], [SCRIPT + PAGE]),
         style=STYLE + PAGE_STYLE,
         still=reader.tree.to_fragment(ids=reader.ids),
-        contents=data.replace("<", "\\u003c"),       # a `<` could end the element early
+        contents=_as_data(shown),
+        map=_as_data(document_map(reader) | map_words(reader)),
         script=SCRIPT + PAGE)
 
 # %% ../nbs/50_page.ipynb #bce7158e

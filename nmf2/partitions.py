@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, composites, refine, unit_rows
-from .core import check_choice, check_matrix, check_number, matrix_tags, patch_to, renamed, seed_of, stream
+from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, renamed,
+                       seed_of, stream)
 from .hier import TreeEstimator
 from .cutting import stored
 from .nmf import NMF
@@ -203,8 +204,7 @@ class AverageAssociation(ClusterMixin, BaseEstimator):
         n_init:int=10,              # starts of k-means, of which the best is kept
         random_state=None,          # seed of k-means and of the search for singular vectors
     ):
-        self.n_clusters, self.normalize_rows = n_clusters, normalize_rows
-        self.n_init, self.random_state = n_init, random_state
+        keep_parameters(self, locals())
 
     def _weighted(self, X): return X
 
@@ -422,7 +422,7 @@ class PDDP(ClusterMixin, BaseEstimator):
         choice:str="scatter",    # split next the cluster with the largest "scatter" or "variance"
         random_state=None,       # seed of the search for singular vectors, and of the order of the moves by cosine
     ):
-        self.n_clusters, self.kmeans, self.choice, self.random_state = n_clusters, kmeans, choice, random_state
+        keep_parameters(self, locals())
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__(), signed=True)
 
@@ -502,7 +502,7 @@ class FlatKMeans(ClusterMixin, BaseEstimator):
         n_init:int=1,            # starts, of which the best is kept
         random_state=None,       # seed of the starts
     ):
-        self.n_clusters, self.init, self.n_init, self.random_state = n_clusters, init, n_init, random_state
+        keep_parameters(self, locals())
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__(), signed=True)
 
@@ -578,8 +578,7 @@ class SVDClustering(ClusterMixin, BaseEstimator):
         clusterer="pddp-kmeans",    # of the coordinates; a name or an estimator, as in `clusterer_of`
         random_state=None,          # seed of the clusterer and of the search for singular vectors
     ):
-        self.n_clusters, self.n_components, self.centered, self.scaled = n_clusters, n_components, centered, scaled
-        self.clusterer, self.random_state = clusterer, random_state
+        keep_parameters(self, locals())
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__(), signed=True)
 
@@ -658,8 +657,7 @@ class NMFClustering(ClusterMixin, BaseEstimator):
         max_iter:int=200,
         random_state=None,          # seed of NMF and of the clusterer
     ):
-        self.n_clusters, self.n_components, self.clusterer, self.solver = n_clusters, n_components, clusterer, solver
-        self.init, self.tol, self.max_iter, self.random_state = init, tol, max_iter, random_state
+        keep_parameters(self, locals())
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
@@ -806,9 +804,7 @@ class HierKMeans(TreeEstimator):
         random_state=None,          # seed of the starts
         verbose:bool=False,         # show a progress bar?
     ):
-        self.n_leaves, self.imbalance, self.trials, self.min_score = n_leaves, imbalance, trials, min_score
-        self.leaf_choice, self.init, self.n_init, self.max_iter = leaf_choice, init, n_init, max_iter
-        self.random_state, self.verbose = random_state, verbose
+        keep_parameters(self, locals())
 
 # %% ../nbs/30_partitions.ipynb #5f8322a2
 @patch_to(HierKMeans, staticmethod)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba.extending import register_jitable
 
+from .core import patch_to
 from .instructions import _strip16, _strip32, _strip64, _strip128
 from .parts import ROWS, in_parts, n_parts
 
@@ -39,7 +40,8 @@ def _strips(B, widths):
     "The strips of a matrix, filled up with zeros, each with its first column"
     column = 0
     for width in widths:
-        strip, part = zeros_in_lines(len(B), width, B), B[:,column:column+width]
+        strip = zeros_in_lines(len(B), width, B)
+        part = B[:,column:column+width]
         strip[:,:part.shape[1]] = part
         yield column, strip
         column += width
@@ -52,7 +54,9 @@ def _times(part, data, indices, indptr, strip, out, column):
     n = out.shape[1]
     size = strip.shape[1]*strip.itemsize
     for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
-        p, end, place = np.int64(indptr[i]), np.int64(indptr[i+1]), np.int64(i*n + column)
+        p = np.int64(indptr[i])
+        end = np.int64(indptr[i+1])
+        place = np.int64(i*n + column)
         if size == 128: _strip128(data, indices, p, end, strip, places, place)
         elif size == 64: _strip64(data, indices, p, end, strip, places, place)
         elif size == 32: _strip32(data, indices, p, end, strip, places, place)
@@ -77,30 +81,13 @@ class Rows:
     ):
         if sp.issparse(X) and X.format != "csr": X = X.tocsr()
         if X.dtype not in (np.float32, np.float64): X = X.astype(np.float64)
-        self.X, self.shape, self.sparse = X, X.shape, sp.issparse(X)
+        self.X = X
+        self.shape = X.shape
+        self.sparse = sp.issparse(X)
         self.reads = 0                                                          # how often it was read
         self.data = X.data if self.sparse else np.ascontiguousarray(X)
         self.indices = X.indices if self.sparse else NONE
         self.indptr = X.indptr if self.sparse else NONE
-
-    def times(self, B, lo=0, hi=None):
-        "X B for documents `lo` to `hi`, in the type of X, (hi - lo, k)"
-        hi = self.shape[0] if hi is None else min(hi, self.shape[0])
-        self.reads += (hi - lo)/self.shape[0]
-        B = np.asarray(B, dtype=self.data.dtype)
-        if not self.sparse: return self.data[lo:hi] @ B
-        widths = _widths(B.shape[1], B.itemsize)
-        out = np.empty((hi - lo, sum(widths)), B.dtype)
-        for column, strip in _strips(B, widths):
-            _times(n_parts(hi - lo), self.data, self.indices, self.indptr[lo:hi+1], strip, out, column)
-        return np.ascontiguousarray(out[:,:B.shape[1]])
-
-    def squares(self):
-        "Squared length of each document, (n_docs,)"
-        if not self.sparse: return np.einsum("ij,ij->i", self.data, self.data, dtype=np.float64)
-        out = np.empty(self.shape[0])
-        _squares(n_parts(self.shape[0]), self.data, self.indptr, out)
-        return out
 
     def filled(self):
         "Which documents have any terms, (n_docs,)"
@@ -109,3 +96,30 @@ class Rows:
     def row(self, i):
         "Document i as a dense vector, (n_terms,)"
         return (self.X[[i]].toarray()[0] if self.sparse else self.data[i]).astype(np.float64)
+
+# %% ../nbs/07_products.ipynb #9ecb849a
+@patch_to(Rows)
+def times(rows,
+    B,                  # what to multiply by, (n_terms, k)
+    lo:int=0,           # the first document
+    hi:int|None=None,   # the one after the last; None for all that there are
+)->np.ndarray:          # in the type of X, (hi - lo, k)
+    "X B, for documents `lo` to `hi`."
+    hi = rows.shape[0] if hi is None else min(hi, rows.shape[0])
+    rows.reads += (hi - lo)/rows.shape[0]
+    B = np.asarray(B, dtype=rows.data.dtype)
+    if not rows.sparse: return rows.data[lo:hi] @ B
+    widths = _widths(B.shape[1], B.itemsize)
+    out = np.empty((hi - lo, sum(widths)), B.dtype)
+    for column, strip in _strips(B, widths):
+        _times(n_parts(hi - lo), rows.data, rows.indices, rows.indptr[lo:hi+1], strip, out, column)
+    return np.ascontiguousarray(out[:,:B.shape[1]])
+
+# %% ../nbs/07_products.ipynb #a6623ba6
+@patch_to(Rows)
+def squares(rows)->np.ndarray:   # (n_docs,)
+    "Squared length of each document."
+    if not rows.sparse: return np.einsum("ij,ij->i", rows.data, rows.data, dtype=np.float64)
+    out = np.empty(rows.shape[0])
+    _squares(n_parts(rows.shape[0]), rows.data, rows.indptr, out)
+    return out

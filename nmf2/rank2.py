@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import say_if_compiling
-from .core import check_matrix, check_number, seed_of, single_blas, stream, renamed
+from .core import check_matrix, check_number, keep_parameters, renamed, seed_of, single_blas, stream
 from .cutting import stored, take
 from .kernels import CONVERGED, DIED, Rules, alternate, documents, krylov, nnls2, residuals, squared_error
 from .nnls import TopicModel, heaviest, unit
@@ -34,7 +34,8 @@ def revive(
     "Put dead topics on the documents explained worst."
     for r in np.flatnonzero(~Ht.any(0)):
         W = nnls2(Ht.T @ Ht, docs.times(Ht))
-        left, whole = residuals(docs, W, Ht), docs.squares()
+        left = residuals(docs, W, Ht)
+        whole = docs.squares()
         left[left <= max(1e-10, 20*docs.rounding)*whole] = 0        # nothing but rounding
         worst = left.argmax()
         if left[worst] == 0: return False
@@ -54,7 +55,8 @@ def terms_last(
 )->Rank2:
     "Alternate in the published order, from topics. Source: Kuang and Park (2013), Section 2, and the authors' program."
     W = np.zeros((docs.shape[0], 2))
-    revivals, rounding = 0, docs.rounding**2*docs.squares().sum()
+    revivals = 0
+    rounding = docs.rounding**2*docs.squares().sum()
     sweep = sweep or docs.sweep
     for i in range(max_iter + 1):                           # i iterations are complete
         S, G, slope = sweep(Ht, W)
@@ -75,8 +77,10 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, side_tol):
     "Alternate, from topics, ending on the best weights for the topics; with extrapolation if wanted"
     rules = Rules(tol, side_tol, min_iter, max_iter, extrapolate, docs.rounding)
     loop = alternate if docs.small else alternate.py_func
-    W, work = np.zeros((docs.shape[0], 2)), docs.work
-    i, first = 1, 0.
+    W = np.zeros((docs.shape[0], 2))
+    work = docs.work
+    i = 1
+    first = 0.
     for revivals in range(4):
         work.topics[1] = unit(Ht)[0]
         work.lengths[1] = 1
@@ -92,7 +96,8 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, side_tol):
 # %% ../nbs/13_rank2.ipynb #ee28a9f3
 def _inner_products(T, basis, images, factors):
     "The inner products of the columns of a Krylov space, and of their images"
-    seen, lengths = images.T @ images, np.empty((basis.shape[1], basis.shape[1]))
+    seen = images.T @ images
+    lengths = np.empty((basis.shape[1], basis.shape[1]))
     lengths[:2] = T.T.astype(np.float64) @ basis
     for k, C in enumerate(factors): lengths[2*k+2:2*k+4] = C.T @ seen[2*k:2*k+2]
     return (lengths + lengths.T)/2, seen
@@ -117,7 +122,8 @@ def wedge(
     spare:float=.25,     # share of the documents' squared length that lies beyond either edge
 )->np.ndarray:           # two angles
     "The edges of the wedge that holds the middle half of the documents."
-    angle, weight = np.arctan2(z[:,1], z[:,0]), (z*z).sum(1)
+    angle = np.arctan2(z[:,1], z[:,0])
+    weight = (z*z).sum(1)
     order = angle.argsort(kind="stable")
     share = weight[order].cumsum()
     if share[-1] == 0: return np.array([0., np.pi/2])
@@ -130,7 +136,8 @@ def _topics_of_sample(docs, rows, spare):
     "`svd_topics` from some of the documents"
     chosen = np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False))
     sub, terms = take(docs.X, chosen)
-    some, Ht = documents(sub), np.zeros((docs.shape[1], 2))
+    some = documents(sub)
+    Ht = np.zeros((docs.shape[1], 2))
     Ht[terms] = svd_topics(some, spare)
     docs.reads += some.reads*stored(sub)/stored(docs.X)
     return Ht
@@ -204,6 +211,13 @@ def sides(
     "The topic in which each document has more weight; equal weights count for the second."
     return (W[:,0] <= W[:,1]).astype(np.int64)
 
+# %% ../nbs/13_rank2.ipynb #63124ce0
+def _warn_of_max_iter(est):
+    "Say that the sweeps of an estimator were too few"
+    from sklearn.exceptions import ConvergenceWarning
+    warnings.warn(f"Rank2NMF stopped at max_iter={est.max_iter} before reaching tol={est.tol}: raise either",
+                  ConvergenceWarning, stacklevel=3)
+
 # %% ../nbs/13_rank2.ipynb #2e9f034d
 class Rank2NMF(TopicModel):
     """Rank-2 NMF of a document-term matrix.
@@ -226,8 +240,7 @@ class Rank2NMF(TopicModel):
         extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
         random_state=None,          # seed of the random topics
     ):
-        self.init, self.tol, self.min_iter, self.max_iter = init, tol, min_iter, max_iter
-        self.extrapolate, self.random_state = extrapolate, random_state
+        keep_parameters(self, locals())
 
     def fit_transform(self, X, y=None):
         options = fit_options(self)
@@ -237,10 +250,7 @@ class Rank2NMF(TopicModel):
         Ht0 = None
         if self.init == "random": Ht0 = stream(seed_of(self.random_state)).random((X.shape[1], 2))
         with say_if_compiling(), single_blas(): fit = rank2_nmf(docs, Ht0, **options)
-        if not fit.converged:
-            from sklearn.exceptions import ConvergenceWarning
-            warnings.warn(f"Rank2NMF stopped at max_iter={self.max_iter} before reaching tol={self.tol}: raise either",
-                          ConvergenceWarning, stacklevel=2)
+        if not fit.converged: _warn_of_max_iter(self)
         self.components_ = np.ascontiguousarray(fit.Ht.T, dtype=X.dtype)
         self.n_iter_ = fit.n_iter
         self.labels_ = heaviest(fit.W)

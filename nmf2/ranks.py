@@ -30,7 +30,8 @@ def _round(order, keys, to_order, to_keys, shift):
 @njit(nogil=True)
 def _first_bit(differ, digits):
     "The lowest bit to look at, for keys that differ in the bits of `differ`"
-    one, shift = np.uint64(1), np.uint64(0)
+    one = np.uint64(1)
+    shift = np.uint64(0)
     while differ >> shift != 0 and (differ >> shift) & one == 0: shift += one
     while digits < 6 and (differ >> shift) >> np.uint64(BITS*digits) != 0: shift += one
     return shift
@@ -42,14 +43,20 @@ def descending(
     digits:int=6,    # how many to look at, from the first that differs; all of them are at most six
 )->np.ndarray:       # numbers of those above 0
     "The numbers of the positive weights, heaviest first, equal ones by number."
-    bits, n = w.view(np.uint64), 0
-    order, keys = np.empty(len(w), np.int32), np.empty(len(w), np.uint64)
+    bits = w.view(np.uint64)
+    n = 0
+    order = np.empty(len(w), np.int32)
+    keys = np.empty(len(w), np.uint64)
     for j in range(len(w)):
-        order[n], keys[n] = j, ~bits[j]                     # kept if it is positive, else overwritten by the next
+        order[n] = j                        # kept if it is positive, else overwritten by the next
+        keys[n] = ~bits[j]
         n += w[j] > 0
-    order, keys, differ = order[:n], keys[:n], np.uint64(0)
+    order = order[:n]
+    keys = keys[:n]
+    differ = np.uint64(0)
     for i in range(n): differ |= keys[i] ^ keys[0]
-    other_order, other_keys = np.empty(n, np.int32), np.empty(n, np.uint64)
+    other_order = np.empty(n, np.int32)
+    other_keys = np.empty(n, np.uint64)
     shift = _first_bit(differ, digits)
     while shift < 64 and differ >> shift != 0:
         _round(order, keys, other_order, other_keys, shift)

@@ -49,7 +49,9 @@ def _places(w, terms):
 def _absent(terms, left, right, n_left, n_right, share):
     "Values in the ideal sum of terms that occur nowhere, in ascending order"
     m = len(share)
-    rest, n, start = np.empty(m - len(terms)), 0, 0
+    rest = np.empty(m - len(terms))
+    n = 0
+    start = 0
     for i in range(len(terms) + 1):
         stop = terms[i] if i < len(terms) else m
         behind = m - 1 - max(n_left, n_right)               # of these, the positive ones from here on
@@ -66,7 +68,9 @@ def _absent(terms, left, right, n_left, n_right, share):
 def _ideal(values, rest, over_place):
     "The largest sum that values could give, divided by place; those of `rest` are in ascending order"
     order = descending(values, 3)                           # values this close may change places
-    total, k, p = 0., len(rest), 0
+    total = 0.
+    k = len(rest)
+    p = 0
     for i in range(len(order) + len(rest)):
         if p < len(order) and (k == 0 or values[order[p]] >= rest[k-1]):
             best = values[order[p]]
@@ -95,7 +99,9 @@ def mndcg_sum(
     values = np.empty(len(terms))
     dcg_left = dcg_right = 0.
     for i in range(len(terms)):
-        p, l, r = place[i], in_left[i], in_right[i]
+        p = place[i]
+        l = in_left[i]
+        r = in_right[i]
         share = logs.share[last - max(l, r)]
         best = logs.log[last - p] if p < n_parent or not published else 1.
         gain = logs.log[max(0, n_parent - 1 - p)] if published else best

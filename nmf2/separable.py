@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from .compiling import njit, say_if_compiling
-from .core import check_choice, check_matrix, check_number, patch_to, renamed, seed_of, single_blas
+from .core import check_choice, check_matrix, check_number, keep_parameters, patch_to, renamed, seed_of, single_blas
 from .parts import FAST, in_parts
 from .products import Rows
 from .nnls import TopicModel, heaviest, nnls
@@ -285,12 +285,10 @@ def _gap(c, slope):
 def _step(c, slope, rate, new):
     "Weights times exp(-rate slope), summing to one; returns how much the slope promises"
     least, total, down = slope.min(), 0., 0.
-    for a in range(len(c)):
-        new[a] = max(c[a]*np.exp(-rate*(slope[a] - least)), 1e-12)
-        total += new[a]
-    for a in range(len(c)):
-        new[a] /= total
-        down += slope[a]*(new[a] - c[a])
+    for a in range(len(c)): new[a] = max(c[a]*np.exp(-rate*(slope[a] - least)), 1e-12)
+    for a in range(len(c)): total += new[a]
+    for a in range(len(c)): new[a] /= total
+    for a in range(len(c)): down += slope[a]*(new[a] - c[a])
     return down
 
 # %% ../nbs/31_separable.ipynb #bdeb8ccc
@@ -535,9 +533,7 @@ class AnchorWords(_Separable):
         max_iter:int=500,           # of `recover`: or after this many steps
         random_state=None,          # seed of the projection
     ):
-        self.n_clusters, self.recover, self.min_df, self.min_length = n_clusters, recover, min_df, min_length
-        self.project, self.clean_up, self.tol = project, clean_up, tol
-        self.max_iter, self.random_state = max_iter, random_state
+        keep_parameters(self, locals())
 
     def _counts(self, X): return check_counts(X, "AnchorWords")
 
@@ -671,8 +667,7 @@ class XRAY(_Separable):
         tol:float=1e-6,             # stop when the residual is this small, as a share of the matrix; below 1
         random_state=None,          # for "rand"
     ):
-        self.n_clusters, self.select, self.anchors, self.min_df = n_clusters, select, anchors, min_df
-        self.tol, self.random_state = tol, random_state
+        keep_parameters(self, locals())
 
     def _check(self):
         _check_rule(self.select, self.tol)
@@ -888,8 +883,7 @@ class Hottopixx(_Separable):
         noise:float=0.,             # of "lp": ε, half of what a word may be away from its mixture
         random_state=None,          # seed of prices, groups and the order of documents
     ):
-        self.n_clusters, self.method, self.max_words, self.max_docs = n_clusters, method, max_words, max_docs
-        self.max_iter, self.noise, self.random_state = max_iter, noise, random_state
+        keep_parameters(self, locals())
 
 # %% ../nbs/31_separable.ipynb #a2d349ee
 @patch_to(Hottopixx)

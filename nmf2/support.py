@@ -58,7 +58,7 @@ def fit_again(
     seed:int,       # for what is random
 ):                  # a `Tree`
     "A tree of topics from one start."
-    return topic_tree(X, n_leaves, init=("bisection",), seed=seed).tree
+    return topic_tree(X, n_leaves, seed=seed).tree
 
 def _part(filled, size, seed, r):
     "The documents of a fit, ascending, and its seed"

@@ -1,8 +1,9 @@
-"""Fuzzing: odd inputs of four kinds, from a seed, each tried in a process that may die.
+"""Fuzzing: odd inputs of five kinds, from a seed, each tried in a process that may die.
 
     python tests/fuzz.py files --cases 5000                  damaged files of every format of nmf2.formats
     python tests/fuzz.py matrices --cases 20000 --jobs 2     odd matrices for every estimator
     python tests/fuzz.py trees --cases 2500 --seed 7         damaged files of Tree.save
+    python tests/fuzz.py models --cases 2500                 damaged files of TopicTree.save
     python tests/fuzz.py texts --cases 1000                  odd texts, all the way to a tree; and the command
     python tests/fuzz.py files --seed 7 --only 123           one case again: says what happened and keeps its files
 
@@ -40,9 +41,9 @@ from fuzz_checks import check_warnings, refused, require, signature
 from fuzz_files import files_case
 from fuzz_matrices import matrices_case
 from fuzz_texts import texts_case
-from fuzz_trees import trees_case
+from fuzz_trees import models_case, trees_case
 
-KINDS = {"files": files_case, "matrices": matrices_case, "trees": trees_case, "texts": texts_case}
+KINDS = {"files": files_case, "matrices": matrices_case, "trees": trees_case, "models": models_case, "texts": texts_case}
 MEMORY = 2**30                  # bytes that a case may take beside those of the process before it
 SECONDS = 20                    # time for a case
 

@@ -1,8 +1,9 @@
-"""Damaged files of `Tree.save`, and what is promised of every tree"""
+"""Damaged files of `Tree.save` and of `TopicTree.save`, and what is promised of every tree"""
 import functools
 import io
 import json
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,8 @@ def saved(which):
         model.tree_.save(Path(folder)/"tree.nmf2")
         return (Path(folder)/"tree.nmf2").read_bytes()
 
+JSON = "about.npy", "model.npy"
+
 VALUES = [None, -1, 0, 1, 2**31, 2**63, 10**12, 1e308, float("nan"), float("inf"), .5, True, "", "0", "00", "2",
           "x"*1000, "\ud800", [], {}, [[]], ["", ""]]
 
@@ -119,10 +122,10 @@ def in_tree(data, rng):
     members = members_of(data)
     if not members: return flip(data, rng)
     i, j = (int(n) for n in rng.integers(len(members), size=2))
-    if rng.random() < .3: i = next((k for k, (name, _) in enumerate(members) if name == "about.npy"), i)
+    if rng.random() < .3: i = pick(rng, [k for k, (name, _) in enumerate(members) if name in JSON] or [i])
     name, inside = members[i]
     way = pick(rng, ["change"]*10 + ["swap", "drop"])
-    change = json_values if name == "about.npy" and rng.random() < .8 else pick(rng, ARRAY)
+    change = json_values if name in JSON and rng.random() < .8 else pick(rng, ARRAY)
     if way == "change": members[i] = name, change(inside, rng)
     if way == "swap": members[i], members[j] = (name, members[j][1]), (members[j][0], inside)
     if way == "drop": del members[i]
@@ -138,3 +141,40 @@ def trees_case(rng, folder):
     require(data != sound or not refused(tree), f"a sound tree is refused: {tree}")
     if refused(tree): return tree
     use_tree(tree, folder/"again.nmf2", np.vstack([np.zeros(tree.n_terms), rng.poisson(1, (4, tree.n_terms))]))
+
+# ---- the file of a model
+
+LINES = ["ball goal umpire", "goal league ball match", "umpire match league"]*6 + ["vote law party", "party budget law", "budget reform vote"]*6 + ["", "said"]
+
+@functools.cache
+def saved_model(which):
+    "The bytes of a sound model: of texts, with them; of a corpus, whose names are kept; or of counts"
+    from nmf2 import Corpus, TopicTree
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(.3, (30, 12)) + rng.poisson(2, (30, 12))*(np.arange(30)[:,None]//10 == np.arange(12)//4)
+    given = [LINES, Corpus(LINES, ids=[f"t{i}" for i in range(38)], labels=["a", "b"]*19), counts][which]
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        TopicTree(3, max_df=.6).fit(given).save(Path(folder)/"model.nmf2", keep_texts=which == 0)
+        return (Path(folder)/"model.nmf2").read_bytes()
+
+def models_case(rng, folder):
+    "Load a damaged file of a model, and ask the model for all there is"
+    from nmf2 import TopicTree
+    which = int(rng.integers(3))
+    sound = saved_model(which)
+    data, path = mutated(sound, [in_tree]*24 + BYTES, rng) if rng.random() < .97 else sound, folder/"model.nmf2"
+    path.write_bytes(data)
+    model = attempt(lambda: TopicTree.load(path), [str(path)])
+    require(data != sound or not refused(model), f"a sound model is refused: {model}")
+    if refused(model): return model
+    new = rng.integers(0, 4, (7, len(model.pipeline_["trim"].df_)))*(np.arange(7) > 0)[:,None] if which == 2 else LINES[::5] + ["", "of words not known"]
+    labels = attempt(lambda: model.predict(new), ["tokenizer", "texts", "documents"])
+    if refused(labels): return labels
+    check_labels(labels, len(new), model.n_topics_, None, "labels of new documents")
+    check_weights(model.transform(new), len(new), True, "shares of topics in new documents")
+    check_tree(model.tree_)
+    for text in (str(model), repr(model), model.to_html(), str(model.documents_)): require(text, "nothing is shown")
+    model.save(path)
+    again = TopicTree.load(path)
+    require((again.predict(new) == labels).all() and str(again) == str(model), "a saved model is read back as another")

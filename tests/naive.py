@@ -316,17 +316,17 @@ def spectral(X, k, normalized_cut):
 
 
 def pddp(X, k, per_document=False):
-    "Principal direction divisive partitioning with a dense SVD for each split: Race (2008), Section 0.1.4; the piles as a list of sets"
-    piles = [list(range(len(X)))]
-    def worth(pile):
-        C = X[pile] - X[pile].mean(0)
-        return (C**2).sum()/(len(pile) if per_document else 1)
-    while len(piles) < k:
-        pile = max(piles, key=worth)
-        U = np.linalg.svd(X[pile] - X[pile].mean(0), full_matrices=False)[0]
-        piles.remove(pile)
-        piles += [[i for i, u in zip(pile, U[:,0]) if u <= 0], [i for i, u in zip(pile, U[:,0]) if u > 0]]
-    return {frozenset(pile) for pile in piles}
+    "Principal direction divisive partitioning with a dense SVD for each split: Race (2008), Section 0.1.4; the clusters as a list of sets"
+    clusters = [list(range(len(X)))]
+    def worth(cluster):
+        C = X[cluster] - X[cluster].mean(0)
+        return (C**2).sum()/(len(cluster) if per_document else 1)
+    while len(clusters) < k:
+        cluster = max(clusters, key=worth)
+        U = np.linalg.svd(X[cluster] - X[cluster].mean(0), full_matrices=False)[0]
+        clusters.remove(cluster)
+        clusters += [[i for i, u in zip(cluster, U[:,0]) if u <= 0], [i for i, u in zip(cluster, U[:,0]) if u > 0]]
+    return {frozenset(cluster) for cluster in clusters}
 
 
 def composite_lengths(X, labels, k):

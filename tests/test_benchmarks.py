@@ -79,6 +79,12 @@ def test_scaling_wikipedia(quick):
     assert row["peak"] >= row["peak_made"] > row["bytes"] and row["leaves"] == 5
 
 
+def test_predicting(quick):
+    (row,) = quick("predicting")
+    assert {"predict", "judge", "weights", "SciPy, X @ H.T", "scikit-learn, NMF.transform"} <= set(row["a_second"]) and row["topics"] == 8
+    assert all(row["a_second"][name] == round(row["documents"]/s) for name, s in row["seconds"].items())
+
+
 @on_linux
 def test_memory(quick):
     (row,) = quick("memory")
@@ -200,7 +206,7 @@ def test_methods(quick):
 def test_choices(quick):
     rows = quick("choices")
     flat = {row["method"]: row["mean"] for row in rows if row["kind"] == "flat" and row["weights"] == "normalized cut"}
-    assert flat['leaf_choice="error"'] > .9 and len(flat) == 29 and all(0 <= value <= 1 for value in flat.values())
+    assert flat['leaf_choice="error"'] > .9 and len(flat) == 30 and all(0 <= value <= 1 for value in flat.values())
     assert {row["method"] for row in rows if row["kind"] == "leaves"} >= {"default", "balanced cuts"}
 
 
@@ -236,6 +242,7 @@ def test_papers_results_say_how_each_row_was_measured():
     assert set(said) == {(row["part"], row["method"]) for row in record["rows"]} and len(said) == len(set(said))
 
 
+@pytest.mark.slow
 def test_papers_flat_topics_are_cut_from_one_tree():
     from papers import PLAIN, Measured, ready
 
@@ -262,7 +269,19 @@ def test_papers_own_words():
 def test_levels(quick):
     rows = {row["method"]: row for row in quick("levels")}
     assert len(rows) == 8 and rows["TopicTree"]["sizes"] == [2, 6] and min(rows["TopicTree"]["nmi"]) > .95
-    assert all(0 < row["purity"] <= 1 and row["seconds"] > 0 for row in rows.values())
+    assert all(0 < row["purity"] <= 1 and row["seconds"] >= 0 for row in rows.values())
+
+
+def test_starts(quick):
+    rows = quick("starts")
+    assert {(row["times"], row["seed"]) for row in rows} == {(times, seed) for times in (1, 2, 3, 4) for seed in (0, 1)}
+    assert all(row["settled"] > .95 and row["moved"] > .95 for row in rows)
+
+
+def test_the_best_start_by_the_criterion():
+    from starts import best_of
+    some = [dict(criterion=c, settled=s) for c, s in ((3, .5), (1, .9), (2, .7))]
+    assert best_of(1, some, "settled") == pytest.approx(.7) and best_of(2, some, "settled") == pytest.approx((.5 + .5 + .7)/3) and best_of(3, some, "settled") == .5
 
 
 def test_support(quick):

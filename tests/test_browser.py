@@ -12,7 +12,7 @@ import pytest
 
 from nmf2.data import load, planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.page import Reader
+from nmf2.page import Reader, document_map, map_words
 from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline, text_pipeline
 from nmf2.widgets import TreeExplorer
@@ -162,6 +162,82 @@ def test_page_reaches_what_was_cut_off(opened, tree_page):
     wanted = next(id for id in ids if titles.count(tree.title(id)) == 1)                # others may have the same title
     opened.click(f".found button >> nth={titles.index(tree.title(wanted))}")
     assert chosen(opened) == wanted and int(opened.input_value("input[type=range]")) == tree.splits.index(wanted[:-1]) + 2
+
+
+@pytest.fixture
+def mapped(opened, tree_page):
+    "The page with the map, what is on the map, and a function that tells where a dot is on the screen"
+    opened.click('text="Map"')
+    opened.wait_for_selector(".island", state="attached")
+    opened.wait_for_function("document.querySelector('.sea canvas').width > 300 || devicePixelRatio < 1")
+    reader = Reader(tree_page[1], tree_page[2])
+    seen, box = document_map(reader) | map_words(reader), opened.locator(".sea").bounding_box()
+    k = min((box["width"] - 12)/seen["width"], (box["height"] - 12)/seen["height"])
+    def spot(x, y): return (box["x"] + (box["width"] - k*seen["width"])/2 + k*x, box["y"] + (box["height"] - k*seen["height"])/2 + k*y)
+    return opened, seen, spot
+
+
+def dot(seen, row): return seen["x"][seen["rows"].index(row)], seen["y"][seen["rows"].index(row)]
+
+
+def test_a_dot_tells_its_document_and_leads_to_its_topic(mapped, tree_page):
+    page, seen, spot = mapped
+    _, tree, docs = tree_page
+    assert not page.is_visible(".tree") and not page.is_visible(".picture") and not page.is_visible("text=unfold all")
+    assert page.locator(".island").evaluate_all("all => all.map(island => island.textContent)") == [tree.title(leaf).replace(", ", "") for leaf in tree.leaves()]
+    leaf = tree.leaves()[3]
+    i = next(i for i in leaf.docs if i in seen["rows"])
+    page.mouse.move(*spot(*dot(seen, i)))
+    assert page.inner_text(".tip b") == docs.ids[i] and tree.title(leaf) in page.inner_text(".tip") and docs.texts[i].split()[0] in page.inner_text(".tip")
+    page.mouse.click(*spot(*dot(seen, i)))
+    page.wait_for_selector(f".node summary >> text={docs.ids[i]}")
+    assert chosen(page) == leaf.id and page.locator(".node h2").inner_text() == tree.title(leaf)
+    back(page)
+    assert page.is_visible(".sea") and page.get_attribute(".island[aria-selected=true]", "data-island") == leaf.id
+
+
+def test_a_line_around_dots_lists_their_documents(mapped, tree_page):
+    page, seen, spot = mapped
+    _, tree, docs = tree_page
+    island = max(seen["islands"], key=lambda island: island[3])
+    x, y, r = island[1:4]
+    corners = [(x - r, y - r), (x + r, y - r), (x + r, y), (x - r, y)]                      # its upper half
+    page.mouse.move(*spot(*corners[0]))
+    page.mouse.down()
+    for corner in corners[1:] + corners[:1]: page.mouse.move(*spot(*corner), steps=3)
+    page.mouse.up()
+    page.wait_for_selector(".node >> text=chosen")
+    inside = {i for i, a, b in zip(seen["rows"], seen["x"], seen["y"]) if abs(a - x) < r and y - r < b < y}
+    assert abs(int(page.inner_text(".node h2").split()[0].replace(",", "")) - len(inside)) <= .02*len(inside) + 1       # pixels are coarse
+    listed = page.locator(".node summary b").all_inner_texts()
+    assert len(listed) == 15 and all(dot(seen, list(docs.ids).index(id))[1] < y + 40 for id in listed)
+    words = page.locator(".node .bars >> nth=0 >> .word").all_inner_texts()
+    here = [set(seen["words"][j] for j in seen["keys"][seen["rows"].index(i)]) for i in inside]
+    share = lambda word, sets: sum(word in some for some in sets)/len(sets)
+    assert len(words) == 15 and all(share(word, here) > share(word, [{seen["words"][j] for j in keys} for keys in seen["keys"]]) for word in words)
+    topic = page.locator(".node .bars.wide button").first
+    assert topic.inner_text() == tree.title(island[0])
+    topic.click()
+    assert chosen(page) == island[0] and page.locator(".node h2").inner_text() == tree.title(island[0])
+
+
+def test_the_map_without_a_mouse(mapped, tree_page):
+    page, seen, spot = mapped
+    tree = tree_page[1]
+    page.locator(".island[tabindex='0']").focus()
+    page.keyboard.press("Home")
+    assert chosen(page) == tree.leaves()[0].id
+    been, island = [], {island[0]: island for island in seen["islands"]}
+    for key, axis, sign in [("ArrowRight", 1, 1), ("ArrowDown", 2, 1), ("ArrowLeft", 1, -1), ("ArrowUp", 2, -1)]*2:
+        before = chosen(page)
+        page.keyboard.press(key)
+        if chosen(page) != before:
+            been.append(key)
+            assert sign*(island[chosen(page)][axis] - island[before][axis]) > 0
+        assert page.evaluate("document.activeElement.dataset.island") == chosen(page)
+    assert len(set(been)) >= 3
+    page.keyboard.press("Enter")
+    assert page.locator(".node h2").inner_text() == tree.title(chosen(page))
 
 
 @pytest.fixture(scope="module")
@@ -362,7 +438,7 @@ def test_overview_and_rows_choose_the_same(outlined, outline_page):
     assert outlined.locator(".part[tabindex='0']").count() == 1
     outlined.evaluate("document.querySelectorAll('.pair button')[1].click()")
     hidden = next(node.id for node in tree if node.id not in dict(lines))
-    outlined.evaluate("document.querySelectorAll('.bar-of-tools button')[2].click()")
+    outlined.evaluate("document.querySelectorAll('.bar-of-tools > button')[0].click()")
     outlined.evaluate("id => document.querySelector(`.row[data-id='${id}']`).click()", hidden)
     over = [id for id, _ in lines if hidden.startswith(id)]
     assert here()[:2] == (hidden, [max(over, key=len)] if over != [""] else [])
@@ -384,7 +460,7 @@ def test_page_follows_the_room(chromium, tree_page):
 
 def test_page_says_what_went_wrong(chromium, tree_page, tmp_path):
     text = tree_page[0].read_text(encoding="utf-8")
-    broken = text.replace("text: i => about(i).text,", "text: i => { throw new Error('the shelf is empty') },")
+    broken = text.replace("text: i => all.documents[i]?.text || '',", "text: i => { throw new Error('the shelf is empty') },")
     broken = broken.replace("find: text => {", "find: text => { if (text == 'lost') throw new Error('the catalogue is lost');")
     assert broken.count("the shelf") == broken.count("the catalogue") == 1
     (tmp_path/"broken.html").write_text(broken, encoding="utf-8")
@@ -490,7 +566,10 @@ def test_page_keeps_names_and_can_be_saved_again(outlined, outline_page, chromiu
         assert again.inner_text(f".row[data-id='{leaf}'] b") == "</script><!-- a name" and again.errors == []
         assert again.inner_text(".row[data-id='1'] b") == ", ".join(outline_page[1].headings["1"][:3])
         twice = saved(again, "page")
-    assert len(twice) == pytest.approx(len(text), abs=200) and twice.count("<script") == text.count("<script") == 2
+        again.click('text="Map"')
+        again.wait_for_selector(".island", state="attached")
+        assert again.locator(".island").count() == outline_page[1].n_leaves and again.errors == []
+    assert len(twice) == pytest.approx(len(text), abs=200) and twice.count("<script") == text.count("<script") == 3
 
 
 def test_files_of_the_page_are_those_of_the_kernel(outlined, outline_page):
@@ -578,6 +657,20 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         assert ids() == [""]
         here.locator(".row .fold").first.click()
         assert len(ids()) > 3                                             # the topics of the first level of the outline
+        here.get_by_role("button", name="Map", exact=True).click()
+        here.locator(".island >> nth=5").wait_for()
+        here.locator(".island >> nth=5").focus()
+        page.keyboard.press("Enter")
+        named = here.locator(".island >> nth=5").get_attribute("aria-label")
+        page.wait_for_function("named => named.startsWith(document.querySelector('.nmf2 h2').textContent)", arg=named)
+        sea = here.locator(".sea").bounding_box()
+        left, top, right, bottom = sea["x"] + 5, sea["y"] + 5, sea["x"] + sea["width"]/2, sea["y"] + sea["height"] - 5
+        page.mouse.move(left, top)
+        page.mouse.down()
+        for corner in ((right, top), (right, bottom), (left, bottom)): page.mouse.move(*corner)
+        page.mouse.up()
+        here.locator("text=Words that tell them from the others").wait_for()
+        here.screenshot(path=tmp_path/"map.png")
         here.locator("text=All splits").click()
         here.locator("text=fold all >> nth=1").click()
         here.locator(".row .fold").first.click()

@@ -21,6 +21,7 @@ import pytest
 from nmf2.tree import in_table
 from nmf2 import cli
 from nmf2.cli import FILES, main
+from nmf2.compiling import say_if_compiling
 from nmf2.formats import as_cell
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,6 +49,11 @@ def command(*argv, **options):
     "Run nmf2 as a process of its own"
     return subprocess.run([sys.executable, "-m", "nmf2", *map(str, argv)], capture_output=True, text=True, encoding="utf-8",
                           env=ENV, **options)
+
+@pytest.fixture(autouse=True)
+def nobody_waits(monkeypatch):
+    "What is compiled for the first time isn't mentioned on stderr, however long it takes"
+    monkeypatch.setattr(say_if_compiling.__wrapped__, "__defaults__", (3600.,))
 
 def hidden(folder): return [p.name for p in Path(folder).iterdir() if p.name.startswith(".")]
 
@@ -96,6 +102,32 @@ def test_tables_agree_with_each_other(tmp_path, capsys, method):
     assert all(d["leaf"] == d["title"] == d["terms"] == "" and int(d.get("flat_topic", 0)) >= 0 for d in outliers)
     assert len(outliers) == sum(int(r["outliers"]) for r in nodes)
     assert capsys.readouterr().err == ""
+
+@pytest.mark.parametrize("method", ["topictree", "hiernmf2"])
+def test_levels_are_those_of_the_outline_the_page_and_the_tables(tmp_path, capsys, method):
+    from nmf2.data import planted_tree
+    corpus = planted_tree((3, 3), n_docs=300)
+    np.savez(tmp_path/"planted.npz", X=corpus.X.toarray(), vocab=corpus.vocab.astype(str))
+    assert main(["cluster", str(tmp_path/"planted.npz"), "--levels", "9,3", "--out", str(tmp_path/"out"), "--quiet", "--method", method]) == 0
+    outline = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    tree = json.loads((tmp_path/"out"/"tree.json").read_text(encoding="utf-8"))
+    assert tree["levels"] == [3, 9] and tree["n_leaves"] == 9 and '"levels":[3,9]' in (tmp_path/"out"/"tree.html").read_text(encoding="utf-8")
+    docs, nodes = rows(tmp_path/"out"/"assignments.csv"), {r["node"]: r for r in rows(tmp_path/"out"/"topics.csv")}
+    top = {id for id, r in nodes.items() if r["level"] == "3"}
+    assert len(top) == 3 and len(outline) == 1 + len([r for r in nodes.values() if r["level"]])
+    for r in nodes.values(): assert r["level"] == ("3" if r["node"] in top else "9" if r["leaf_number"] else "")
+    for d in docs:
+        if d["leaf"]: assert d["title_9"] == d["title"] and d["title_3"] == nodes[next(id for id in top if d["leaf"].startswith(id))]["title"]
+        else: assert d["title_3"] == d["title_9"] == ""
+
+@pytest.mark.parametrize("options, said", [
+    (["--levels", "6,x"], "--levels must be whole numbers with commas between, such as 6,20, got '6,x'"),
+    (["--levels", ""], "--levels must be whole numbers"), (["--levels", "1,6"], "--levels must be a whole number of at least 2, got 1"),
+    (["--levels", "6,24", "--leaves", "20"], "--levels must be at most 20, the topics there will be, got 24: ask for more with --leaves 24")])
+def test_levels_that_cannot_be(letters, capsys, options, said):
+    assert main(["cluster", "letters", *options]) == 2
+    err = capsys.readouterr().err
+    assert said in err and err.count("\n") == 1 and not (letters.parent/"nmf2-results").exists()
 
 def test_running_twice_gives_the_same_files(letters, capsys):
     for out in ("a", "b"): assert main(["cluster", "letters", "--out", out, *SMALL]) == 0
@@ -197,7 +229,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "--jobs", "0"], "--jobs must be"),
     (["cluster", "letters", "--read", "=red"], "not NAME=VALUE"),
     (["cluster"], "required: PATH"),
-    (["clusterr"], "no command 'clusterr', only demo, cluster; did you mean cluster?"),
+    (["clusterr"], "no command 'clusterr', only demo, cluster, show, predict, explore, export; did you mean cluster?"),
     (["letters"], "to cluster what is there: nmf2 cluster letters"),
     (["cluster", "letters", "--topics", "5"], "no option --topics; did you mean --leaves?"),
     (["cluster", "letters", "-k", "5"], "no option -k; did you mean --leaves?"),
@@ -256,7 +288,7 @@ def test_empty_documents_are_reported(letters, capsys):
     (letters/"sport"/"the.txt").write_text("the and of")
     assert main(["cluster", "letters", *SMALL, *PUBLISHED]) == 0
     printed = capsys.readouterr()
-    assert "2 of them because they have none of the terms" in printed.out and "note: 2 of 14 documents have no terms" in printed.err
+    assert "2 documents fit no leaf: they have none of the terms\n" in printed.out and "note: 2 of 14 documents have no terms" in printed.err
     found = rows(Path("nmf2-results", "letters", "assignments.csv"))
     assert main(["cluster", "letters", *SMALL, "--force"]) == 0
     assert [r["leaf"] for r in rows(Path("nmf2-results", "letters", "assignments.csv"))].count("") == 2
@@ -487,16 +519,18 @@ def test_options_of_words(letters, monkeypatch, capsys):
     (letters/"sport"/"0.txt").write_text("The Striker scored")
     assert "Striker" in run("--keep-case")
 
-def test_what_can_be_read_once(letters, monkeypatch, capsys):
-    "Stop words through a pipe, and documents from standard input"
+def test_stop_words_through_a_pipe(letters, capsys):
+    if not hasattr(os, "mkfifo"): pytest.skip("no pipes with names")
     Path("lines.txt").write_text("\n".join(SPORT + GARDEN))
-    if hasattr(os, "mkfifo"):
-        os.mkfifo("stop")
-        writer = threading.Thread(target=lambda: Path("stop").write_text("goal ball"), daemon=True)
-        writer.start()
-        assert main(["cluster", "lines.txt", "--stop-words", "./stop", "-o", "a", "--quiet", *SMALL]) == 0
-        writer.join()
-        assert "goal" not in capsys.readouterr().out
+    os.mkfifo("stop")
+    writer = threading.Thread(target=lambda: Path("stop").write_text("goal ball"), daemon=True)
+    writer.start()
+    assert main(["cluster", "lines.txt", "--stop-words", "./stop", "-o", "a", "--quiet", *SMALL]) == 0
+    writer.join()
+    assert "goal" not in capsys.readouterr().out
+
+@pytest.mark.slow
+def test_documents_from_standard_input(letters):
     done = command("cluster", "-", "-o", "b", *SMALL, input="\n".join(SPORT + GARDEN))
     assert done.returncode == 0 and Path("b/topics.csv").exists(), done.stderr
 
@@ -623,3 +657,202 @@ def test_phrases_head_the_topics_of_texts(tmp_path, monkeypatch, capsys):
 def test_options_of_the_other_method_are_refused(letters, capsys):
     assert main(["cluster", "letters", "--trials", "5"]) == 2
     assert capsys.readouterr().err == "nmf2: error: --trials goes with --method hiernmf2\n"
+
+
+# ---- asking the file
+
+KEEP = [*SMALL, "--quiet"]
+OUT = Path("nmf2-results", "letters")
+NEW = ["The coach saw a late goal", "water the roses", "nobody expected this"]
+
+@pytest.fixture
+def asked(letters, capsys):
+    "The results of a run, and new documents"
+    assert main(["cluster", "letters", *KEEP]) == 0
+    Path("new.txt").write_text("\n".join(NEW))
+    return capsys.readouterr().out
+
+def says(capsys, *argv):
+    "What a command prints"
+    capsys.readouterr()
+    assert main(list(map(str, argv))) == 0
+    return capsys.readouterr().out
+
+@pytest.mark.parametrize("options, parameters", [
+    ([], {}), (["--ngrams", "1-2", "--seed", "3", "--tau", "0.2"], dict(ngram_range=(1, 2), random_state=3, tau=.2)),
+    (["--stop-words", "none", "--keep-case"], dict(stop_words=None, lowercase=False)),
+    (["--token-pattern", r"\w{5,}", "--levels", "2"], dict(token_pattern=r"\w{5,}"))])
+@pytest.mark.filterwarnings("ignore::nmf2.weighting.EmptyDocumentsWarning")
+def test_the_file_is_what_topic_tree_comes_to(letters, options, parameters):
+    from sklearn.base import clone
+    from nmf2.data import read
+    from nmf2.topictree import TopicTree
+    (letters/"sport"/"empty.txt").write_text("")
+    assert main(["cluster", "letters", *KEEP, *options, "--keep-texts"]) == 0
+    kept = TopicTree.load(OUT/cli.MODEL)
+    fitted = TopicTree(2, **dict(min_df=1, max_df=1.) | parameters).fit(read("letters"))
+    for model in (fitted, clone(kept).fit(kept.given_)):
+        assert kept.get_params() == model.get_params() and str(kept.documents_) == str(model.documents_)
+        assert kept.tree_.headings == model.tree_.headings and kept.criteria_ == model.criteria_
+        for mine, theirs in [(kept.labels_, model.labels_), (kept.components_, model.components_), (kept.transform(NEW), model.transform(NEW)),
+                             *zip(kept.expected_, model.expected_)]: np.testing.assert_array_equal(mine, theirs)
+        assert kept.answers(NEW, plain=True) == model.answers(NEW, plain=True)
+    assert kept.given_.texts == read("letters").texts and kept.tree_.levels == (2,)
+
+def test_the_file_of_counts(tmp_path, monkeypatch, capsys):
+    from nmf2.data import planted_tree
+    from nmf2.topictree import TopicTree
+    monkeypatch.chdir(tmp_path)
+    corpus = planted_tree((3, 3), n_docs=300)
+    np.savez("planted.npz", X=corpus.X.toarray(), vocab=corpus.vocab.astype(str))
+    assert main(["cluster", "planted.npz", "--leaves", "9", "--quiet", "-o", "out"]) == 0
+    kept, fitted = TopicTree.load(Path("out", cli.MODEL)), TopicTree(9).fit(corpus)
+    np.testing.assert_array_equal(kept.predict(corpus), fitted.predict(corpus))
+    answers = json.loads(says(capsys, "predict", "out", "planted.npz", "--json", "--quiet"))
+    assert [row["leaf_number"] for row in answers] == fitted.predict(corpus).tolist()
+    assert main(["cluster", "planted.npz", "--leaves", "9", "--quiet", "-o", "texts", "--keep-texts"]) == 2
+    assert "--keep-texts: planted.npz has counts, no texts" in capsys.readouterr().err and not Path("texts").exists()
+
+def test_the_results_say_what_to_ask(asked, capsys):
+    assert asked.rstrip().endswith(f"nmf2 predict {OUT/cli.MODEL} PATH (show, explore, export know it, too)")
+
+@pytest.mark.parametrize("options, why", [(["--analyzer", "char", "--ngrams", "2"], "--analyzer"), (["--weights", "tfidf"], "--weights tfidf"),
+                                          (["--max-terms", "9"], "--max-terms"), (PUBLISHED, "--method hiernmf2")])
+def test_some_files_have_a_tree_alone(letters, capsys, options, why):
+    from nmf2.tree import Tree
+    assert main(["cluster", "letters", *SMALL, *options]) == 0
+    printed = capsys.readouterr()
+    assert f"note: topics.nmf2 has the tree alone, because of {why}: nmf2 predict can't ask it" in printed.err
+    assert f"nmf2 show {OUT/cli.MODEL} (explore and export know it, too)" in printed.out and "nmf2 predict" not in printed.out
+    assert len(rows(OUT/"topics.csv")) == len(Tree.load(OUT/cli.MODEL).nodes)
+    assert main(["show", str(OUT)]) == 0 and main(["export", str(OUT), "--to", "html"]) == 0 and main(["predict", str(OUT), "letters", "--quiet"]) == 2
+    assert "has a tree alone, without what new documents need" in capsys.readouterr().err
+    assert main(["cluster", "letters", "--keep-texts", "-o", "x", *options]) == 2
+    assert f"--keep-texts can't be had with {why}" in capsys.readouterr().err
+
+def test_show(asked, capsys):
+    outline, tree = says(capsys, "show", OUT), json.loads((OUT/"tree.json").read_text(encoding="utf-8"))
+    assert asked.startswith(outline) and says(capsys, "show", OUT/cli.MODEL) == outline == says(capsys, "show", OUT, "--levels", "2,30")
+    assert len(says(capsys, "show", OUT, "--words", "1").splitlines()[1].split()) == 2
+    assert says(capsys, "show", OUT, "--all").splitlines()[1].startswith("├─ 0 (6) ")
+    assert json.loads(says(capsys, "show", OUT, "--json")) == tree
+    assert main(["show", str(OUT), "-o", "tree.txt", "--quiet"]) == 0 and Path("tree.txt").read_text(encoding="utf-8") == outline
+
+def test_predict(asked, capsys):
+    from nmf2.topictree import TopicTree
+    assert main(["predict", str(OUT), "new.txt", "-o", "a.csv"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == "" and "Reading new.txt" in printed.err and "3 documents" in printed.err and "Written to a.csv" in printed.err
+    table, answers = rows("a.csv"), json.loads(says(capsys, "predict", OUT, "new.txt", "--json", "--quiet"))
+    assert says(capsys, "predict", OUT, "new.txt", "--quiet") == Path("a.csv").read_text()
+    model = TopicTree.load(OUT/cli.MODEL)
+    expected = model.answers(NEW, plain=True)
+    for row, answer, told in zip(table, answers, expected):
+        assert {name: answer[name] for name in told if name != "topic"} == {name: value for name, value in told.items() if name != "topic"}
+        assert answer["leaf_number"] == told["topic"] == int(row["leaf_number"]) and answer["id"] == row["id"] == str(told["row"] + 1)
+        assert row["leaf"] == (answer["leaf"] or "") == (answer["path"][-1] if answer["path"] else "") and row["title"] == answer["title"]
+        assert row["path"] == " > ".join(f"{id} {share:.3f}" for id, share in zip(told["path"], told["shares"]))
+        for name in ("share", "confidence", "typical", "known"): assert float(row[name]) == round(told[name], 6)
+        assert row["rejected"] == str(told["rejected"])
+    assert [row["leaf_number"] for row in table] == [str(k) for k in model.predict(NEW)] and table[2]["leaf"] == "" and table[2]["rejected"] == "True"
+    assert {row["leaf"] for row in json.loads(says(capsys, "predict", OUT, "new.txt", "--json", "--leaves", "1"))} == {"root", None}
+    assert [row["rejected"] for row in json.loads(says(capsys, "predict", OUT, "new.txt", "--json", "--reject", "0"))] == [False, False, True]
+
+def test_answers_replace_nothing_unless_they_may(asked, capsys):
+    Path("a.csv").write_text("mine")
+    assert main(["predict", str(OUT), "new.txt", "-o", "a.csv"]) == 2
+    assert "--out a.csv is there already; --force replaces it" in capsys.readouterr().err and Path("a.csv").read_text() == "mine"
+    assert main(["predict", str(OUT), "new.txt", "-o", "a.csv", "--force", "--quiet"]) == 0 and len(rows("a.csv")) == 3
+    assert capsys.readouterr() == ("", "") and not hidden(".")
+
+def test_export(asked, capsys):
+    from xml.etree import ElementTree
+    from nmf2.topictree import TopicTree
+    tree = TopicTree.load(OUT/cli.MODEL).tree_
+    for to, file in [("json", "tree.json"), ("csv", "topics.csv")]:
+        assert says(capsys, "export", OUT, "--to", to) == (OUT/file).read_text(encoding="utf-8")
+    assert len(ElementTree.fromstring(says(capsys, "export", OUT, "--to", "graphml"))[-1]) == 5
+    assert says(capsys, "export", OUT, "--to", "newick").startswith("('root/0 ")
+    linkage = says(capsys, "export", OUT, "--to", "linkage").splitlines()
+    np.testing.assert_array_equal(np.loadtxt(linkage, delimiter=",", skiprows=1, ndmin=2), tree.to_linkage())
+    assert main(["export", str(OUT), "--to", "html", "-o", "page.html"]) == 0
+    assert Path("page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert set(cli.FORMATS) == {"json", "csv", "graphml", "newick", "linkage", "html"}
+
+@pytest.mark.parametrize("argv, why", [
+    (["show", "nowhere"], "nowhere: no such file; nmf2 cluster writes one"), (["show", "letters"], "topics.nmf2: no such file"),
+    (["show", "new.txt"], "new.txt is not a file of nmf2, or is damaged (File is not a zip file): make it again with nmf2 cluster"),
+    (["show", "cut.nmf2"], "cut.nmf2 is not a file of nmf2"), (["predict", "cut.nmf2", "new.txt"], "cut.nmf2 is not a file of nmf2"),
+    (["show", OUT, "--levels", "1"], "--levels must be a whole number of at least 2, got 1"), (["show", OUT, "--words", "0"], "--words must be"),
+    (["show", OUT, "--all", "--levels", "2"], "--all doesn't go with --levels"), (["show", OUT, "--json", "--all"], "--json doesn't go with --all"),
+    (["show"], "required: FILE"), (["predict", OUT], "required: PATH"), (["predict", OUT, ""], "PATH is empty"),
+    (["predict", OUT, "nowhere.txt"], "nowhere.txt: no such file or folder"), (["predict", OUT, "new.txt", "--reject", "2"], "--reject must be"),
+    (["predict", OUT, "new.txt", "--leaves", "3"], "--leaves must be at most 2, the topics there are, got 3"),
+    (["predict", OUT, "new.txt", "--leaves", "0"], "--leaves must be"), (["predict", OUT, "new.txt", "--jobs", "0"], "--jobs must be"),
+    (["predict", OUT, "counts.npz"], "must be texts, as those of the fit were"), (["predict", OUT, "new.txt", "-o", "letters"], "is a folder"),
+    (["predict", OUT, "new.txt", "--text-field", "a"], "knows no --text-field"), (["predict", OUT, "new.txt", "--min-df", "3"], "no option --min-df"),
+    (["explore", OUT, "new.txt"], "new.txt has 3 documents, and the tree was made from 12"), (["explore", OUT, "other.txt"], "has other documents"),
+    (["explore", OUT, "--port", "70000"], "--port must be"), (["explore", OUT, "nowhere"], "nowhere: no such file or folder"),
+    (["export", OUT], "required: --to"), (["export", OUT, "--to", "word"], "--to must be one of json, csv, graphml, newick, linkage, html, got 'word'"),
+    (["export", OUT, "--to", "json", "-o", "letters"], "--out letters is a folder"), (["export", OUT, "--to", "csv", "-o", "new.txt"], "--force replaces it"),
+    (["predict", OUT, "new.txt", "-o", "no/where.csv"], "no"), (["grow", OUT], "there is no command 'grow'")])
+def test_what_can_not_be_asked(asked, monkeypatch, capsys, argv, why):
+    import nmf2.serving
+    monkeypatch.setattr(nmf2.serving, "serve", lambda *args: pytest.fail("served nevertheless"))
+    Path("cut.nmf2").write_bytes((OUT/cli.MODEL).read_bytes()[:-400])
+    Path("other.txt").write_text("\n".join(SPORT + GARDEN))
+    np.savez("counts.npz", X=np.ones((3, 4)))
+    before = sorted(Path(".").rglob("*"))
+    assert main([*map(str, argv), *["--quiet"]*(len(argv) > 1)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and why in printed.err and printed.err.startswith("nmf2: error: ") and printed.err.count("\n") == 1
+    assert sorted(Path(".").rglob("*")) == before
+
+@pytest.mark.parametrize("path", [None, "letters"])
+def test_explore_serves_the_page(asked, monkeypatch, capsys, path):
+    import nmf2.serving
+    from urllib.request import urlopen
+    def serve(server, opened):
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        with urlopen(nmf2.serving.address(server)) as answer: pages.append((answer.read().decode("utf-8"), opened))
+        server.shutdown()
+        server.server_close()
+    pages = []
+    monkeypatch.setattr(nmf2.serving, "serve", serve)
+    assert main(["explore", str(OUT), *[path]*(path is not None), "--no-open", "--quiet"]) == 0
+    (page, opened), printed = *pages, capsys.readouterr()
+    assert not opened and re.fullmatch(r"http://127\.0\.0\.1:\d+/\n", printed.out) and printed.err == ""
+    assert "sport/0.txt" in page and ("scored a late goal" in page) == (path is not None)
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a Unix pipe")
+def test_who_reads_the_answer_may_stop_early(asked, monkeypatch, capsys):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(os.devnull) as nothing, os.fdopen(writing, "w") as gone:
+        monkeypatch.setattr(sys, "stdout", gone)
+        assert main(["show", str(OUT)]) == 0
+    assert capsys.readouterr().err == ""
+
+def test_every_option_has_help_and_is_known():
+    p = cli.parser()
+    commands = next(a for a in p._actions if isinstance(a, argparse._SubParsersAction)).choices
+    assert list(commands) == ["demo", "cluster", "show", "predict", "explore", "export"]
+    for command in commands.values():
+        for action in command._actions: assert action.help and not set(action.option_strings) - set(p.known)
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+def test_the_whole_way_in_processes_of_their_own(asked):
+    "Documents through a pipe, and a page until Ctrl-C"
+    from urllib.request import urlopen
+    done = command("predict", OUT, "-", "--quiet", input="\n".join(NEW))
+    assert done.returncode == 0 and done.stderr == "" and len(done.stdout.splitlines()) == 4, done.stderr
+    p = subprocess.Popen([sys.executable, "-m", "nmf2", "explore", str(OUT), "letters", "--no-open"], env=ENV, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    try:
+        with urlopen(p.stdout.readline().strip(), timeout=60) as answer: assert "scored a late goal" in answer.read().decode("utf-8")
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=60)
+    finally: p.kill()
+    assert p.returncode == 0 and out == "" and err.endswith("Ctrl-C ends it\n") and "Traceback" not in err

@@ -38,7 +38,7 @@ def small(monkeypatch):
     "Even small corpora are shared out"
     monkeypatch.setattr(counting, "SHARE", dict(fork=100, loky=100))
 
-@pytest.fixture(params=["fork", "loky"])
+@pytest.fixture(params=["fork", pytest.param("loky", marks=pytest.mark.slow)])      # loky starts programs
 def method(request, small, monkeypatch):
     "Both ways to start workers"
     if request.param == "fork" and sys.platform != "linux": pytest.skip("processes are copied on Linux only")

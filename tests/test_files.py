@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from nmf2 import files
 from nmf2.data import read
-from nmf2.files import brief, fault, listing, look, mended, opened
+from nmf2.files import brief, fault, listing, look, as_text, opened
 from nmf2.formats import READERS, guess_format
 from nmf2.matlab import matlab_arrays
 
@@ -252,10 +252,10 @@ def test_odd_endings_of_text(here, name, content, words):
     refused(put(name, content), *words, **options)
 
 
-def test_halves_of_letters_are_mended(here):
+def test_halves_of_letters_are_replaced(here):
     with pytest.warns(UserWarning, match="halves of letters"): c = read(put("a.jsonl", '{"text": "cut \\ud83d", "label": "\\udc80"}'))
     assert c.texts == ["cut \ufffd"] and c.labels.tolist() == [["\ufffd"]]
-    assert mended("\ud83d\ude00 \ud83d") == "\U0001f600 \ufffd"
+    assert as_text("\ud83d\ude00 \ud83d") == "\U0001f600 \ufffd"
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "rot13", "hex", 5, "a\0b"])

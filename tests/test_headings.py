@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (Phrase, distinction, find_headings, find_phrases, good_levels, name_nodes, outline, outline_rows,
-                           same_word, tree_phrases)
+from nmf2.headings import (Phrase, checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, name_nodes,
+                           outline, outline_rows, ranked_words, same_word, tree_phrases)
 from nmf2.regroup import regroup
 from nmf2.weighting import count_pipeline
 
@@ -80,6 +80,25 @@ def test_phrases_of_a_tree():
     assert {"clipper chip", "secret key", "new york"} <= found and "silicon key" not in found
 
 
+def test_words_are_ranked_once(tree, monkeypatch):
+    """Headings with phrases from one ranking, the same as from three."""
+    texts = [" ".join(tree.vocab[np.random.default_rng(i).permutation(len(tree.vocab))[:30]]) for i in range(450)]
+    apart = find_headings(tree, phrases=tree_phrases(tree, texts, least=2))
+    calls = []
+    def counted(tree, n=72):
+        calls.append(n)
+        return ranked_words(tree, n)
+    monkeypatch.setattr("nmf2.headings.ranked_words", counted)
+    give_headings(tree, texts, least=2)
+    assert calls == [72] and tree.headings == apart
+    give_headings(tree)
+    assert tree.headings == find_headings(tree)
+
+
+def test_levels_that_are_given(tree):
+    assert checked_levels(tree, (50, 3, 3)) == [3, 9] and checked_levels(tree, 4) == [4] and checked_levels(tree, ()) == []
+
+
 def test_outline(tree):
     lines = outline(tree, (3, 9), 2).splitlines()
     assert lines[0] == "450 documents" and len(lines) == 1 + 3 + 9 and sum(line.startswith("      ") for line in lines) == 9
@@ -137,3 +156,4 @@ def test_what_must_be_there(tree):
     with pytest.raises(ValueError, match="n must be"): find_headings(tree, 0)
     tree.vocab = None
     with pytest.raises(ValueError, match="set tree.vocab"): find_headings(tree)
+    with pytest.raises(ValueError, match="set tree.vocab"): give_headings(tree)

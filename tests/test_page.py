@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from nmf2.data import Corpus, planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.page import Reader, _column, confidence, first_view, index, page, to_html
+from nmf2.page import Reader, _column, _drawn, confidence, document_map, first_view, index, keywords, map_words, page, titles, to_html
 from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline
 
@@ -229,14 +229,78 @@ def test_page_is_whole_and_safe(planted):
     tree.vocab = [f"<i>{j}" for j in range(tree.n_terms)]
     tree.rename("0", bad)
     parser, data = read_page(tree.to_html([bad]*360, ids=[f"<b>{i}" for i in range(360)], labels=[bad]*360, title="a <title> & more"))
-    assert parser.tags.count("script") == 2 and "img" not in parser.tags and parser.inside["title"] == ["a <title> & more"]
+    assert parser.tags.count("script") == 3 and "img" not in parser.tags and parser.inside["title"] == ["a <title> & more"]
     assert data["documents"][str(tree.typical("0", 1)[0])]["text"] == bad and data["view"]["names"] == {"0": bad}
     assert data["nodes"]["0"]["labels"][0]["top"] == [[bad, tree["0"].size]]
+
+
+def test_map_has_every_document_in_its_island(planted):
+    corpus, tree = planted
+    reader = Reader(tree, corpus)
+    seen = json.loads(json.dumps(document_map(reader) | map_words(reader), allow_nan=False))
+    assert [island[0] for island in seen["islands"]] == [leaf.id for leaf in tree.leaves()]
+    assert seen["rows"] == np.flatnonzero(tree.labels() >= 0).tolist() and seen["island"] == tree.labels()[seen["rows"]].tolist()
+    middle, radius = np.array([island[1:3] for island in seen["islands"]]), np.array([island[3] for island in seen["islands"]])
+    far = np.hypot(*(np.array([seen["x"], seen["y"]]).T - middle[seen["island"]]).T)
+    assert (far <= radius[seen["island"]] + 2).all()
+    assert max(seen["width"], seen["height"]) == 4000 and (middle.T + radius <= [[seen["width"] + 2], [seen["height"] + 2]]).all() and (middle.T >= radius - 2).all()
+    assert [len(keys) <= 6 for keys in seen["keys"]] == [True]*len(seen["rows"])
+    for i, keys, begins in zip(seen["rows"], seen["keys"], seen["begins"]):
+        assert {seen["words"][j] for j in keys} <= set(corpus.texts[i].lower().split()) and begins.rstrip(" …") == " ".join(corpus.texts[i].split())[:len(begins.rstrip(" …"))]
+
+
+def test_a_document_goes_to_the_middle_of_what_it_has(planted):
+    corpus, tree = planted
+    leaves, place = tree.leaves(), np.random.default_rng(0).normal(size=(9, 2))
+    shares = np.random.default_rng(1).dirichlet(np.ones(9), 360)
+    np.testing.assert_allclose(_drawn(Reader(tree, shares=shares), leaves, place), shares @ place)
+    for n in (9, 4):                                         # by the splits: a sibling's share goes to the mean of its leaves
+        leaves = tree.leaves(n)
+        drawn = _drawn(Reader(tree), leaves, place[:n])
+        for k, leaf in enumerate(leaves):
+            for i in leaf.docs[:5]:
+                wanted, left = np.zeros(2), 1.
+                for depth in range(len(leaf.id)):
+                    node, side = tree[leaf.id[:depth]], int(leaf.id[depth])
+                    w = node.split.W[list(node.docs).index(i)]*node.split.Ht.sum(0)
+                    other = [j for j, l in enumerate(leaves) if l.id.startswith(node.id + "10"[side])]
+                    wanted += left*w[1-side]/w.sum()*np.average(place[other], axis=0, weights=[leaves[j].size for j in other])
+                    left *= w[side]/w.sum()
+                np.testing.assert_allclose(drawn[i], wanted + left*place[k], atol=1e-6)
+
+
+def test_words_of_documents_by_hand():
+    texts = ["apple Apple pear", "pear plum", "plum pear", "pear fig"]
+    tree = HierNMF2(2, max_outliers=None).fit(np.array([[2., 1, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 1, 0, 1]])).tree_
+    tree.vocab = ["apple", "pear", "plum", "fig"]
+    words, numbers = keywords(Reader(tree, texts), np.arange(4), n=1)
+    assert [[words[j] for j in row] for row in numbers] == [["apple"], ["plum"], ["plum"], ["fig"]]
+    counted = Corpus(X=np.array([[1, 2, 0], [1, 0, 1], [1, 0, 1], [1, 0, 0]]), vocab=["pear", "apple", "other"])
+    words, numbers = keywords(Reader(tree, counted), np.arange(4), n=2)
+    assert [[words[j] for j in row] for row in numbers] == [["apple", "pear"], ["pear"], ["pear"], ["pear"]]
+    words, numbers = keywords(Reader(tree, counted), np.array([2, 0]), n=1)
+    assert [[words[j] for j in row] for row in numbers] == [["pear"], ["apple"]]
+    tree.vocab = None
+    assert keywords(Reader(tree, texts), np.arange(4)) == ([], [[]]*4)
+
+
+def test_map_of_many_documents_and_topics_shows_some(planted):
+    seen = document_map(Reader(planted[1], planted[0]), most=50, n_islands=4)
+    assert len(seen["rows"]) == len(seen["x"]) == 50 and len(seen["islands"]) == 4
+    assert set(seen["island"]) == {0, 1, 2, 3} and len(set(seen["rows"])) == 50
+    assert map_words(Reader(planted[1]), 7) == dict(words=[], keys=[[]]*7) and set(document_map(Reader(planted[1]))["begins"]) == {""}
 
 
 def test_page_fetches_nothing(planted):
     text = planted[1].to_html(planted[0])
     assert not re.search(r"https?:|//[a-z]|@import|url\(|\bsrc=|<link|fetch\(|XMLHttp|WebSocket|import\(", text)
+
+
+def test_titles_are_those_of_the_cut(planted):
+    tree = planted[1]
+    for n in (1, 4, 9, 50):
+        cut = tree.leaves(min(n, 9))
+        for title, k in zip(titles(tree, n), tree.labels(min(n, 9))): assert title == (None if k < 0 else tree.title(cut[k]))
 
 
 def test_index_leads_to_leaves_and_ranks(planted):
@@ -303,19 +367,20 @@ def test_outliers_are_seen_where_they_were_dropped(planted):
 
 
 def test_long_words_names_and_labels_are_on_the_page_once(planted):
-    corpus, long, tree = planted[0], "x"*1_000_000, pickle.loads(pickle.dumps(planted[1]))
+    n = 200_000
+    corpus, long, tree = planted[0], "x"*n, pickle.loads(pickle.dumps(planted[1]))
     words = list(tree.vocab)
     most = int(tree.root_topic.argmax())
     words[most] = long
     tree.vocab = words
     assert sum(node.topic[most] > 0 for node in tree) > 5
     ids, labels = [str(i) for i in range(360)], ["a", "b", "c"]*120
-    small = len(tree.to_html(corpus.texts, ids, labels)) - 1_000_000
-    ids[tree.typical("0", 1)[0]], labels[0], labels[3] = ("y"*1_000_000,)*3
-    tree.rename("1", "z"*1_000_000)
-    text = to_html(tree, corpus.texts, ids, labels, title="t"*1_000_000)
-    assert len(text) < small + 3_000_000 + 20_000 and all(text.count(letter*999_999) == 1 for letter in "xyz")
-    reader = Reader(tree, corpus.texts, ids, labels, title="t"*1_000_000)
+    small = len(tree.to_html(corpus.texts, ids, labels)) - n
+    ids[tree.typical("0", 1)[0]], labels[0], labels[3] = ("y"*n,)*3
+    tree.rename("1", "z"*n)
+    text = to_html(tree, corpus.texts, ids, labels, title="t"*n)
+    assert len(text) < small + 3*n + 20_000 and all(text.count(letter*(n - 1)) == 1 for letter in "xyz")
+    reader = Reader(tree, corpus.texts, ids, labels, title="t"*n)
     for told in (reader.overview(), reader.details("0"), reader.details(""), reader.find("x"*50), reader.find("y"*50)):
         assert len(json.dumps(told)) < 60_000
     assert reader.find("x"*50)["words"][0][0].startswith("xxx") and len(reader.find("y"*50)["documents"]) == 1

@@ -110,7 +110,7 @@ def test_centroids(planted):
     assert_allclose(found, centroids(X.toarray(), labels, 7))
 
 
-def piles(labels): return {frozenset(np.flatnonzero(labels == c).tolist()) for c in set(labels.tolist())}
+def clusters_of(labels): return {frozenset(np.flatnonzero(labels == c).tolist()) for c in set(labels.tolist())}
 
 
 def test_a_cut_is_the_sign_of_the_dense_singular_vector(planted):
@@ -131,7 +131,7 @@ def test_pddp_is_the_naive_one(planted, choice):
     rng = np.random.default_rng(1)
     for M in (X, rng.normal(size=(250, 6)), np.abs(rng.normal(size=(40, 90)))):
         model = PDDP(7, choice=choice).fit(M)
-        assert piles(model.labels_) == naive.pddp(M.toarray() if sp.issparse(M) else M, 7, choice == "variance")
+        assert clusters_of(model.labels_) == naive.pddp(M.toarray() if sp.issparse(M) else M, 7, choice == "variance")
         assert_array_equal(model.predict(M), model.labels_), assert_array_equal(model.predict(M[[3]]), model.labels_[[3]])
 
 
@@ -148,15 +148,15 @@ def test_equal_documents_stay_together():
     rng = np.random.default_rng(0)
     X = np.repeat(rng.random((6, 9)), 4, axis=0)
     with pytest.warns(UserWarning, match="only 6 different"): model = PDDP(10).fit(X)
-    assert piles(model.labels_) == {frozenset(range(i, i + 4)) for i in range(0, 24, 4)}
+    assert clusters_of(model.labels_) == {frozenset(range(i, i + 4)) for i in range(0, 24, 4)}
     assert scatter(X[:4]) == 0 and scatter(sp.csr_matrix(X[:4])) == 0 and scatter(X[:5]) > 0
-    assert piles(PDDP(2).fit(np.array([[0., 1], [1, 0], [0, 1], [1, 0]])).labels_) == {frozenset([0, 2]), frozenset([1, 3])}
+    assert clusters_of(PDDP(2).fit(np.array([[0., 1], [1, 0], [0, 1], [1, 0]])).labels_) == {frozenset([0, 2]), frozenset([1, 3])}
 
 
 def test_pddp_moved_or_turned_is_the_same():
     rng = np.random.default_rng(3)
     X, turn = rng.normal(size=(80, 4)), np.linalg.qr(rng.normal(size=(4, 4)))[0]
-    assert piles(PDDP(6).fit(X).labels_) == piles(PDDP(6).fit(X @ turn + 100).labels_)
+    assert clusters_of(PDDP(6).fit(X).labels_) == clusters_of(PDDP(6).fit(X @ turn + 100).labels_)
 
 
 def test_kmeans_from_pddp(planted):
@@ -207,7 +207,7 @@ def test_no_move_is_better_by_cosine_for_points_of_any_sign():
     assert_array_equal(labels[[3, 17]], PDDP(4).fit(X).labels_[[3, 17]])                                # no direction: they stay
     assert_array_equal(model.predict(X), labels)
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    assert piles(PDDP(4, kmeans="cosine", random_state=0).fit(X @ turn).labels_) == piles(labels)
+    assert clusters_of(PDDP(4, kmeans="cosine", random_state=0).fit(X @ turn).labels_) == clusters_of(labels)
     assert_array_equal(by_cosine(np.zeros((5, 2)), np.arange(5) % 2, 2)[0], np.arange(5) % 2)
 
 
@@ -256,7 +256,7 @@ def test_svd_clusters_rows_of_the_dense_svd(planted, centered):
     U = np.linalg.svd(D - D.mean(0)*centered, full_matrices=False)[0][:,:6]
     model = SVDClustering(6, centered=centered, random_state=0).fit(X)
     assert_allclose(abs((model.embedding_*U).sum(0)), 1, atol=1e-5)
-    assert piles(model.labels_) == piles(PDDP(6, kmeans=True).fit(model.embedding_).labels_) and ari(topics, model.labels_) > .8
+    assert clusters_of(model.labels_) == clusters_of(PDDP(6, kmeans=True).fit(model.embedding_).labels_) and ari(topics, model.labels_) > .8
     assert_array_equal(model.predict(X), model.labels_), assert_array_equal(model.predict(X[[7]]), model.labels_[[7]])
     scaled = SVDClustering(6, n_components=9, centered=centered, scaled=True, random_state=0).fit(X)
     assert_allclose(np.linalg.norm(scaled.embedding_, axis=0), scaled.leading_.sizes)
@@ -266,7 +266,7 @@ def test_svd_clusters_rows_of_the_dense_svd(planted, centered):
 def test_where_all_directions_are_alike_the_first_is_taken(planted):
     X, _ = planted
     for method in (SVDClustering(2, n_components=5, clusterer="pddp"), SVDClustering(2, n_components=5, clusterer="pddp", random_state=7)):
-        assert piles(method.fit(X).labels_) == piles(PDDP(2).fit(X).labels_)
+        assert clusters_of(method.fit(X).labels_) == clusters_of(PDDP(2).fit(X).labels_)
 
 
 @pytest.mark.parametrize("clusterer", ["pddp", "pddp-kmeans", "pddp-cosine", "kmeans", KMeans(2, n_init=3), AgglomerativeClustering(2)])
@@ -315,7 +315,7 @@ def test_race_means_what_its_names_say(planted, means):
     for r in (6, 10):
         for name, same in (("PDDP", PDDP(6)), ("PDDP-kmeans", by_pddp()), ("SVDr-PDDP-kmeans", by_svd(n_components=r)),
                            ("un.SVDr-PDDP-kmeans", by_svd(n_components=r, centered=False))):
-            assert piles(race2008(name, 6, r, random_state=0, **given).fit(X).labels_) == piles(same.fit(X).labels_), name
+            assert clusters_of(race2008(name, 6, r, random_state=0, **given).fit(X).labels_) == clusters_of(same.fit(X).labels_), name
         H = NMF(r, solver="acls", init="random", tol=0, max_iter=50, random_state=0).fit_transform(X)
         for name, same in (("H-PDDP", PDDP(6)), ("H-PDDP-kmeans", by_pddp()), ("H-SVDk-PDDP-kmeans", by_svd()),
                            ("H-un.SVDk-PDDP-kmeans", by_svd(centered=False))):

@@ -1,5 +1,6 @@
 "Pictures: words that fit, cuts, colors, places, and axes that belong to somebody else"
 import io
+import re
 import subprocess
 import sys
 import time
@@ -16,8 +17,8 @@ from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2 import plots
-from nmf2.plots import (HUES, SEVEN, Fitted, branches, circle, drawable, ink, plot_icicle, plot_map, plot_scores, plot_terms, plot_topics,
-                        plot_tree, plot_treemap, shades, spaced, squarify, tint, wrap)
+from nmf2.plots import (HUES, SEVEN, Fitted, branches, drawable, ink, plot, plot_icicle, plot_map, plot_outline, plot_scores, plot_terms, plot_topics,
+                        plot_tree, plot_treemap, shades, squarify, tint, wrap)
 from nmf2.tree import Split, Tree
 
 NASTY = ["$x_1$", "a_b", "100%", "{brace", "back\\slash", "^", "_", "$", "Donaudampfschifffahrtsgesellschaftskapitän"*2, "數據挖掘", "данные", "δεδομένα",
@@ -51,6 +52,7 @@ def topics(tree, n): return np.array([leaf.topic for leaf in tree.leaves(n)])
 
 
 PICTURES = dict(
+    outline=lambda tree, n=None, ax=None: plot_outline(tree, (3, 8, tree.n_leaves if n is None else n), ax=ax),
     tree=plot_tree, treemap=plot_treemap, icicle=plot_icicle, scores=plot_scores,
     terms=lambda tree, n=None, ax=None: plot_terms(tree, tree.leaves(n)[0], ax=ax),
     topics=lambda tree, n=None, ax=None: plot_topics(topics(tree, n), tree.vocab, ax=ax),
@@ -234,35 +236,59 @@ def test_scores_are_in_the_order_of_the_splits():
     assert f"{bad} that must not be split" in shown(ax.figure)
 
 
+def test_outline_has_the_topics_of_its_levels():
+    tree = grown(9)
+    tree.headings = {node.id: ["red wine", "cork", f"word{k}"] for k, node in enumerate(tree) if node.id}
+    tree.rename(tree.leaves(4)[1].id, "a name")
+    ax = plot_outline(tree, (4, 9), n_terms=2)
+    text = shown(ax.figure)
+    wanted = {node.id: node for n in (4, 9) for node in tree.leaves(n)}
+    assert len(ax.texts) == len(wanted) + 1 and "a name" in text and text.count("red wine, cork") == len(wanted) - 1
+    assert sorted(f"{node.size:,}" for node in [tree[""], *wanted.values()]) == sorted(re.findall(r"\(([\d,]+)\)", text))
+    assert len(ax.lines) == len(wanted)                                                 # one leads to each
+    tree.levels = (3, 9)
+    assert shown(tree.plot().figure) == shown(plot_outline(tree).figure) != shown(plot_tree(tree).figure)
+    assert shown(tree.plot(5).figure) == shown(plot_tree(tree, 5).figure) and shown(plot(tree, levels=(2,)).figure) == shown(plot_outline(tree, (2,)).figure)
+
+
+def test_a_broad_topic_and_what_is_in_it_have_one_color():
+    tree = grown(9)
+    ax = plot_outline(tree, (2, 9))
+    edges = {text.get_text().split("(")[-1]: text.frame.get_edgecolor()[:3] for text in words_in_place(ax.figure)}
+    for hue, top in zip(HUES, sorted(tree.leaves(2), key=lambda node: -node.size)):
+        for node in [top, *(leaf for leaf in tree.leaves() if leaf.id.startswith(top.id))]:
+            if sum(other.size == node.size for other in tree) == 1: assert_allclose(edges[f"{node.size:,})"], to_rgb(hue))
+
+
+def test_lines_of_the_outline_lead_from_parents_to_children():
+    tree = grown(7)
+    ax = plot_outline(tree, (3, 7))
+    ax.figure.canvas.draw()
+    lefts = {round(text.box[0], 6) for text in ax.texts}
+    for line in ax.lines: assert {round(line.get_xdata()[0], 6), round(line.get_xdata()[-1], 6)} <= lefts
+    ends = sorted(line.get_ydata()[-1] for line in ax.lines)
+    assert len(set(ends)) >= 7 and min(ends) >= 0
+
+
 # ---- the map
 
-def test_documents_stand_by_their_topics():
-    rng = np.random.default_rng(0)
-    W = np.repeat(np.eye(5), 40, axis=0)
-    docs, place, radius = circle(W, W.argmax(1), np.arange(5))
-    assert_allclose(np.hypot(*place.T), 1)
-    assert (np.hypot(*(docs - W @ place).T) <= W @ radius + 1e-12).all()
-    even = circle(np.full((3, 5), .2), np.array([0, 1, 2]), np.arange(5))[0]
-    assert (np.hypot(*even.T) < .7).all()
-    W = rng.random((50, 5))
-    W /= W.sum(1, keepdims=True)
-    plain = circle(W, W.argmax(1), np.arange(5), sharpen=1)
-    assert (np.hypot(*(plain[0] - W @ plain[1]).T) <= W @ plain[2] + 1e-12).all()
-
-
-def test_the_map_is_the_same_again_but_for_another_seed():
+def test_documents_are_nearest_to_the_island_of_their_topic():
     tree = grown(6)
     X = documents(tree)
-    a, b, c = (plot_map(tree, X, random_state=seed).collections[0].get_offsets() for seed in (0, 0, 1))
-    assert_array_equal(a, b)
-    assert not np.allclose(a, c)
+    hard, spots = tree.predict(X), plot_map(tree, X).collections[0].get_offsets()
+    assert_array_equal(spots, plot_map(tree, X).collections[0].get_offsets())
+    middle = np.array([spots[hard == k].mean(0) for k in range(6)])
+    radius = np.sqrt(np.bincount(hard, minlength=6)/len(hard))
+    assert_array_equal((np.hypot(*(spots[:,None] - middle).transpose(2, 0, 1)) - radius).argmin(1), hard)
 
 
-def test_topics_that_share_documents_are_neighbors():
+def test_topics_that_share_documents_are_near():
     W = np.zeros((60, 6))
-    for i, pair in enumerate([(0, 3), (3, 1), (1, 5), (5, 2), (2, 4)]): W[10*i:10*i+10,list(pair)] = 1
-    order = list(plots._around(W))
-    assert order in ([0, 3, 1, 5, 2, 4], [4, 2, 5, 1, 3, 0])
+    for i, pair in enumerate([(0, 3), (0, 3), (1, 5), (1, 5), (2, 4), (2, 4), (3, 1)]): W[8*i:8*i+8,list(pair)] = 1
+    near, groups = plots._joined(W)
+    assert_array_equal(near, near.T)
+    assert (np.diag(near) == 0).all() and all(near[i,j] > near[i,[k for k in range(6) if k not in (i, j)]].max() for i, j in ((0, 3), (1, 5), (2, 4)))
+    assert near[0,1] > near[0,2] and len(np.unique(groups)) == 5
 
 
 def test_colors_of_the_map():
@@ -337,16 +363,6 @@ def test_more_room_never_means_fewer_letters():
         found.append(len(text.get_text().replace("…", "")))
         text.remove()
     assert found[0] == 0 and found[-1] == len("several words of many letters (12)") and (np.diff(found) >= -2).all()
-
-
-def test_spaced_keeps_order_and_distance():
-    rng = np.random.default_rng(0)
-    for m in (0, 1, 2, 30):
-        y = rng.normal(size=m)
-        out, step = spaced(y, -1, 1, .2)
-        assert_array_equal(np.argsort(out, kind="stable"), np.argsort(y, kind="stable"))
-        if m: assert out.min() >= -1 + step/2 - 1e-9 and out.max() <= 1 - step/2 + 1e-9 and (np.diff(np.sort(out)) >= step - 1e-9).all()
-    assert_allclose(spaced(np.array([.5, -.5]), -1, 1, .2)[0], [.5, -.5])
 
 
 def test_squarify_fills_the_rectangle():
@@ -437,7 +453,8 @@ def test_mistakes_with_topics_documents_and_nodes():
                         (lambda: plot_map(H, n=2), "n must be left out"), (lambda: plot_map(-H), "tree_or_W must be a Tree"),
                         (lambda: plot_map("x"), "tree_or_W must be"), (lambda: plot_map(H*np.nan), "tree_or_W must be"),
                         (lambda: plot_map(tree, X, names=["a"]), "names must have one entry for each of the 5"),
-                        (lambda: plot_map(tree, X, sharpen=0), "sharpen must be"), (lambda: plot_map(tree, X, random_state="x"), "random_state"),
+                        (lambda: plot_outline(tree, levels=()), "levels must be"), (lambda: plot_outline(tree, levels=(0, 3)), "levels must be"),
+                        (lambda: plot(tree, n=3, levels=(2, 3)), "n and levels"),
                         (lambda: plot_map(np.zeros((3, 2))), "no document"),
                         (lambda: plot_topics(H, tree.vocab[:3]), "vocab must have one entry for each of the 80"),
                         (lambda: plot_topics(H[0]), "H must be"), (lambda: plot_topics(tree), "H must be"), (lambda: plot_topics(H, names=["a"]), "names must"),
@@ -448,6 +465,7 @@ def test_mistakes_with_topics_documents_and_nodes():
     assert not plt.get_fignums()
 
 
+@pytest.mark.slow
 def test_importing_it_does_not_import_pyplot():
     code = "import sys, nmf2.plots; print('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.regroup import joins, regroup
+from nmf2.regroup import joined, joins, regroup
 from nmf2.tree import Tree
 from nmf2.weighting import count_pipeline
 
@@ -39,6 +39,15 @@ def test_joins_of_one_and_of_copies():
     assert joins(np.array([[4.]])) == []
     made = joins(np.ones((4, 4)))                                          # all alike: nothing is lost, the first come first
     assert [join[:2] for join in made] == [(0, 1), (0, 2), (0, 3)] and all(join.cost == 0 for join in made)
+
+
+def test_joined_clusters_are_cuts_of_the_tree():
+    X, labels = some_documents(k=8)
+    sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(8)])
+    tree, made = regroup(X, labels), joins(sums @ sums.T)
+    for k in range(1, 9):
+        found = joined(labels, made, k)
+        assert set(found.tolist()) == set(range(k)) and len(set(zip(found, tree.labels(k)))) == k
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -102,6 +111,7 @@ def test_bad_labels(labels, message):
 def test_new_documents_are_compared_with_all_clusters(planted):
     _, X, flat = planted
     tree = regroup(X, flat.labels_)
+    X = X[::9]                                     # the slow twin tries 512 sets of topics for each document
     W = np.array([naive.nnls(tree.leaf_topics.astype(float), x) for x in X.toarray().astype(float)])
     assert_array_equal(tree.predict(X), W.argmax(1))
     shares = W*tree.leaf_topics.sum(0)

@@ -10,9 +10,10 @@ from sklearn.base import clone
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
 from nmf2 import Corpus, TopicTree
-from nmf2.bisection import criterion_of, unit_rows
+from nmf2.bisection import criterion_of, repeated_bisection, unit_rows
 from nmf2.data import planted_tree
-from nmf2.topictree import best_start, clusterings, fitted_topics, sums_of
+from nmf2.nnls import heaviest, memberships
+from nmf2.topictree import best_start, pieces, settled_topics, sums_of
 from nmf2.weighting import count_pipeline
 
 
@@ -80,11 +81,12 @@ def test_any_order_of_documents_and_words(corpus, model):
 
 def test_the_best_start_is_kept(corpus):
     X = count_pipeline().fit_transform(corpus.X)
-    best = best_start(X, 9)
-    assert set(best.criteria) == {"bisection", "mndcg", "error"} and best.criteria[best.start] == max(best.criteria.values())
-    assert_allclose(criterion_of(unit_rows(X), best.labels), best.criteria[best.start], rtol=1e-9)
-    for start, labels in clusterings(X, 9):
-        assert best.criteria[start] >= criterion_of(unit_rows(X), labels) - 1e-6, start                  # moves only gain
+    best = best_start(X, 20, n_init=4)
+    assert len(best.criteria) == 4 and len(set(best.criteria)) > 1
+    assert_allclose(criterion_of(unit_rows(X), best.labels), max(best.criteria), rtol=1e-6)
+    assert best.criteria[:1] == best_start(X, 20).criteria                                 # more starts begin with the same
+    still = best_start(X, 20, n_init=4, moves_max_iter=0)
+    assert all(a <= b for a, b in zip(still.criteria, best.criteria))                      # moves only gain
 
 
 def test_topics_are_sums():
@@ -92,9 +94,44 @@ def test_topics_are_sums():
     assert_allclose(sums_of(X, np.array([0, 0, 1])), np.array([[.6, 1.8, 0], [0, 0, np.sqrt(3.6)]]).T/np.sqrt(3.6))
 
 
+@pytest.mark.parametrize("k, n_docs", [(1, 450), (9, 450), (40, 100), (7, 8), (8, 8)])
+def test_pieces_are_joined_to_as_many_as_wanted(corpus, k, n_docs):
+    docs = unit_rows(count_pipeline().fit_transform(corpus.X))[:n_docs]
+    labels = pieces(docs, k)
+    assert set(labels.tolist()) == set(range(k))
+    assert_array_equal(labels, pieces(docs, k))
+
+
+def test_pieces_of_copies():
+    """Of two different documents no more than two pieces can be made."""
+    docs = unit_rows(sp.csr_array(np.repeat([[3., 4., 0.], [0., 1., 1.]], [5, 7], axis=0)))
+    assert groups(pieces(docs, 4)) == {frozenset(range(5)), frozenset(range(5, 12))}
+
+
+def test_pieces_lose_less_than_cuts():
+    """Sizes as 1, 1/2, 1/3, ...: cuts in two tear the large topics, and joins mend them."""
+    corpus = planted_tree((4, 5), n_docs=1500, overlap=.6, noise=.2, skew=1, random_state=0)
+    docs = unit_rows(count_pipeline().fit_transform(corpus.X))
+    by_pieces = [criterion_of(docs, pieces(docs, 20, seed)) for seed in range(4)]
+    by_cuts = [criterion_of(docs, repeated_bisection(docs, 20, seed=seed).labels) for seed in range(4)]
+    assert np.mean(by_pieces) > np.mean(by_cuts)
+
+
+def test_settled_topics():
+    """When labels stay, each topic is the sum of the documents that have most of it."""
+    corpus = planted_tree((5,), n_docs=500, n_words=200, length=20, overlap=.7, random_state=1)
+    X = count_pipeline().fit_transform(corpus.X)
+    filled = X[np.flatnonzero(np.asarray(X.sum(1)).ravel() > 0)]
+    found = settled_topics(filled, best_start(filled, 5).labels, 50)
+    assert_allclose(found.Ht, sums_of(filled, found.labels), atol=1e-12)
+    assert_array_equal(heaviest(memberships(filled, found.Ht)), found.labels)
+    again = settled_topics(filled, found.labels)
+    assert_array_equal(again.labels, found.labels)
+
+
 def test_a_topic_without_documents_is_dropped():
     X = sp.csr_array(np.array([[1., 0., 0.], [1., .1, 0.], [0., 0., 1.], [1., .05, 0.]]))
-    found = fitted_topics(X, np.array([0, 0, 1, 2]))
+    found = settled_topics(X, np.array([0, 0, 1, 2]))
     assert set(found.labels) == set(range(found.Ht.shape[1]))
     with pytest.warns(UserWarning, match="n_topics=4 can't be had"):
         few = TopicTree(4, min_df=1, max_df=1.).fit(np.array([[5., 0], [5, 0], [0, 3], [0, 3]]), vocab=["a", "b"])
@@ -134,8 +171,8 @@ def test_documents_that_have_none_of_the_topics():
 
 
 @pytest.mark.parametrize("options, message", [(dict(n_topics=0), "n_topics must be a whole number of at least 1"), (dict(n_topics=900), "at most 450"),
-                                              (dict(init="mndcg"), "init must be a tuple"), (dict(init=()), "init must be a tuple"),
-                                              (dict(init=("svd",)), "init must be one of"), (dict(moves_max_iter=-1), "moves_max_iter"),
+                                              (dict(n_init=0), "n_init must be a whole number of at least 1"), (dict(n_init="two"), "n_init"),
+                                              (dict(moves_max_iter=-1), "moves_max_iter"),
                                               (dict(random_state=-1), "random_state"), (dict(tau=-1), "tau")])
 def test_bad_parameters(corpus, options, message):
     with pytest.raises(ValueError, match=message): TopicTree(**options).fit(corpus.X, vocab=corpus.vocab)

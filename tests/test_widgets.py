@@ -169,6 +169,17 @@ def test_without_a_kernel_it_is_a_tree_to_unfold(explorer):
     assert "<details" in data["text/html"] and "application/vnd.jupyter.widget-view+json" in data and "6 leaves" in data["text/plain"]
 
 
+def test_the_map_and_documents_on_it(explorer, planted):
+    corpus, tree = planted[0], explorer.reader.tree
+    seen = ask(explorer, "map")["answer"]
+    assert seen["names"] == [corpus.ids[i] for i in seen["rows"]] and len(seen["rows"]) == (tree.labels() >= 0).sum()
+    found = ask(explorer, "documents", [5, 2])["answer"]
+    assert [i for i, _ in found] == [5, 2] and [about["way"] for _, about in found] == [tree.path(i)[-1].id for i in (5, 2)]
+    assert all(about["id"] == corpus.ids[i] and about["text"] for i, about in found)
+    words = ask(explorer, "words")["answer"]
+    assert len(words["keys"]) == len(seen["rows"]) and {words["words"][j] for j in words["keys"][0]} <= set(corpus.texts[seen["rows"][0]].split())
+
+
 def test_everything_that_is_asked_has_an_answer():
     from nmf2.page import SCRIPT
     from nmf2.widgets import KERNEL

@@ -76,6 +76,7 @@ function explore(place, host) {
   function choose(id, {document, focus = true, reach = false, open = false} = {}) {
     if (reach) reachFor(id)
     while (!view().has(id)) id = parent(id)
+    picked = []
     const hidden = !shown(id)
     for (const other of view().above(id)) state.unfolded.add(other)
     if (hidden) {
@@ -85,6 +86,7 @@ function explore(place, host) {
     state.selected = id
     host.keep('selected')
     markChosen(focus)
+    map?.mark(id, document?.[0])
     seeChosen()
     drawNode({document})
     if (open) openPane()
@@ -273,7 +275,7 @@ function explore(place, host) {
 
   function bars(pairs, kind, note = () => '', most = largest(pairs)) {
     const one = ([word, weight]) => [
-      make('span', {class: 'word', title: word}, word),
+      make('span', {class: 'word', title: word.textContent || word}, word),
       make('i', {style: bar(weight / most)}),
       make('span', {class: 'soft'}, note(weight)),
     ]
@@ -424,12 +426,92 @@ function explore(place, host) {
       if (id === state.selected) tell(id, sorry(error))
       return
     }
-    if (id !== state.selected) return
+    if (id !== state.selected || picked.length) return
     const node = seen.get(id)
     const wanted = document && doc(document[1], document[0], 'found', document[2])
     tell(id, wanted, wordsOf(node), documentsOf(node), labelsOf(node), columnsOf(node))
     if (wanted) wanted.open = true
     if (!many) pane.scrollTop = 0
+  }
+
+  // ---- The map, asked for when somebody wants to see it, and documents that were chosen on it together
+
+  const sea = make('div', {class: 'map', role: 'region', 'aria-label': 'map'})
+  let map // as drawMap gives it
+  let picked = [] // dots
+
+  async function openMap() {
+    if (map) return
+    fill(sea, make('p', {class: 'soft'}, 'Drawing the map …'))
+    const about = await asked('map')
+    if (about instanceof Node) return fill(sea, about)
+    const hue = (id, group) => hues.get(top1(outline, outlineOf(id))) ?? (215 + group * 57) % 360
+    map = drawMap(about, {
+      hueOf: hue,
+      told,
+      choose: (id, dot, open) => clickMap(about, id, dot, open),
+      pick: dots => pick(about, dots),
+    })
+    fill(sea, map.element, make('p', {class: 'soft'}, legend(about)))
+    map.mark(state.selected)
+  }
+
+  const legend = about => {
+    const some =
+      about.rows.length < tree.n_docs ? `${number(about.rows.length)} of ${number(tree.n_docs)} documents. ` : ''
+    return `${some}Each dot is a document: in the middle those most about their topic. Draw a line around some to see what they are about.`
+  }
+
+  async function clickMap(about, id, dot, open = isNarrow() && dot !== undefined) {
+    const row = about.rows[dot]
+    const found = dot < 0 ? null : await asked('documents', [row])
+    const document = found && !(found instanceof Node) ? [row, found[0][1]] : undefined
+    choose(id, {document, focus: false, reach: true, open})
+  }
+
+  function pick(about, dots) {
+    picked = dots
+    map.markPicked(dots)
+    if (dots.length) drawPicked(about)
+    else choose(state.selected, {focus: false})
+  }
+
+  async function drawPicked(about, many = 15) {
+    const dots = picked
+    if (!about.keys) fill(body, make('p', {class: 'soft'}, 'Reading the documents on the map …'))
+    if (!about.keys) Object.assign(about, await asked('words'))
+    const first = map.fromTheMiddle(dots).slice(0, many)
+    const found = await asked(
+      'documents',
+      first.map(dot => about.rows[dot]),
+    )
+    if (dots !== picked || naming) return
+    drawn = undefined
+    const words = about.keys ? tellingWords(about, dots) : []
+    const pattern = words.length ? patternOfWords(words.map(word => word[0])) : null
+    const one = ([i, told]) => doc(told, i, notes([title(told.way)], sure(told.sure)), pattern)
+    const more = make('button', {onclick: () => drawPicked(about, 4 * many)}, 'more documents')
+    fill(
+      body,
+      make('h2', {}, `${number(dots.length)} ${dots.length === 1 ? 'document' : 'documents'} chosen`),
+      ' ',
+      make('button', {class: 'rename', onclick: () => pick(about, [])}, 'clear'),
+      words.length > 0 && [make('h3', {}, 'Words that tell them from the others'), bars(words, '', number)],
+      make('h3', {}, 'Their topics'),
+      bars(topicsOf(about, dots), 'wide', number, dots.length),
+      make('h3', {}, 'Documents'),
+      found instanceof Node ? found : found.map(one),
+      dots.length > many && make('p', {}, more),
+    )
+    if (isNarrow()) openPane()
+    pane.scrollTop = 0
+  }
+
+  function topicsOf(about, dots) {
+    const counts = new Map()
+    for (const dot of dots) counts.set(about.island[dot], (counts.get(about.island[dot]) || 0) + 1)
+    const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 12)
+    return most.map(([island, count]) => [jump(about.islands[island][0]), count])
   }
 
   // ---- Renaming: Enter keeps the name, and so does going elsewhere; Escape changes nothing
@@ -454,6 +536,7 @@ function explore(place, host) {
         asked('rename', id, name)
         fill(rowOf(id).querySelector('.words'), heading(nodes.get(id))) // no other row: somebody may be clicking there
         overview?.name()
+        map?.name()
       }
       fill(head, title(id))
       field.replaceWith(head)
@@ -550,10 +633,12 @@ function explore(place, host) {
 
   // ---- Tools: the view, the number of leaves, folding all, files to save
 
+  let mapped = false // is the map shown in place of the tree?
   const views = [
-    ['Outline', true],
+    ...(tree.levels.length > 0 ? [['Outline', true]] : []),
     ['All splits', false],
-  ].map(([name, outlined]) => [make('button', {onclick: () => turnTo(outlined)}, name), outlined])
+    ...(tree.splits.length > 0 ? [['Map', 'map']] : []),
+  ].map(([name, what]) => [make('button', {onclick: () => turnTo(what)}, name), what])
 
   const leaves = make('output', {})
   const most = tree.splits.length + 1
@@ -567,8 +652,10 @@ function explore(place, host) {
     drawTree()
   }
 
-  function turnTo(outlined) {
-    setView(outlined)
+  function turnTo(what) {
+    mapped = what === 'map'
+    setView(mapped ? state.outline : what)
+    if (mapped) openMap()
     choose(state.selected, {focus: false})
   }
 
@@ -589,14 +676,18 @@ function explore(place, host) {
   function drawTools() {
     leaves.value = state.leaves
     slider.value = state.leaves
-    cutter.hidden = state.outline
-    for (const [button, outlined] of views) button.setAttribute('aria-pressed', state.outline === outlined)
+    cutter.hidden = state.outline || mapped
+    for (const button of folders) button.hidden = mapped
+    const shown = mapped ? 'map' : state.outline
+    for (const [button, what] of views) button.setAttribute('aria-pressed', shown === what)
     place.classList.toggle('outlined', state.outline)
+    place.classList.toggle('mapped', mapped)
   }
 
   function drawAll() {
     drawTools()
     overview?.name()
+    map?.name()
     drawTree()
     const id = state.selected
     if (shown(id)) drawNode()
@@ -651,25 +742,29 @@ function explore(place, host) {
   // ---- Drawn for the first time
 
   const button = (name, act) => make('button', {onclick: act}, name)
+  const folders = [button('unfold all', () => unfold(true)), button('fold all', () => unfold(false))]
   const tools = [
     query,
-    tree.levels.length > 0 &&
+    views.length > 1 &&
       make(
         'div',
         {class: 'pair', role: 'group', 'aria-label': 'view'},
         views.map(view => view[0]),
       ),
     cutter,
-    button('unfold all', () => unfold(true)),
-    button('fold all', () => unfold(false)),
+    folders,
     saver,
   ]
   fill(
     place,
     make('div', {class: 'bar-of-tools'}, tools),
     found,
-    make('div', {class: overview ? 'panes pictured' : 'panes'}, overview?.picture, rows, pane),
+    make('div', {class: overview ? 'panes pictured' : 'panes'}, overview?.picture, rows, sea, pane),
   )
   drawAll()
-  return {redraw: drawAll, leave: () => removeEventListener('keydown', hear, true)}
+  const end = () => {
+    removeEventListener('keydown', hear, true)
+    map?.leave()
+  }
+  return {redraw: drawAll, leave: end}
 }

@@ -1,4 +1,5 @@
-// The host of the explorer on a page: all answers are in the page, as JSON in the element `contents`.
+// The host of the explorer on a page: all answers are in the page, as JSON in the element `contents`. What is needed
+// for the map and the search alone is in `map`, and read when somebody wants one of them.
 
 // As `_around` in nmf2.page: what stands before and after the first hit
 function around(text, pattern, length = 200) {
@@ -10,13 +11,26 @@ function around(text, pattern, length = 200) {
   return `${start > 0 ? '… ' : ''}${piece}${start + length < text.length ? ' …' : ''}`
 }
 
-function pageHost(all) {
+const inPage = id => JSON.parse(document.getElementById(id).textContent)
+
+function pageHost(all, readMap = () => inPage('map')) {
   const {words, ids, ways, sure} = all.index
   const lower = ids.map(id => id.toLowerCase())
   const known = Object.keys(words).map(word => [word.toLowerCase(), word])
   const kinds = ['typical', 'borderline', 'dropped']
   const begin = text => (text.length > 300 ? `${text.slice(0, 300).replace(/\s+\S*$/, '')} …` : text)
-  const about = i => all.documents[i] || {id: short(ids[i], 100), labels: [], text: ''}
+  let read // the map, when it has been read
+  let begins
+  function map() {
+    read ||= readMap()
+    begins ||= new Map(read.rows.map((i, k) => [i, read.begins[k]]))
+    return read
+  }
+  function beginning(i) {
+    map()
+    return begins.get(i) || ''
+  }
+  const about = i => all.documents[i] || {id: short(ids[i], 100), labels: [], text: beginning(i)}
 
   const placed = i => ({...about(i), way: all.tree.nodes[ways[i]].id, sure: sure[i] / 100})
 
@@ -72,7 +86,10 @@ function pageHost(all) {
       const documents = rows.map(i => [i, {...about(i), text: begin(about(i).text)}])
       return {...node, documents: Object.fromEntries(documents)}
     },
-    text: i => about(i).text,
+    text: i => all.documents[i]?.text || '',
+    map: () => ({...map(), names: map().rows.map(i => short(ids[i], 100))}),
+    words: () => map(),
+    documents: rows => rows.map(i => [i, placed(i)]),
     rename: () => {
       unsaved = true
     },
@@ -98,4 +115,4 @@ function pageHost(all) {
   }
 }
 
-explore(document.getElementById('nmf2'), pageHost(JSON.parse(document.getElementById('contents').textContent)))
+explore(document.getElementById('nmf2'), pageHost(inPage('contents')))

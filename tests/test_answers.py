@@ -1,0 +1,190 @@
+"""What a fitted tree says of new documents"""
+import json
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from make_saved import SUBJECTS, some_texts
+from nmf2 import Corpus, TopicTree
+from nmf2.answers import cosines, count_new, expected_of, focus_of, holm, share_p, without_itself
+from nmf2.data import planted_tree
+
+pytestmark = pytest.mark.filterwarnings("ignore::nmf2.weighting.EmptyDocumentsWarning")
+
+
+@pytest.fixture(scope="module")
+def corpus(): return planted_tree((3, 3), n_docs=1200, overlap=.3, noise=.2, random_state=2)
+
+@pytest.fixture(scope="module")
+def model(corpus): return TopicTree(9).fit(corpus[::2])
+
+@pytest.fixture(scope="module")
+def by_texts(): return TopicTree(4, max_df=.6).fit(some_texts(200))
+
+
+# ---- focus, and each document taken as if the fit had not seen it
+
+def test_focus():
+    assert_allclose(focus_of(np.array([[1., 1, 1], [3, 0, 0], [2, 1, 0], [0, 0, 0]])), [1, 3, 2, 0])
+    assert_array_equal(focus_of(np.ones((2, 1))), 1)
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_without_itself_is_the_sum_of_the_others(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 12)).astype(dtype)*(rng.random((40, 12)) < .5)
+    X[7] = 0
+    X[10:13] = X[13]                                                 # copies
+    labels = rng.integers(0, 4, 40)
+    labels[7], labels[20] = -1, 4                                    # one without a topic, one alone in its topic
+    unit = X.astype(float)/np.where(X.any(1), np.linalg.norm(X.astype(float), axis=1), 1)[:,None]
+    def topic(rows): return unit[rows].sum(0)/(np.linalg.norm(unit[rows].sum(0)) or 1)
+    every = np.stack([topic(np.flatnonzero(labels == k)) for k in range(5)], 1)
+    C = cosines(sp.csr_array(X), every)
+    assert_allclose(C, unit @ every, atol=1e-6)
+    found = without_itself(C, labels)
+    for i in range(40):
+        for k in range(5):
+            rows = np.flatnonzero((labels == k) & (np.arange(40) != i)) if labels[i] == k else np.flatnonzero(labels == k)
+            assert found[i,k] == pytest.approx(unit[i] @ topic(rows), abs=2e-3 if dtype == np.float32 else 1e-9)
+    assert_array_equal(C, cosines(sp.csr_array(X), every))          # and its input is as it was
+
+
+def test_new_documents_come_to_what_was_expected(corpus, model):
+    new = corpus[1::2]
+    table = model.answers(new, plain=True)
+    assert np.mean([row["rejected"] for row in table]) < .035        # .01 expected; 600 documents: three standard errors above
+    typical = np.array([row["typical"] for row in table])
+    assert abs(typical.mean() - .5) < .06 and np.mean(typical < .2) == pytest.approx(.2, abs=.06)
+    assert model.expected_.sizes.sum() <= 600 and np.abs(model.expected_.sizes - [leaf.size for leaf in model.tree_.leaves()]).max() < 30
+    again = expected_of(model.pipeline_.transform(corpus[::2].X), model.tree_, model.pipeline_["trim"])
+    for a, b in zip(again, model.expected_): assert_array_equal(a, b)
+
+
+def test_documents_like_none_are_rejected(model, corpus):
+    rng = np.random.default_rng(0)
+    alike_to_all = sp.csr_array(rng.poisson(.15, (200, corpus.X.shape[1])))      # words of all topics at random
+    assert (model.predict(alike_to_all, reject=True) < 0).mean() > .8
+    assert (model.predict(alike_to_all) >= 0).all()
+    share = [(model.predict(alike_to_all, reject=level) < 0).mean() for level in (0, .01, .1, 1)]
+    assert share == sorted(share) and share[0] == 0
+    for wrong in (-.1, 1.1, "yes", None):
+        with pytest.raises(ValueError, match="reject must be"): model.predict(alike_to_all, reject=wrong)
+
+
+# ---- answers
+
+@pytest.mark.parametrize("n", [None, 1, 3])
+def test_answers_agree_with_predict_and_transform(model, corpus, n):
+    new = corpus[1::6]
+    shares, labels = model.transform(new, n), model.predict(new, n)
+    leaves = model.tree_.leaves(n)
+    for row, k, part, way in zip(model.answers(new, n, plain=True), labels, shares, model.path(new, n)):
+        assert row["topic"] == k and row["title"] == model.tree_.title(leaves[k]) and row["path"][-1] == f"root/{leaves[k].id}".rstrip("/")
+        assert row["share"] == pytest.approx(part[k], abs=1e-5)
+        assert row["confidence"] == pytest.approx(part[k] - max([0, *np.delete(part, k)]), abs=1e-5)
+        assert [node.id for node, _ in way] == [leaves[k].id[:i] for i in range(len(leaves[k].id) + 1)]
+        assert [share for _, share in way] == pytest.approx(row["shares"])
+        assert row["shares"][0] == pytest.approx(1) and row["shares"] == sorted(row["shares"], reverse=True)
+        assert row["shares"][-1] == pytest.approx(row["share"], abs=1e-5)
+
+
+def test_shares_on_the_way_are_those_of_cuts(model, corpus):
+    new = corpus[1::30]
+    for i, way in enumerate(model.path(new)):
+        for node, share in way:
+            n = next((n for n in range(1, 10) if node.id in [leaf.id for leaf in model.tree_.leaves(n)]), None)
+            assert share == pytest.approx(model.transform(new, n)[i,[leaf.id for leaf in model.tree_.leaves(n)].index(node.id)], abs=1e-5)
+
+
+def test_a_table(by_texts):
+    pandas = pytest.importorskip("pandas")
+    new = ["ball goal umpire", "nothing known at all", "", "oven flour umpire strange"]
+    table = by_texts.answers(new)
+    assert isinstance(table, pandas.DataFrame) and list(table.row) == [0, 1, 2, 3]
+    assert list(table.rejected) == [False, True, True, False] and list(table.topic[1:3]) == [-1, -1] and list(table.title[1:3]) == ["", ""]
+    assert_allclose(table.known, [1, 0, 0, .75])
+    assert list(table.path[1]) == [] and table.share[1] == table.confidence[1] == table.typical[1] == 0
+    rows = by_texts.answers(new, plain=True)
+    assert json.loads(json.dumps(rows)) == rows and set(rows[0]) == set(table.columns)
+    assert by_texts.path("nothing known at all") == [] and by_texts.path(new)[0] == by_texts.path(new[0])
+    assert by_texts.path(new[0])[0][0].id == "" and by_texts.tree_.title(by_texts.path(new[0])[-1][0])
+
+
+def test_words_are_counted_once_and_the_same(by_texts):
+    new = some_texts(40, 9) + ["strange words and strange", "ball Ball BALL"]
+    counted = count_new(by_texts, new)
+    expected = by_texts.pipeline_["count"].transform(new)
+    assert (sp.csr_array(counted.counts) != expected).nnz == 0
+    assert counted.strange == [("strange", 1), ("words", 1)]
+    assert_allclose(counted.known[-2:], [0, 1])
+
+
+def test_words_of_counts(corpus, model):
+    words = list(corpus.vocab)
+    other = Corpus(X=sp.hstack([corpus.X[:50,:200], sp.csr_array(np.ones((50, 1)))]), vocab=[*words[:200], "strange"])
+    counted = count_new(model, other)
+    assert counted.strange[0] == ("strange", 50) and (counted.known < 1).all()
+    plain = count_new(model, corpus.X[:50])
+    assert plain.known.min() > .9 and plain.counts.shape[1] == corpus.X.shape[1]
+    bare = TopicTree(9).fit(corpus.X[:300])
+    assert len(bare.answers(corpus.X[300:310], plain=True)) == 10
+
+
+def test_a_loaded_model_answers_the_same(by_texts, tmp_path):
+    by_texts.save(tmp_path/"m")
+    again = TopicTree.load(tmp_path/"m")
+    new = some_texts(60, 4) + ["strange words", ""]
+    assert again.answers(new, plain=True) == by_texts.answers(new, plain=True)
+    assert str(again.drift(new)) == str(by_texts.drift(new))
+
+
+# ---- drift
+
+def test_holm_and_fisher():
+    assert_allclose(holm(np.array([.01, .04, .03, .005])), [.03, .06, .06, .02])
+    assert share_p(1, 10, 9, 10) == pytest.approx(.0011, abs=1e-4) and share_p(5, 10, 50, 100) == 1
+
+
+def test_false_alarms_are_rare(corpus, model):
+    "Forty samples of the same: any topic that changed, in about 5 % of them at most"
+    new, rng = corpus[1::2], np.random.default_rng(0)
+    alarms = [bool(model.drift(new[rng.choice(600, 200, replace=False)]).changed()) for _ in range(40)]
+    assert sum(alarms) <= 5
+
+
+def test_a_topic_that_grows_is_seen(model, corpus):
+    new = corpus[1::2]
+    leaf = model.predict(new)
+    more = np.concatenate([np.flatnonzero(leaf == 4), np.flatnonzero(leaf != 4)[:150]])
+    drift = model.drift(new[more])
+    assert drift.topics[0].node == f"root/{model.tree_.leaves()[4].id}" and drift.topics[0].share > drift.topics[0].expected
+    assert drift.topics[0].p < .01 and "grows" in str(drift)
+    assert sum(change.share for change in drift.topics) == pytest.approx(1) == sum(change.expected for change in drift.topics)
+
+
+def test_new_words_are_seen(by_texts):
+    drift = by_texts.drift([text + " penalty" for text in some_texts(50, 3)] + ["nothing"])
+    assert drift.words[0] == ("penalty", 50) and drift.unknown > .1 > drift.expected and drift.topicless == 1 and drift.n_docs == 51
+    assert "penalty (50)" in str(drift)
+    quiet = by_texts.drift(some_texts(50, 3))
+    assert quiet.words == [] and quiet.unknown == 0 and "expected" in str(quiet)
+    assert len(by_texts.drift(["penalty kick"]*3 + some_texts(5), n_words=1).words) == 1
+
+
+@pytest.mark.parametrize("ask", ["predict", "answers", "path", "drift"])
+def test_bad_documents(by_texts, ask):
+    with pytest.raises(ValueError, match="documents must be texts"): getattr(by_texts, ask)(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="n must be at most 4"): getattr(by_texts, ask)(some_texts(3), n=9)
+    if ask in ("predict", "answers", "drift"):
+        with pytest.raises(ValueError, match="reject must be"): getattr(by_texts, ask)(some_texts(3), reject=7)
+
+
+def test_one_topic_and_a_tokenizer():
+    one = TopicTree(1, max_df=1.).fit(some_texts(30))
+    assert [row["rejected"] for row in one.answers(["ball goal", "unknown"], plain=True)] == [False, True]
+    cut = TopicTree(4, tokenizer=str.split, max_df=.6).fit(some_texts(80))
+    assert cut.answers(some_texts(2, 1), plain=True)[0]["known"] == 1
+    assert set(SUBJECTS[0]) & set(cut.tree_.top_terms(cut.path("ball goal league")[-1][0]))

@@ -1,0 +1,319 @@
+"""A fitted TopicTree, changed by hand: whatever the steps, the tree is sound, the rest stays, and undo restores the bits"""
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from make_saved import some_texts
+from nmf2 import Corpus, TopicTree
+from nmf2.data import planted_tree
+from nmf2.editing import STEPS, closed_up, matrix_of
+from nmf2.treefile import check_tree
+
+
+@pytest.fixture(scope="module")
+def corpus(): return planted_tree((3, 2), n_docs=240, overlap=.3, noise=.2, random_state=1)
+
+@pytest.fixture(scope="module")
+def new(): return planted_tree((3, 2), n_docs=150, overlap=.3, noise=.2, random_state=1, length=30)
+
+def fitted(docs, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return TopicTree(**dict(n_topics=6) | options).fit(docs)
+
+def bits(model):
+    "All that a model knows, as bytes; only what two models share may be left out"
+    tree = model.tree_
+    arrays = [model.labels_, model.components_, tree.leaf_topics, tree.root_topic, model.expected_.focus, model.expected_.sizes, model.edits_.moved,
+              model.documents_.wordless, model.documents_.topicless, *(() if tree.ways is None else tree.ways)]
+    for node in tree: arrays += [node.docs, node.outliers, np.array(node.score), *(() if node.split is None else node.split)]
+    told = [tree.to_json(), model.history, list(model.vocab_), model.edits_.kept, model.edits_.dropped, model.documents_.words, tree.names]
+    return json.dumps(told).encode() + b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
+
+def excused(model, predicted):
+    "Documents of which labels may differ from what is predicted: moved by hand, in kept nodes, or not let into one"
+    ids = [leaf.id for leaf in model.tree_.leaves()]
+    kept = np.array([id.startswith(model.edits_.kept) for id in ids] + [False])
+    rows = kept[model.labels_] | kept[predicted]
+    rows[model.edits_.moved] = True
+    return rows
+
+def assert_sound(model, docs):
+    tree, n = model.tree_, model.tree_.n_leaves
+    check_tree(tree)
+    assert_array_equal(model.labels_, tree.labels())
+    assert np.bincount(model.labels_ + 1, minlength=n + 1)[1:].tolist() == [leaf.size for leaf in tree.leaves()]
+    assert len(tree[""].docs) + len(tree[""].outliers) == tree.n_docs == len(model.labels_)
+    assert model.n_topics_ == n and model.components_.shape == (n, len(model.vocab_)) and len(tree.vocab) == tree.n_terms == len(model.vocab_)
+    assert_allclose(np.linalg.norm(model.components_.astype(float), axis=1), 1, rtol=1e-4)
+    assert set(tree.headings) == {node.id for node in tree if node.id} and tree.levels[-1] == n
+    assert not set(model.edits_.dropped).intersection(model.vocab_, *tree.headings.values())
+    assert len(model.expected_.sizes) == n and 0 <= model.expected_.sizes.min() and model.expected_.sizes.sum() <= tree.n_docs
+    without = np.union1d(model.documents_.wordless, model.documents_.topicless)
+    assert_array_equal(without, np.flatnonzero(model.labels_ < 0))
+    X = matrix_of(model, docs)
+    predicted = tree.predict(X)
+    off = predicted != model.labels_
+    assert not (off & ~excused(model, predicted)).any()
+    for cut in {(n + 1)//2, n}:
+        shares = tree.transform(X, cut)
+        assert shares.shape == (tree.n_docs, cut) and shares.min() >= 0
+        assert_allclose(shares.sum(1), 1, rtol=1e-4)
+    assert model.outline()
+
+def assert_told(old, tree, changed, renamed=False):
+    "What a step says of itself is what happened, by looking at both trees"
+    stay = {node.id: changed.renamed.get(node.id, node.id) for node in old if node.id not in changed.gone}
+    assert len(set(stay.values())) == len(stay) and set(changed.renamed) <= set(stay)
+    assert {node.id for node in tree} == set(stay.values()) | set(changed.new) and not set(stay.values()) & set(changed.new)
+    for a, b in stay.items():
+        assert (b in changed.changed) == (not np.array_equal(old[a].docs, tree[b].docs))
+        if a in old.names and not renamed: assert tree.names[b] == old.names[a]
+
+
+# ---- random steps
+
+def leaf(model, i): return model.tree_.leaves()[i % model.n_topics_].id
+
+def node(model, i): return list(model.tree_)[i % len(model.tree_.nodes)].id
+
+def made(model, name, i, j):
+    "The arguments of a step, from two numbers"
+    if name in ("split",): return dict(node=leaf(model, i))
+    if name in ("join", "keep"): return dict(node=node(model, i))
+    if name == "rename": return dict(node=node(model, i), name=["a name", "größer", ""][j % 3])
+    if name == "merge": return dict(a=node(model, i), b=node(model, j))
+    if name == "move": return dict(docs=sorted({(i + 7*k) % model.tree_.n_docs for k in range(1 + j % 4)}), node=leaf(model, j))
+    if name == "drop_words": return dict(words=model.tree_.top_terms(leaf(model, i), n=1 + j % 3))
+    return {}
+
+NAMES = (*STEPS, "split", "merge", "undo", "undo", "redo", "load")
+steps = st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 60), st.integers(0, 60)), min_size=4, max_size=9)
+
+@pytest.fixture(scope="module")
+def starts(corpus):
+    texts = some_texts(90)
+    return [(fitted(corpus, n_topics=n), corpus) for n in (2, 6)] + [(fitted(texts, n_topics=5, max_df=.6), texts)]
+
+def cheap(n): return settings(derandomize=True, max_examples=n, deadline=None, phases=[Phase.generate],
+                             suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+@cheap(8)
+@given(which=st.integers(0, 2), steps=steps)
+def test_some_steps(starts, tmp_path, which, steps): try_steps(*starts[which], which == 2, steps, tmp_path)
+
+@pytest.mark.slow
+@cheap(60)
+@given(which=st.integers(0, 2), steps=steps)
+def test_any_steps(starts, tmp_path, which, steps): try_steps(*starts[which], which == 2, steps, tmp_path)
+
+def try_steps(first, docs, keep_texts, steps, tmp_path):
+    "Take some steps, and look at the model after each"
+    model = pickle.loads(pickle.dumps(first))
+    known, undone = [bits(model)], []                                   # of the version now, those before; those after
+    for name, i, j in steps:
+        old, before = model.tree_, bits(model)
+        if name == "load":
+            model.save(tmp_path/"m", keep_texts=keep_texts)
+            model = TopicTree.load(tmp_path/"m")
+            assert bits(model) == before
+            known, undone = known[-1:], []
+        elif name in ("undo", "redo"):
+            there, other = (known[:-1], undone) if name == "undo" else (undone, known)
+            if not there:
+                with pytest.raises(ValueError, match=f"no step to {name}"): getattr(model, name)()
+            else:
+                getattr(model, name)()
+                other.append(known.pop() if name == "undo" else undone.pop())
+                assert bits(model) == known[-1]
+        else:
+            options = made(model, name, i, j)
+            if name in ("split", "merge", "move", "drop_words", "refit") and model.given_ is None: options["documents"] = docs
+            try: changed = getattr(model, name)(**options)
+            except ValueError: assert bits(model) == before and model.tree_ is old
+            else:
+                assert_told(old, model.tree_, changed, name == "rename")
+                assert model.history[-1]["step"] == name
+                known, undone = [*known, bits(model)], []
+        assert_sound(model, docs)
+    assert len(model.answers(docs, plain=True)) == model.tree_.n_docs
+
+
+# ---- one step at a time
+
+def where(model, docs):
+    "The leaf of each document by its id"
+    return np.array([leaf.id for leaf in model.tree_.leaves()] + ["none"], object)[model.predict(docs)]
+
+@cheap(10)
+@given(steps=st.lists(st.tuples(st.sampled_from(["split", "merge", "join"]), st.integers(0, 60), st.integers(0, 60)), min_size=3, max_size=7))
+def test_new_documents_go_where_they_went(starts, new, steps):
+    model = pickle.loads(pickle.dumps(starts[1][0]))
+    for name, i, j in steps:
+        before, old = where(model, new), {node.id for node in model.tree_}
+        try: changed = getattr(model, name)(**made(model, name, i, j))
+        except ValueError: continue
+        after = where(model, new)
+        for id in np.unique(before):
+            stays = id == "none" or id not in changed.gone
+            came = set(after[before == id])
+            if stays and id not in {new[:-1] for new in changed.new}: assert came == {changed.renamed.get(id, id)}
+            assert len(came) <= 2 and (len(came) == 1 or name == "split")
+        assert old
+
+
+def test_a_join_is_a_coarser_cut(corpus, new):
+    model = fitted(corpus)
+    last, n = model.tree_.splits[-1], model.n_topics_ - 1
+    cut, shares = model.predict(new, n), model.transform(new, n)
+    typical = model.answers(new, plain=True)
+    model.join(last)
+    assert_array_equal(model.predict(new), cut)
+    assert_allclose(model.transform(new), shares, rtol=1e-5, atol=1e-7)
+    assert [a["typical"] for a in typical] == [a["typical"] for a in model.answers(new, plain=True)]
+
+
+def test_a_split_and_a_join_are_nothing(corpus):
+    model = fitted(corpus, n_topics=4)
+    model.rename("0", "a name")
+    before, id = bits(model), max(model.tree_.leaves(), key=lambda leaf: leaf.size).id
+    model.split(id)
+    assert bits(model) != before and model.tree_.ways is not None
+    model.join(id)
+    model.history = model.history[:1]
+    assert bits(model) == before
+
+
+def test_merged_leaves_are_split_again(corpus):
+    """Two planted topics that were merged are found by a split."""
+    model = fitted(corpus)
+    a, b = model.tree_.leaves()[0], model.tree_.leaves()[-1]
+    both = model.merge(a.id, b.id)
+    place = both.renamed.get(a.id, a.id)
+    assert set(model.tree_[place].docs) == set(a.docs) | set(b.docs)
+    model.split(place)
+    found = [set(child.docs) for child in model.tree_[place].children]
+    assert all(max(len(f & set(one.docs))/len(f | set(one.docs)) for one in (a, b)) > .9 for f in found)
+
+
+def test_a_merge_by_hand():
+    assert [closed_up(id, "01") for id in ("", "0", "00", "001", "1")] == ["", "0", "0", "01", "1"]
+
+
+def test_everything_can_be_joined(corpus, new):
+    model = fitted(corpus)
+    model.join("")
+    assert_sound(model, corpus)
+    assert set(model.predict(new)) == {0} and model.n_topics_ == 1
+    model.split("")
+    assert_sound(model, corpus)
+
+
+def test_moved_documents_teach_only_a_refit(corpus):
+    model = fitted(corpus)
+    a, b = model.tree_.leaves()[:2]
+    rows = a.docs[:20]
+    model.move(rows, b.id)
+    assert_array_equal(model.components_, fitted(corpus).components_)
+    assert (model.labels_[rows] == 1).all() and (model.predict(corpus)[rows] == 0).all()
+    model.refit()
+    assert (model.labels_[rows] == 1).all()
+    assert not np.array_equal(model.components_, fitted(corpus).components_)
+
+
+def test_documents_by_name():
+    texts = some_texts(60)
+    model = fitted(Corpus(texts, ids=[f"text {i}" for i in range(60)]), n_topics=4, max_df=.6)
+    other = model.tree_.leaves()[(model.labels_[3] + 1) % 4].id
+    model.move("text 3", other)
+    assert model.edits_.moved.tolist() == [3] and model.history == [dict(step="move", docs=[3], node=other)]
+    with pytest.raises(ValueError, match="'text 99' is neither"): model.move(["text 3", "text 99"], other)
+
+
+def test_kept_nodes_keep_their_documents(corpus):
+    model = fitted(corpus)
+    kept = model.tree_["0"]
+    model.keep("0")
+    words = [word for leaf in model.tree_.leaves() if leaf.id.startswith("0") for word in model.tree_.top_terms(leaf, n=8)]
+    model.drop_words(words)
+    assert_array_equal(model.tree_["0"].docs, np.setdiff1d(kept.docs, model.documents_.wordless))
+    model.keep("0", on=False)
+    assert model.edits_.kept == () and model.history[-1] == dict(step="keep", node="0", on=False)
+
+
+def test_dropped_words_are_gone(corpus, tmp_path, new):
+    model = fitted(corpus)
+    words = model.tree_.top_terms(model.tree_.leaves()[0], n=5)
+    model.drop_words(words)
+    assert_sound(model, corpus)
+    X, column = corpus.X.toarray().copy(), {word: j for j, word in enumerate(corpus.vocab)}
+    X[:,[column[word] for word in words]] = 0
+    assert_array_equal(model.predict(Corpus(X=X, vocab=corpus.vocab)), model.predict(corpus))
+    model.save(tmp_path/"m")
+    again = TopicTree.load(tmp_path/"m")
+    assert_array_equal(again.transform(new), model.transform(new))
+    assert words[0] in str(again.documents_)
+
+
+def test_replay_comes_to_the_same(corpus):
+    model = fitted(corpus)
+    model.split(leaf(model, 0))
+    model.merge(leaf(model, 1), leaf(model, 4))
+    model.move([1, 2, 3], leaf(model, 2))
+    model.rename(leaf(model, 0), "it's a \"name\"")
+    model.drop_words(model.tree_.top_terms("0", n=1)[0])
+    scope = dict(TopicTree=TopicTree, documents=corpus)
+    exec(model.script(), scope)
+    assert bits(scope["model"]) == bits(model)
+    with pytest.raises(ValueError, match="history must have steps"): model.replay([dict(step="save", path="x")])
+
+
+def test_what_can_be_done_without_documents(corpus, tmp_path):
+    fitted(corpus).save(tmp_path/"m")
+    model = TopicTree.load(tmp_path/"m")
+    deep = max(model.tree_.leaves(), key=lambda leaf: len(leaf.id)).id
+    for name, options in (("split", dict(node=deep)), ("merge", dict(a=deep, b=leaf(model, 0 if deep != leaf(model, 0) else -1))),
+                          ("move", dict(docs=[0], node=deep)), ("drop_words", dict(words=[model.vocab_[0]])), ("refit", {})):
+        with pytest.raises(ValueError, match=rf"{name} needs the documents of the fit.*model\.{name}\(.*documents="): getattr(model, name)(**options)
+    model.rename(deep, "deep")
+    model.keep(deep)
+    model.merge(deep[:-1] + "0", deep[:-1] + "1")                                  # siblings
+    assert_sound(model, corpus)
+    model.join("0")
+    assert_sound(model, corpus)
+    for wrong in (corpus[np.arange(200)], corpus[np.arange(240)[::-1]]):
+        with pytest.raises(ValueError, match="documents must be"): model.split("0", documents=wrong)
+
+
+def test_a_new_fit_forgets(corpus):
+    model = fitted(corpus)
+    model.keep("0")
+    model.fit(corpus)
+    assert model.history == [] and model.edits_.kept == ()
+    with pytest.raises(ValueError, match="no step to undo"): model.undo()
+
+
+@pytest.mark.parametrize("step, message", [
+    (lambda m: m.split("0"), "must be a leaf"), (lambda m: m.join(leaf(m, 0)), "is a leaf"), (lambda m: m.merge("0", "0"), "in one another"),
+    (lambda m: m.merge("", "0"), "in one another"), (lambda m: m.merge("0", "1"), "parts of root already"), (lambda m: m.move([], leaf(m, 0)), "got none"),
+    (lambda m: m.move([999], leaf(m, 0)), "below 240"), (lambda m: m.move([-1], leaf(m, 0)), "docs must be"), (lambda m: m.move([.5], leaf(m, 0)), "docs must be"),
+    (lambda m: m.move([0], ""), "must be a leaf"), (lambda m: m.move(m.tree_[leaf(m, 0)].docs, leaf(m, 1)), "merge it"),
+    (lambda m: m.drop_words("nothing"), "is not"), (lambda m: m.drop_words([]), "got none"), (lambda m: m.drop_words(m.vocab_), "leave some word"),
+    (lambda m: m.keep("0", on=False), "is not kept"), (lambda m: m.redo(), "no step to redo"), (lambda m: m.undo(), "none was made")])
+def test_bad_input(starts, step, message):
+    model = starts[1][0]
+    before = bits(model)
+    with pytest.raises(ValueError, match=message): step(model)
+    with pytest.raises(KeyError, match="no node"): model.split("0101010101")
+    assert bits(model) == before
+
+
+def test_documents_that_are_alike_stay_together():
+    model = fitted(["goal umpire said"]*6 + ["vote law said"]*6 + ["oven dough said"]*6, n_topics=3, min_df=1, max_df=.5)
+    with pytest.raises(ValueError, match="too much alike"): model.split(leaf(model, 0))

@@ -1,0 +1,122 @@
+"Trees for other programs, read by the real ones"
+import io
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from nmf2.data import planted_tree
+from nmf2.exports import pyldavis_input, to_graphml, to_newick
+from nmf2.hier import HierNMF2
+from nmf2.topictree import TopicTree
+from nmf2.tree import Tree, in_table
+
+ODD = "it's <b>&\"a\" (b):,;[c] Ü \u0001"
+
+
+@pytest.fixture(scope="module")
+def corpus(): return planted_tree((3, 3), n_docs=300, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    model = TopicTree(9).fit(corpus)
+    model.tree_.rename("0", ODD)
+    return model
+
+
+def single():
+    tree = Tree(3, np.ones(2), ["a", "b"])
+    tree.add("", [0, 1, 2], score=np.inf)
+    return tree
+
+
+def test_graphml_in_networkx(model):
+    nx = pytest.importorskip("networkx")
+    tree = model.tree_
+    graph = nx.parse_graphml(to_graphml(tree, 5))
+    assert graph.is_directed() and nx.is_arborescence(graph)
+    assert set(graph.edges) == {(in_table(node.id[:-1]), in_table(node.id)) for node in tree if node.id}
+    for node in tree:
+        found = graph.nodes[in_table(node.id)]
+        assert found["size"] == node.size and found["leaf"] is (not node.children)
+        assert found["title"] == tree.title(node).replace("\x01", "\ufffd") and found["terms"] == ", ".join(tree.top_terms(node, n=5))
+        assert ("score" in found) == bool(node.id) and (not node.id or found["score"] == node.score)
+    assert nx.is_isomorphic(graph, tree.to_networkx())
+    assert list(nx.parse_graphml(to_graphml(single())).nodes) == ["root"]
+
+
+def test_newick_in_biopython(model):
+    phylo = pytest.importorskip("Bio.Phylo")
+    tree = model.tree_
+    read = phylo.read(io.StringIO(to_newick(tree)), "newick")
+    names = {clade.name: clade for clade in read.find_clades()}
+    for node in tree: assert f"{in_table(node.id)} {' '.join(tree.title(node).split())}" in names
+    assert len(names) == len(tree.nodes)
+    assert [clade.name.split()[0] for clade in read.get_terminals()] == [in_table(leaf.id) for leaf in tree.leaves()]
+    for clade in read.find_clades():
+        below = {in_table(child.id) for child in tree[clade.name.split()[0]].children}
+        assert {child.name.split()[0] for child in clade.clades} == below
+    assert [end.name for end in phylo.read(io.StringIO(to_newick(single())), "newick").get_terminals()] == ["root all documents"]
+
+
+def test_branches_are_as_long_as_in_the_linkage(corpus):
+    phylo = pytest.importorskip("Bio.Phylo")
+    from scipy.cluster.hierarchy import cophenet, is_valid_linkage
+    from scipy.spatial.distance import squareform
+    tree = HierNMF2(6).fit(corpus.X).tree_
+    linkage = tree.to_linkage()
+    assert is_valid_linkage(linkage)
+    read = phylo.read(io.StringIO(to_newick(tree)), "newick")
+    ends = read.get_terminals()
+    far = [[read.distance(a, b) for b in ends] for a in ends]
+    assert_allclose(np.array(far)/2, squareform(cophenet(linkage)))
+
+
+def test_what_pyldavis_wants(model, corpus):
+    given = pyldavis_input(model)
+    kept = [list(corpus.vocab).index(word) for word in given["vocab"]]
+    counts = corpus.X[:,kept].toarray()
+    rows = counts.sum(1) > 0
+    assert_array_equal(given["doc_lengths"], counts.sum(1)[rows])
+    assert_array_equal(given["term_frequency"], counts.sum(0))
+    assert_allclose(given["doc_topic_dists"], model.transform(corpus)[rows], atol=1e-6)
+    topics = model.components_
+    assert_allclose(given["topic_term_dists"], topics/topics.sum(1)[:,None], rtol=1e-6)
+    for name in ("topic_term_dists", "doc_topic_dists"): assert_allclose(given[name].sum(1), 1, atol=1e-12)
+
+
+def test_pyldavis_takes_it(model, corpus):
+    pyldavis = pytest.importorskip("pyLDAvis")
+    given = pyldavis_input(model, corpus)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shown = pyldavis.prepare(**given, sort_topics=False, n_jobs=1, R=10)
+    assert shown.topic_order == list(range(1, 10))
+    freq = shown.topic_coordinates["Freq"]
+    assert_allclose(freq, 100*(given["doc_lengths"] @ given["doc_topic_dists"])/given["doc_lengths"].sum())
+    for k in range(9):
+        words = set(shown.topic_info[shown.topic_info["Category"] == f"Topic{k+1}"]["Term"])
+        assert len(words & set(model.tree_.top_terms(model.tree_.leaves()[k], n=10))) >= 5
+
+
+def test_pyldavis_of_texts_in_part_unknown():
+    texts = ["goal match goal", "match coach", "soil water", "water roses soil"]*3
+    model = TopicTree(2, min_df=1, max_df=1.).fit(texts)
+    given = pyldavis_input(model, ["goal goal roses", "unknown", ""])
+    assert given["doc_lengths"].tolist() == [3] and len(given["doc_topic_dists"]) == 1
+    assert dict(zip(given["vocab"], given["term_frequency"])) == dict(goal=2, roses=1, match=0, coach=0, soil=0, water=0)
+    assert len(pyldavis_input(model)["doc_lengths"]) == 12
+    with pytest.raises(ValueError, match="documents must have some words"): pyldavis_input(model, ["unknown"])
+    with pytest.raises(ValueError, match="documents must be texts"): pyldavis_input(model, np.ones((2, 6)))
+
+
+def test_pyldavis_without_the_documents(model, corpus, tmp_path):
+    model.save(tmp_path/"m.nmf2")
+    again = TopicTree.load(tmp_path/"m.nmf2")
+    with pytest.raises(ValueError, match="documents must be given"): pyldavis_input(again)
+    for name, value in pyldavis_input(model).items(): assert_array_equal(pyldavis_input(again, corpus)[name], value)
+    texts = TopicTree(2, min_df=1, max_df=1.).fit(type(corpus)(texts=["a goal", "some soil", "late goal"], ids=["x", "y", "z"]))
+    texts.save(tmp_path/"t.nmf2")
+    with pytest.raises(ValueError, match="documents must be given"): pyldavis_input(TopicTree.load(tmp_path/"t.nmf2"))
