@@ -6,7 +6,7 @@
 __all__ = ['SAMPLE', 'ABOVE', 'TWICE', 'FIRST', 'ALWAYS', 'members', 'jaccards', 'compare', 'fit_again', 'Support', 'support',
            'gain', 'shuffled', 'times_chance', 'Choice', 'choose_n_topics']
 
-# %% ../nbs/26_support.ipynb #7684c316
+# %% ../nbs/26_support.ipynb #5f9a7651
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from .order import own_order, sorted_by
 from .topictree import topic_tree
 from .tree import in_table
 
-# %% ../nbs/26_support.ipynb #a72f37f8
+# %% ../nbs/26_support.ipynb #a167f71a
 def members(
     tree,              # a `Tree`
 )->sp.csc_array:       # of zeros and ones, a column for each of `tree.nodes`, (n_docs, n_nodes)
@@ -29,7 +29,7 @@ def members(
     starts = np.cumsum([0, *map(len, docs)])
     return sp.csc_array((np.ones(starts[-1], np.int64), np.concatenate(docs), starts), shape=(tree.n_docs, len(docs)))
 
-# %% ../nbs/26_support.ipynb #56c69442
+# %% ../nbs/26_support.ipynb #65ef9d4c
 def jaccards(
     A,             # members of some nodes, sparse, (n_docs, a)
     B,             # members of others, over the same documents, sparse, (n_docs, b)
@@ -39,7 +39,7 @@ def jaccards(
     either = A.sum(0)[:,None] + B.sum(0) - both
     return both/np.maximum(either, 1)
 
-# %% ../nbs/26_support.ipynb #cf2e5787
+# %% ../nbs/26_support.ipynb #4dcbf1f9
 def compare(
     A,             # members of the nodes of a tree, (n_docs, n_nodes)
     B,             # members of those of another one, over the same documents, (n_docs, …)
@@ -51,14 +51,14 @@ def compare(
     counterparts = B[:,J[leaves].argmax(1)]
     return best, A[:,leaves].multiply(counterparts).sum(1) > 0
 
-# %% ../nbs/26_support.ipynb #c89ef041
+# %% ../nbs/26_support.ipynb #d7cd676f
 def fit_again(
     X,              # weighted documents, (n_docs, n_terms)
     n_leaves:int,   # of the tree wanted
     seed:int,       # for what is random
 ):                  # a `Tree`
     "A tree of topics from one start."
-    return topic_tree(X, n_leaves, seed=seed).tree
+    return topic_tree(X, n_leaves, init=("bisection",), seed=seed).tree
 
 def _part(filled, size, seed, r):
     "The documents of a fit, ascending, and its seed"
@@ -69,7 +69,7 @@ def _fitted(X, n_leaves, fit, seed):
     "The members of the nodes of a new tree"
     return members(fit(X, n_leaves, seed))
 
-# %% ../nbs/26_support.ipynb #6b95acef
+# %% ../nbs/26_support.ipynb #e3c6ea4d
 def _fits(X, parts, n_leaves, fit, n_jobs):
     "Yield the members of a new tree for each part, in order"
     if n_jobs == 1: yield from (_fitted(X[rows], n_leaves, fit, seed) for rows, seed in parts)
@@ -79,7 +79,7 @@ def _fits(X, parts, n_leaves, fit, n_jobs):
         yield from Parallel(n_jobs, return_as="generator", max_nbytes=None)(
             again(X[rows], n_leaves, fit, seed) for rows, seed in parts)
 
-# %% ../nbs/26_support.ipynb #b3f32aa8
+# %% ../nbs/26_support.ipynb #61a46347
 @dataclass(eq=False)
 class Support:
     "How far to believe the nodes of a tree, and its documents."
@@ -92,7 +92,7 @@ class Support:
         "The support of a node, by its id."
         return float(self.nodes[self.ids.index(id)])
 
-# %% ../nbs/26_support.ipynb #199fe15d
+# %% ../nbs/26_support.ipynb #03c503de
 def support(
     X,                     # the weighted documents that the tree was made from, CSR or dense, (n_docs, n_terms)
     tree,                  # a `Tree`, grown or regrouped
@@ -123,7 +123,7 @@ def support(
     docs = np.divide(stays, drawn, out=np.full(tree.n_docs, np.nan), where=drawn > 0)
     return Support(tuple(tree.nodes), _means(np.array(runs)), docs, np.array(runs))
 
-# %% ../nbs/26_support.ipynb #22d8e3eb
+# %% ../nbs/26_support.ipynb #e10e6f04
 def _means(runs):
     "Means of the columns over the numbers that are there; nan for columns without any"
     there = ~np.isnan(runs)
@@ -146,7 +146,7 @@ def _parts_of(X, tree, n_fits, share, n_jobs, seed):
                          f"documents as the tree has leaves, got {share}")
     return X, [_part(filled, size, seed, r) for r in range(n_fits)]
 
-# %% ../nbs/26_support.ipynb #9de3d231
+# %% ../nbs/26_support.ipynb #767f7e37
 @patch_to(Support)
 def table(found,
     tree,              # the tree that it is about
@@ -164,7 +164,7 @@ def table(found,
     except ImportError: return rows
     return DataFrame(rows)
 
-# %% ../nbs/26_support.ipynb #bd9d2bb0
+# %% ../nbs/26_support.ipynb #dba4a4d6
 def gain(
     X,                 # documents of unit length, (n_docs, n_terms)
     side:np.ndarray,   # 0 or 1 for each, (n_docs,)
@@ -173,7 +173,7 @@ def gain(
     sums = composites(X, side, 2)
     return float(np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0)))
 
-# %% ../nbs/26_support.ipynb #45d93847
+# %% ../nbs/26_support.ipynb #45537194
 def shuffled(
     X,       # weighted documents, CSR, (n_docs, n_terms)
     rng,     # a NumPy `Generator`
@@ -184,7 +184,7 @@ def shuffled(
     mixed.sum_duplicates()
     return unit_rows(mixed)
 
-# %% ../nbs/26_support.ipynb #3fa572bd
+# %% ../nbs/26_support.ipynb #21df27dd
 SAMPLE = 2000          # documents by which a split is judged, at most
 
 def _judged(docs, side, rng):
@@ -211,7 +211,7 @@ def times_chance(
             judged.append(_judged(take(X, docs)[0], side, stream(seed, id)))
     return np.array(judged)
 
-# %% ../nbs/26_support.ipynb #f65bd29e
+# %% ../nbs/26_support.ipynb #dc7d5fbc
 ABOVE = 1.1          # times chance: what a split must gain at least
 TWICE = 2.           # times chance: if topics have parts however small they are
 FIRST = 16           # leaves of the first tree
@@ -228,7 +228,7 @@ class Choice:
 
 def _ends(times): return 2*(1 + (times > ABOVE).sum()) <= 1 + len(times)
 
-# %% ../nbs/26_support.ipynb #beeb8e34
+# %% ../nbs/26_support.ipynb #bac8106e
 def choose_n_topics(
     X,                     # weighted documents, CSR or dense, (n_docs, n_terms)
     *,
@@ -257,7 +257,7 @@ def choose_n_topics(
             if ends or _too_far(times, 2*n_leaves): break
     return _chosen(times, ends)
 
-# %% ../nbs/26_support.ipynb #d1596f17
+# %% ../nbs/26_support.ipynb #ba91d9bd
 def _in_own_order(X):
     "Documents that aren't empty, as CSR in an order that doesn't depend on how they came"
     X = sp.csr_array(X[documents(X).filled()])
@@ -279,7 +279,7 @@ def _chosen(times, ends):
         why = f"their weakest split gains {times[n-1]:.1f} times as much as by chance" + after
     return Choice(n + 1, why, times)
 
-# %% ../nbs/26_support.ipynb #7c266e84
+# %% ../nbs/26_support.ipynb #ecdc07dc
 @patch_to(Choice)
 def table(choice):
     """A row for each number of topics: what its weakest split gains in multiples of chance, and whether it was chosen.
