@@ -57,8 +57,8 @@ def fit_again(
     n_leaves:int,   # of the tree wanted
     seed:int,       # for what is random
 ):                  # a `Tree`
-    "A tree of topics from one start."
-    return topic_tree(X, n_leaves, init=("bisection",), seed=seed).tree
+    "A tree of topics that begins with as many pieces as leaves, by repeated bisection."
+    return topic_tree(X, n_leaves, seed=seed, times=1).tree
 
 def _part(filled, size, seed, r):
     "The documents of a fit, ascending, and its seed"

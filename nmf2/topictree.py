@@ -55,6 +55,7 @@ def best_start(
     moves_max_iter:int=10,   # passes in which documents move, at most
     seed:int=0,              # for the starts, and for the order in which documents move
     verbose:bool=False,      # show a progress bar?
+    times:int=PIECES,        # as for `pieces`
 )->Best:
     """Of several starts the one with the largest criterion, after documents have moved.
 
@@ -63,7 +64,7 @@ def best_start(
     docs, found = unit_rows(X), []
     with progress_bar(n_init, "Finding topics", verbose, "start") as bar:
         for own_seed in range(n_init*seed, n_init*(seed + 1)):           # no two seeds share a start
-            labels, record = refine(docs, pieces(docs, k, own_seed), max_iter=moves_max_iter, rng=own_seed)
+            labels, record = refine(docs, pieces(docs, k, own_seed, times), max_iter=moves_max_iter, rng=own_seed)
             found.append((labels, float(record[-1])))
             bar.update()
     criteria = [criterion for _, criterion in found]
@@ -109,7 +110,7 @@ class Grown(NamedTuple):
     tree:object      # a `Tree`
     criteria:list    # the criterion that each start came to
 
-def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose):
+def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, times=PIECES):
     "The topics and labels, the same for any order of documents and words, −1 for empty documents; and the best start"
     filled = np.flatnonzero(documents(X).filled())
     if n_topics > len(filled):
@@ -118,7 +119,7 @@ def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose):
         part = X[filled]
         order = own_order(part)
         own = sorted_by(part, order)
-        best = best_start(own, n_topics, n_init, moves_max_iter, seed, verbose)
+        best = best_start(own, n_topics, n_init, moves_max_iter, seed, verbose, times)
         own_topics = settled_topics(own, best.labels)
     labels = np.full(X.shape[0], -1)
     labels[filled[order.rows]] = own_topics.labels
@@ -134,11 +135,12 @@ def topic_tree(
     seed:int=0,              # likewise
     verbose:bool=False,      # likewise
     texts=None,              # the documents, if headings may have phrases
+    times:int=PIECES,        # as for `pieces`
     **options,               # of `find_phrases`
 )->Grown:
     "The tree of `TopicTree` for documents that are weighted already."
     X = check_matrix(topic_tree, X, n_terms=width_of(X))
-    found, best = _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose)
+    found, best = _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, times)
     tree = regroup(X, found.labels, vocab, texts, **options)
     first_of = [found.labels[leaf.docs[0]] for leaf in tree.leaves()]
     tree.leaf_topics = np.ascontiguousarray(found.Ht[:,first_of])
