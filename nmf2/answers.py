@@ -192,8 +192,8 @@ def _all_words(model, documents):
     "Counts of all words in new documents, and the words; None for those if there are no names"
     given = as_in_fit(model, documents)
     if "count" not in model.pipeline_.named_steps:
-        if hasattr(documents, "vocab"): return documents.X, list(documents.vocab)
         names = known_names(model.pipeline_["trim"])
+        if names is not None and hasattr(documents, "vocab"): return documents.X, list(documents.vocab)
         return given, None if names is None else list(names)
     counter = clone(model.pipeline_["count"])
     try: return counter.fit_transform(given), counter.get_feature_names_out().tolist()

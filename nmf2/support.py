@@ -18,7 +18,7 @@ from .cutting import take
 from .kernels import documents
 from .order import own_order, sorted_by
 from .topictree import topic_tree
-from .tree import in_table
+from .tree import Tree, in_table
 
 # %% ../nbs/26_support.ipynb #a167f71a
 def members(
@@ -132,6 +132,7 @@ def _means(runs):
 
 def _parts_of(X, tree, n_fits, share, n_jobs, seed):
     "The checked matrix, and documents and seed of each fit"
+    if not isinstance(tree, Tree): raise ValueError(f"tree must be a tree, such as model.tree_, got {type(tree).__name__}")
     X = check_matrix(support, X, n_terms=width_of(X))
     check_number("n_fits", n_fits, 1)
     check_number("share", share, 0, whole=False, above=True, high=1)

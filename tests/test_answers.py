@@ -188,3 +188,10 @@ def test_one_topic_and_a_tokenizer():
     cut = TopicTree(4, tokenizer=str.split, max_df=.6).fit(some_texts(80))
     assert cut.answers(some_texts(2, 1), plain=True)[0]["known"] == 1
     assert set(SUBJECTS[0]) & set(cut.tree_.top_terms(cut.path("ball goal league")[-1][0]))
+
+
+def test_a_corpus_for_a_model_without_words():
+    corpus = planted_tree((2, 2), 120, random_state=0)
+    model = TopicTree(4).fit(corpus.X)
+    assert model.answers(corpus, plain=True) == model.answers(corpus.X, plain=True)
+    assert model.drift(corpus).unknown == model.drift(corpus.X).unknown

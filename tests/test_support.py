@@ -10,7 +10,7 @@ from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.regroup import regroup
 from nmf2.support import _chosen, choose_n_topics, compare, fit_again, gain, jaccards, members, shuffled, support, times_chance
-from nmf2.topictree import topic_tree
+from nmf2.topictree import TopicTree, topic_tree
 from nmf2.weighting import count_pipeline
 
 
@@ -185,3 +185,10 @@ def test_the_number_does_not_depend_on_the_order(case):
 @pytest.mark.parametrize("wrong, named", [(dict(most=1), "most"), (dict(random_state=-1), "random_state")])
 def test_clear_errors_of_choose_n_topics(case, wrong, named):
     with pytest.raises(ValueError, match=named): choose_n_topics(case[1], **wrong)
+
+
+def test_a_model_is_no_tree():
+    corpus = planted_tree((2, 2), 120, random_state=0)
+    model = TopicTree(4).fit(corpus.X)
+    with pytest.raises(ValueError, match="tree must be a tree, such as model.tree_, got TopicTree"):
+        support(model.pipeline_.transform(corpus.X), model)
