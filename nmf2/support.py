@@ -132,7 +132,8 @@ def _means(runs):
 
 def _parts_of(X, tree, n_fits, share, n_jobs, seed):
     "The checked matrix, and documents and seed of each fit"
-    if not isinstance(tree, Tree): raise ValueError(f"tree must be a tree, such as model.tree_, got {type(tree).__name__}")
+    if not isinstance(tree, Tree):
+        raise ValueError(f"tree must be a tree, such as model.tree_, got {type(tree).__name__}")
     X = check_matrix(support, X, n_terms=width_of(X))
     check_number("n_fits", n_fits, 1)
     check_number("share", share, 0, whole=False, above=True, high=1)
