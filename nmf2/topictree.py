@@ -403,7 +403,7 @@ def predict(model,
     X = _weighted(model, documents)
     if reject is False: return model.tree_.predict(X, n)
     from nmf2.answers import judge
-    judged = judge(model, X, n, reject)
+    judged = judge(model, X, n, reject, shares=False)
     return np.where(judged.rejected, -1, judged.labels)
 
 @patch_to(TopicTree)
