@@ -227,7 +227,7 @@ def count_new(
 def _confidence(tree, judged, n):
     "Share of each document's topic, and how much more that is than the share of the next"
     numbers = numbers_at(tree, n)
-    shares = judged.shares.astype(np.float64) @ (numbers[:,None] == np.arange(numbers.max() + 1))
+    shares = judged.shares.astype(np.float64) @ (numbers[:,None] == np.arange(numbers[-1] + 1))
     rows = np.flatnonzero(judged.labels >= 0)
     own = np.zeros(len(shares))
     own[rows] = shares[rows,judged.labels[rows]]

@@ -480,8 +480,10 @@ def cut_shares(
     "Shares of the topics of all leaves, summed at the nodes of a cut; leaves' sizes where a document has none of them."
     counted = _led(tree, W*tree.leaf_topics.sum(0), X)
     counted[counted.sum(1) == 0] = [leaf.size for leaf in tree.leaves()]
+    parts = counted/counted.sum(1, keepdims=True)
     numbers = numbers_at(tree, n)
-    return (counted/counted.sum(1, keepdims=True)) @ (numbers[:,None] == np.arange(numbers.max() + 1)).astype(W.dtype)
+    if numbers[-1] + 1 == len(numbers): return parts                # a cut through all leaves
+    return parts @ (numbers[:,None] == np.arange(numbers[-1] + 1)).astype(W.dtype)
 
 # %% ../nbs/21_tree.ipynb #2d2a5551
 @patch_to(Tree)
