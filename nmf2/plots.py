@@ -367,6 +367,21 @@ def _places_in_outline(rows):
     return row, children
 
 # %% ../nbs/50_plots.ipynb #c340f789
+def _hues_of_tops(rows):
+    "A hue for each node of an outline: that of its topic on the first level"
+    out, k = {"": FAINT}, -1
+    for node, depth in rows[1:]:
+        k += depth == 1
+        out[node.id] = HUES[k%len(HUES)]
+    return out
+
+def _stem(ax, x0, x1, y0, y1, share, color):
+    "A line from a node to a child, as wide as the child's share of all documents"
+    bend = x1 - .07
+    ax.plot([x0, bend - .05, bend, x1], [y0, y0, y1, y1], color=tint(color, .45), lw=.8 + 9*share, zorder=1,
+            solid_capstyle="butt", solid_joinstyle="round")
+
+# %% ../nbs/50_plots.ipynb #e77ad275
 def plot_outline(
     tree,               # a `Tree`
     levels=None,        # numbers of leaves, ascending; the tree's own if None
@@ -391,20 +406,6 @@ def plot_outline(
         box = x, row[node.id][0] - .5, wide if end else left[depth+1] - .14, row[node.id][1] + .5
         _label(ax, box, tree, node, n_terms, size=8.5, least=5.5, color=INK, edge=color, fill=tint(color, .85))
     return ax
-
-def _hues_of_tops(rows):
-    "A hue for each node of an outline: that of its topic on the first level"
-    out, k = {"": FAINT}, -1
-    for node, depth in rows[1:]:
-        k += depth == 1
-        out[node.id] = HUES[k%len(HUES)]
-    return out
-
-def _stem(ax, x0, x1, y0, y1, share, color):
-    "A line from a node to a child, as wide as the child's share of all documents"
-    bend = x1 - .07
-    ax.plot([x0, bend - .05, bend, x1], [y0, y0, y1, y1], color=tint(color, .45), lw=.8 + 9*share, zorder=1,
-            solid_capstyle="butt", solid_joinstyle="round")
 
 # %% ../nbs/50_plots.ipynb #49f8096e
 def plot(
