@@ -173,7 +173,7 @@ def _split_at(old, rows, right, X, n_terms):
 # %% ../nbs/27_editing.ipynb #bcdcd9c1
 def fill_tree(
     new:Tree,            # without nodes
-    shape:Shape,         # what it shall be like
+    shape:Shape,         # what it is to be like
     old=None,            # the tree from which nodes are taken that are the same
     X=None,              # weighted documents, where some are not, CSR, (n_docs, n_terms)
 )->Tree:                 # the same

@@ -216,7 +216,8 @@ COUNTING = "token_pattern", "tokenizer", "stop_words", "lowercase", "ngram_range
 def _pipeline(est, texts, counts, vocab):
     "The steps from texts, or from counts with their words, to weights"
     common = dict(min_df=est.min_df, max_df=est.max_df, tau=est.tau)
-    if texts is None: return count_pipeline(vocab=vocab if vocab is None else as_words(vocab, counts.shape[1]), **common)
+    words = None if vocab is None or counts is None else as_words(vocab, counts.shape[1])
+    if texts is None: return count_pipeline(vocab=words, **common)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
     return text_pipeline(**{name: getattr(est, name) for name in COUNTING}, **common, verbose=est.verbose)
 
@@ -252,7 +253,8 @@ def _check_size(est, given, y):
         raise ValueError("y is not used, and has as many entries as there are terms: give the words as vocab=...")
 
 # %% ../nbs/25_topictree.ipynb #2166824c
-REMEDIES = {"sublinear_tf": "documents must be counts, not weights: weighting is done here. Give the counts, or the texts",
+REMEDIES = {"sublinear_tf": "documents must be counts, not weights: weighting is done here. "
+                            "Give the counts, or the texts",
             "add_one": "documents must be of different things: all terms are in every one of them"}
 
 def _weighed(pipeline, given):
@@ -403,7 +405,7 @@ def predict(model,
     X = _weighted(model, documents)
     if reject is False: return model.tree_.predict(X, n)
     from nmf2.answers import judge
-    judged = judge(model, X, n, reject)
+    judged = judge(model, X, n, reject, shares=False)
     return np.where(judged.rejected, -1, judged.labels)
 
 @patch_to(TopicTree)
@@ -443,6 +445,7 @@ def path(model,
     found = paths(model, [documents] if isinstance(documents, str) else documents, n)
     return found[0] if isinstance(documents, str) else found
 
+# %% ../nbs/25_topictree.ipynb #d0d7d185
 @patch_to(TopicTree)
 def answers(model,
     documents,         # as for `predict`
@@ -454,6 +457,7 @@ def answers(model,
     from nmf2.answers import answer_table
     return answer_table(model, documents, n, reject, plain)
 
+# %% ../nbs/25_topictree.ipynb #26534967
 @patch_to(TopicTree)
 def drift(model,
     documents,         # as for `predict`
@@ -568,6 +572,7 @@ def merge(model,
     from nmf2.editing import merge
     return merge(model, a, b, documents)
 
+# %% ../nbs/25_topictree.ipynb #4a8592bf
 @patch_to(TopicTree)
 def join(model,
     node,             # an inner node or its id
@@ -604,6 +609,7 @@ def refit(model,
     from nmf2.editing import refit
     return refit(model, documents)
 
+# %% ../nbs/25_topictree.ipynb #8032c8e4
 @patch_to(TopicTree)
 def keep(model,
     node,             # a node or its id
