@@ -671,14 +671,11 @@ def script(
     return "\n".join([f"model = {' '.join(repr(model).split())}.fit(documents{first})",
                       *(f"model.{step['step']}({_call(step)})" for step in model.history)])
 
-# %% ../nbs/27_editing.ipynb #0f846db6
+# %% ../nbs/27_editing.ipynb #8bb0acfd
 def _options(model, step, documents):
     "What to call the method of a step with"
     name, given = step["step"], {key: value for key, value in step.items() if key not in ("step", "start", "stop")}
-    if name == "update":
-        if documents is None:
-            raise ValueError("documents must be given, those of the updates as well, since the history has an update")
-        return given | dict(texts=documents[step["start"]:step["stop"]], documents=documents[:step["start"]])
+    if name == "update": return given | dict(texts=documents[step["start"]:step["stop"]], documents=documents[:step["start"]])
     if documents is None or name in ("join", "keep", "rename"): return given
     n, n_given = model.tree_.n_docs, documents.shape[0] if hasattr(documents, "shape") else len(documents)
     return given | dict(documents=documents if n_given == n else documents[:n])
@@ -689,9 +686,9 @@ def replay(
     documents=None,   # those of the fit, if the model has none, and of later updates
 )->list:              # of `Changed`
     "Make the same steps again."
-    out = []
     for step in history:
         if not isinstance(step, dict) or step.get("step") not in (*STEPS, *LATER):
             raise ValueError(f"history must have steps such as {{'step': 'join', 'node': '0'}}, got {step!r:.60}")
-        out.append(getattr(model, step["step"])(**_options(model, step, documents)))
-    return out
+        if step["step"] == "update" and documents is None:
+            raise ValueError("documents must be given, those of the updates as well, since the history has an update")
+    return [getattr(model, step["step"])(**_options(model, step, documents)) for step in history]
