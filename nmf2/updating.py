@@ -6,7 +6,7 @@
 __all__ = ['MOSTLY', 'STRANGE', 'GROUPS', 'Cut', 'best_cut', 'grown', 'fewer', 'grow', 'with_new_ids', 'Together', 'together',
            'weighed_anew', 'new_topics', 'with_leaf', 'with_leaves', 'Updated', 'keep_headings', 'update']
 
-# %% ../nbs/28_updating.ipynb #7ed7e27e
+# %% ../nbs/28_updating.ipynb #97c26e0d
 import warnings
 from copy import copy
 from typing import NamedTuple
@@ -29,7 +29,7 @@ from .topictree import as_in_fit, in_order
 from .tree import in_table, shortened
 from .weighting import EmptyDocumentsWarning, known_names
 
-# %% ../nbs/28_updating.ipynb #2ff4108a
+# %% ../nbs/28_updating.ipynb #da04bbbd
 class Cut(NamedTuple):
     "How a leaf would be split."
     gain:float          # how much of the criterion
@@ -45,7 +45,7 @@ def best_cut(
     with single_blas(): sums = cluster_sums(X, found[1])
     return Cut(float(np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0))), *found)
 
-# %% ../nbs/28_updating.ipynb #a00ae0ff
+# %% ../nbs/28_updating.ipynb #6474b6e2
 def _is_kept(id, kept): return any(id.startswith(other) or other.startswith(id) for other in kept)
 
 def grown(
@@ -67,7 +67,7 @@ def grown(
         shape = shape_split(shape, leaf, cuts[leaf].side)
     return shape, leads
 
-# %% ../nbs/28_updating.ipynb #5ec850ce
+# %% ../nbs/28_updating.ipynb #8eeff296
 def fewer(
     model,     # a fitted `TopicTree`
     n:int,     # leaves wanted, fewer than there are
@@ -96,8 +96,14 @@ def grow(
     shape, leads = grown(model, X, n) if more else fewer(model, n)
     return edited(model, dict(step="grow", n_topics=n), shape, leads, X)
 
-# %% ../nbs/28_updating.ipynb #6fea06d1
-def _numbered(ids): return ids is None or all(str(id) == str(i) for i, id in enumerate(ids))
+# %% ../nbs/28_updating.ipynb #30a36198
+def _first_number(ids):
+    "Where names begin that are nothing but numbers in order, 0 or 1; None for other names"
+    return next((k for k in (0, 1) if all(str(id) == str(i) for i, id in enumerate(ids, k))), None)
+
+def _free_numbers(first, n, taken):
+    "Numbers from the first on, as names, without those that are taken"
+    return [name for name in map(str, range(first, first + n + len(taken))) if name not in taken][:n]
 
 def with_new_ids(
     old,         # names of the documents that are there, or None
@@ -106,19 +112,23 @@ def with_new_ids(
     n_new:int,   # how many come
 )->list|None:    # None if neither has any
     "Names of all documents, numbers where there are none."
-    parts = [None if _numbered(ids) else list(map(str, ids)) for ids in (old, new)]
-    if parts == [None, None]: return None
-    there = next((name for name in parts[1] or () if name in set(parts[0] or ())), None)
+    starts = [0 if ids is None else _first_number(ids) for ids in (old, new)]
+    known = list(map(str, range(n_old) if old is None else old))
+    if starts[1] is not None:
+        if starts[0] == 0: return None
+        taken = () if starts[0] else set(known)
+        return known + _free_numbers(n_old + (starts[0] or 0), n_new, taken)
+    there = next((str(name) for name in new if str(name) in set(known)), None)
     if there is not None:
         raise ValueError(f"texts must be new documents, and {shortened(repr(there))} is among those of the model")
-    return (parts[0] or [str(i) for i in range(n_old)]) + (parts[1] or [str(n_old + i) for i in range(n_new)])
+    return known + list(map(str, new))
 
 def _all_labels(old, new):
     "Labels of two collections together; None unless both have as many levels"
     same = old is not None and new is not None and old.shape[1] == new.shape[1]
     return np.concatenate([old, new]) if same else None
 
-# %% ../nbs/28_updating.ipynb #64dd34ed
+# %% ../nbs/28_updating.ipynb #4343ab54
 class Together(NamedTuple):
     "Old and new documents."
     given:object    # texts or counts, as they go into the pipeline
@@ -145,7 +155,7 @@ def together(
     labels = _all_labels(known.labels, getattr(new, "labels", None))
     return Together(given, Corpus(**what, ids=ids, labels=labels, name=known.name), n_old)
 
-# %% ../nbs/28_updating.ipynb #59d95c36
+# %% ../nbs/28_updating.ipynb #4bf6a8cb
 def _without(trim, X, words):
     "The columns without some words, for which a fitted `TrimVocabulary` says so, too"
     stay = ~np.isin(trim.get_feature_names_out(), words)
@@ -170,7 +180,7 @@ def weighed_anew(
             if name == "trim" and len(dropped): X = _without(step, rows_of(X), dropped)
     return new, rows_of(X)
 
-# %% ../nbs/28_updating.ipynb #5a9727f9
+# %% ../nbs/28_updating.ipynb #e62305a7
 MOSTLY = .9        # share of new documents in a topic that is new
 STRANGE = .1       # share of the documents of the fit that stand out as little as those that may be something new
 GROUPS = 20        # most groups of these
@@ -193,7 +203,7 @@ def _poor(X, labels, k, n_old, least, worth):
     poor = np.flatnonzero((new < least) | (new < MOSTLY*sizes) | (gains < worth))
     return k + poor[np.argsort(gains[poor], kind="stable")]
 
-# %% ../nbs/28_updating.ipynb #883a4d7f
+# %% ../nbs/28_updating.ipynb #a8099b1f
 def new_topics(
     X,                    # weighted documents, the old ones first, CSR, (n_docs, n_terms)
     labels:np.ndarray,    # topic of each, −1 for none, (n_docs,)
@@ -220,7 +230,7 @@ def new_topics(
         if not len(poor): break
     return found
 
-# %% ../nbs/28_updating.ipynb #21fee658
+# %% ../nbs/28_updating.ipynb #10e00669
 def with_leaf(
     shape,             # a `Shape`; its `labels` have another number for the new leaf, too
     beside:str,        # id of the leaf that it is put beside
@@ -232,7 +242,7 @@ def with_leaf(
     more = shape_split(shape._replace(labels=labels), beside, side)
     return more._replace(was={a: b + "0"*(b == beside) for a, b in shape.was.items()})
 
-# %% ../nbs/28_updating.ipynb #400b3101
+# %% ../nbs/28_updating.ipynb #b0b44aac
 def _beside(X, shape, labels, j, closed):
     "The id of the leaf whose topic is nearest to a new one, of those that may be renamed"
     sums = cluster_sums(X, labels)
@@ -255,7 +265,7 @@ def with_leaves(
         out = with_leaf(out, beside, labels == j)
     return out
 
-# %% ../nbs/28_updating.ipynb #d89d93bc
+# %% ../nbs/28_updating.ipynb #0be8f7ca
 class Updated(NamedTuple):
     "What an update did to a tree; the first four as in `Changed`."
     new:tuple=()       # ids of nodes that were not there
@@ -285,7 +295,7 @@ def _told(updated):
     lines += [f"title of {in_table(id)}: {old} -> {new}" for id, (old, new) in updated.titles.items()]
     return "\n".join(lines)
 
-# %% ../nbs/28_updating.ipynb #95c8f3c8
+# %% ../nbs/28_updating.ipynb #58120f88
 def _stays(before, now, rows, n_old):
     "Is a heading still right? By the documents of the node then and now, and both headings"
     there = np.isin(rows[0], rows[1][rows[1] < n_old]).mean() if len(rows[0]) else 0
@@ -303,7 +313,7 @@ def keep_headings(
         if not before or not now or not all(part in known for word in before for part in str(word).split(" ")): continue
         if _stays(before, now, (old[a].docs, new[b].docs), old.n_docs): new.headings[b] = before
 
-# %% ../nbs/28_updating.ipynb #9ee501a0
+# %% ../nbs/28_updating.ipynb #24c3a694
 def _first_shape(model, X, judged, n_old, least):
     "The shape with all documents, in which topics begin to settle"
     shape = shape_of(model)
@@ -316,7 +326,7 @@ def _first_shape(model, X, judged, n_old, least):
     fixed, _ = what_stays(shape, edits)
     return with_leaves(shape, X, new_topics(X, shape.labels, strange, n_old, least, min(scores), fixed, closed), closed)
 
-# %% ../nbs/28_updating.ipynb #b750c2c1
+# %% ../nbs/28_updating.ipynb #44aebba0
 def _new_words(X, vocab, before):
     "Words that are counted now and were not, the most frequent first"
     df = np.asarray((X != 0).sum(0)).ravel()
