@@ -655,3 +655,36 @@ def replay(model,
     "Make the same steps again."
     from nmf2.editing import replay
     return replay(model, history, documents)
+
+# %% ../nbs/25_topictree.ipynb #5764e9a4
+@patch_to(TopicTree)
+def grow(model,
+    n_topics:int,     # leaves wanted, more or fewer than there are
+    documents=None,   # those of the fit, if the model has none and is to have more leaves
+):                    # `nmf2.editing.Changed`
+    "Another number of topics: the leaves that gain most are split, or the last splits taken back."
+    from nmf2.updating import grow
+    return grow(model, n_topics, documents)
+
+@patch_to(TopicTree)
+def update(model,
+    texts,                 # new documents, as for `predict`
+    documents=None,        # those of the fit, if the model has none
+    min_new:int|None=10,   # new documents that a new topic must have; None for no new topics
+):                         # `nmf2.updating.Updated`: print it
+    "Add documents, and make anew what they touch; ids and names stay where the topic stays."
+    from nmf2.updating import update
+    return update(model, texts, documents, min_new)
+
+@patch_to(TopicTree)
+def over_time(model,
+    dates,                  # of the documents: dates, or texts such as '2024-05-31'; nothing where there is none
+    period:str|None=None,   # 'day', 'week', 'month', 'quarter', 'year'; None for what suits their span
+    n:int|None=None,        # in the tree with so many leaves; None for all
+    documents=None,         # new ones, as for `predict`; by default those of the fit
+    n_words:int=5,          # words for each topic and period, at most
+    plain:bool=False,       # a list of dictionaries, also where pandas is there?
+):                          # a pandas data frame if pandas is there
+    "A row for each topic and period: documents, their share of the period, words that distinguish them."
+    from nmf2.over_time import over_time
+    return over_time(model, dates, period, n, documents, n_words, plain)
