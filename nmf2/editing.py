@@ -343,6 +343,7 @@ def new_version(
     tell(model)
     return _compared(old, tree, shape.was)
 
+# %% ../nbs/27_editing.ipynb #097b3e9b
 def edited(
     model,         # a fitted `TopicTree`
     step:dict,     # what was done, for the history
@@ -576,6 +577,7 @@ def what_stays(
     fixed[edits.moved] = True
     return fixed, closed
 
+# %% ../nbs/27_editing.ipynb #8b8cc962
 def made_anew(
     model,         # a fitted `TopicTree`
     step:dict,     # what was done, for the history
