@@ -106,7 +106,7 @@ def weigh(
     X,                    # counts, (n_docs, n_terms)
     vocab=None,           # the terms, (n_terms,), if `X` doesn't know them
     weights:str="ncut",   # one of `WEIGHTS`
-    **options,            # `min_df`, `max_df`, `max_terms`, `tau`
+    **options,            # `min_df`, `max_df`, `max_features`, `tau`
 )->tuple:                 # (X (n_docs, terms that stay), the fitted pipeline that made it)
     "The weighted document-term matrix for some counts."
     from nmf2.weighting import count_pipeline
@@ -195,7 +195,8 @@ def only_a_tree(
 )->str:       # an option; '' if there is none
     "The option because of which new documents can't be answered."
     options = {"--method hiernmf2": args.method == "hiernmf2", f"--weights {args.weights}": args.weights != "ncut",
-               "--max-terms": args.max_terms is not None, "--analyzer": vars(args).get("analyzer", "word") != "word"}
+               "--max-features": args.max_features is not None,
+               "--analyzer": vars(args).get("analyzer", "word") != "word"}
     return next((option for option, is_given in options.items() if is_given), "")
 
 # %% ../nbs/70_cli.ipynb #b71558f3
@@ -284,7 +285,7 @@ def write_results(
 # %% ../nbs/70_cli.ipynb #978a0133
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
     "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "token_pattern",
-    "analyzer", "min_df", "max_df", "max_terms", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter",
+    "analyzer", "min_df", "max_df", "max_features", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter",
     "init")}
 OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--ngrams", "n_jobs": "--jobs",
             "random_state": "--seed", "lowercase": "--keep-case", "header": "--no-header", "limits": "--no-limits",
@@ -522,7 +523,7 @@ def check_arguments(
     if "tau" in args: check_tau(args.tau, "--tau")
     if "max_outliers" in args: check_share("--max-outliers", args.max_outliers)
     if "tol" in args: check_number("--tol", args.tol, 0, whole=False, above=True)
-    check_limits(args.min_df, args.max_df, args.max_terms)
+    check_limits(args.min_df, args.max_df, args.max_features)
     if args.keep_texts and only_a_tree(args):
         raise ValueError(f"--keep-texts can't be had with {only_a_tree(args)}: then {MODEL} has a tree alone")
     check_options(text_pipeline(**given(args, COUNTING))["count"])
@@ -574,7 +575,7 @@ def make_topics(
         counts, counter = count(corpus, n_jobs=args.jobs or -1, verbose=shown, **given(args, COUNTING))
     with stage("Weighting terms", times, shown):
         X, pipe = weigh(counts, None if counter else corpus.vocab, args.weights, min_df=args.min_df, max_df=args.max_df,
-                        max_terms=args.max_terms, **given(args, ("tau",)))
+                        max_features=args.max_features, **given(args, ("tau",)))
     report = as_options(pipe["trim"].report())
     say(f"  {report}", shown)
     with stage("Growing the tree", times, shown):
@@ -806,7 +807,7 @@ def predict(
     with stage(f"Opening {args.file}", times, not args.quiet): tree, model = open_model(args)
     if model is None:
         raise ValueError(f"{args.file} has a tree alone, without what new documents need; that is in the file unless "
-                         "nmf2 cluster has --method, --weights, --max-terms or --analyzer")
+                         "nmf2 cluster has --method, --weights, --max-features or --analyzer")
     if args.leaves and args.leaves > tree.n_leaves:
         raise ValueError(f"--leaves must be at most {tree.n_leaves}, the topics there are, got {args.leaves}")
     corpus = read_corpus(get_corpus, args, times)
@@ -1164,7 +1165,9 @@ def add_counting(
         metavar="N", type=count_or_share, default=3)
     add("--max-df", f"leave out terms that are in more documents (default {max_df}, that share of them)",
         metavar="N", type=count_or_share, default=max_df)
-    add("--max-terms", "keep only the N terms that are in most documents", metavar="N", type=whole_number, default=None)
+    add("--max-features", "keep only the N terms that are in most documents", metavar="N", type=whole_number,
+        default=None)
+    add("--max-terms", argparse.SUPPRESS, type=whole_number, dest="max_features")        # its name before version 0.2
     add("--weights", "ncut: tf-idf and normalized cut (default); tfidf: tf-idf alone; none: matrices as they are",
         choices=WEIGHTS, default="ncut")
     add("--tau", "how strongly normalized cut is regularized: 0 not at all, 1 strongly (default 0.1)",
@@ -1358,7 +1361,7 @@ def in_one_line(
 )->str:
     "What went wrong, and what to do, for somebody who types commands."
     if isinstance(e, MemoryError):
-        return "not enough memory: leave out rare terms with --min-df or --max-terms, or give fewer documents"
+        return "not enough memory: leave out rare terms with --min-df or --max-features, or give fewer documents"
     if isinstance(e, RecursionError): return "something is nested too deeply to be read"
     if isinstance(e, OSError) and e.filename is not None and e.strerror: return f"{e.filename}: {e.strerror}"
     return as_options(" ".join(str(e).split())) or type(e).__name__
