@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['STATE', 'STEPS', 'Changed', 'Shape', 'shape_of', 'reshaped', 'shape_joined', 'closed_up', 'shape_merged',
-           'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads', 'matrix_of', 'undo', 'redo',
-           'new_version', 'join', 'two_topics', 'split', 'merge', 'move', 'keep', 'rename', 'settled_around', 'refit',
-           'drop_words', 'script', 'replay']
+           'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads', 'own_documents', 'matrix_of',
+           'undo', 'redo', 'new_version', 'join', 'two_topics', 'split', 'merge', 'move', 'keep', 'rename',
+           'settled_around', 'refit', 'drop_words', 'script', 'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
 import warnings
@@ -233,8 +233,10 @@ def give_leads(
 # %% ../nbs/27_editing.ipynb #8bad51b7
 _WEIGHTED = WeakKeyDictionary()      # pipeline -> the weighted documents of its fit
 
-def _own_documents(model):
-    "The documents of the fit, or None"
+def own_documents(
+    model,   # a fitted `TopicTree`
+):           # texts, a `Corpus` or counts, or None if it has them no more
+    "The documents of the fit."
     if getattr(model, "counts_", None) is not None: return model.counts_
     given = model.given_
     return None if given is None or getattr(given, "texts", given) is None else given
@@ -258,7 +260,7 @@ def matrix_of(
     "The weighted documents of the fit."
     check_is_fitted(model)
     if documents is None and model.pipeline_ in _WEIGHTED: return _WEIGHTED[model.pipeline_]
-    given = _own_documents(model) if documents is None else documents
+    given = own_documents(model) if documents is None else documents
     if given is None:
         raise ValueError(f"{step} needs the documents of the fit, and this model has none: "
                          f"model.{step}(..., documents=those of the fit), or save it with keep_texts=True")
@@ -612,7 +614,7 @@ def drop_words(
         raise ValueError(f"words must be among the words of the topics, and {shortened(repr(unknown[0]))} is not")
     if len(set(words)) == len(known): raise ValueError("words must leave some word, and these are all there are")
     matrix_of(model, documents, "drop_words")                                 # an error, if it can't be had
-    given = as_in_fit(model, _own_documents(model) if documents is None else documents)
+    given = as_in_fit(model, own_documents(model) if documents is None else documents)
     pipeline, X = _other_words(model, words, given)
     vocab = pipeline.get_feature_names_out()
     edits = model.edits_._replace(dropped=(*model.edits_.dropped, *dict.fromkeys(words)))
