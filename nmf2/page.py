@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['STEPS', 'STYLE', 'SCRIPT', 'PAGE', 'PAGE_STYLE', 'Reader', 'Column', 'confidence', 'static', 'index', 'keywords',
-           'on_map', 'map_words', 'document_map', 'first_view', 'titles', 'contents', 'policy', 'page', 'to_html']
+           'on_map', 'map_words', 'document_map', 'first_view', 'contents', 'policy', 'page', 'to_html']
 
 # %% ../nbs/50_page.ipynb #ef78995f
 import base64
@@ -505,6 +505,7 @@ def map_words(
     words, numbers = keywords(reader, on_map(reader.tree, most))
     return dict(words=words, keys=numbers)
 
+# %% ../nbs/50_page.ipynb #91a4c4c9
 def document_map(
     reader,             # a `Reader`
     most:int=20_000,    # documents shown
@@ -540,15 +541,6 @@ def first_view(
         cuts = {node.id for size in levels[:-1] for node in tree.leaves(size) if node.children}
         unfolded = unfolded + sorted(cuts - set(unfolded))
     return dict(selected="", outline=bool(levels), leaves=tree.n_leaves, unfolded=unfolded, names=dict(tree.names))
-
-# %% ../nbs/50_page.ipynb #76f9ffc9
-def titles(
-    tree,      # a `Tree`
-    n:int,     # how many topics there are
-)->list:       # None for documents that are in none, (n_docs,)
-    "The title of each document's topic."
-    known = [*map(tree.title, tree.leaves(min(n, tree.n_leaves))), None]            # the last for -1
-    return [known[k] for k in tree.labels(min(n, tree.n_leaves))]
 
 # %% ../nbs/50_page.ipynb #b965a47b
 def contents(

@@ -16,9 +16,10 @@ import traitlets
 
 from .core import check_choice, patch_to
 from .editing import STEPS, Changed, matrix_of, own_documents
+from .exports import TOPICS, assignment_columns, assignment_rows, topic_rows
 from .formats import write_table
 from .headings import outline_rows
-from .page import SCRIPT, STYLE, Reader, document_map, first_view, map_words, page, static, titles
+from .page import SCRIPT, STYLE, Reader, document_map, first_view, map_words, page, static
 from .tree import in_table, shortened
 
 # %% ../nbs/51_widgets.ipynb #dcb9e722
@@ -186,7 +187,8 @@ def told(
 )->str:
     "What a step did, in a sentence."
     def one(id): return f"{in_table(id)} “{tree.title(id)}” ({many(tree[id].size)})"
-    if step["step"] in ("drop_words", "refit"): said = [f"{many(_elsewhere(changed, old, tree))} of {tree.n_docs:,} go elsewhere"]
+    if step["step"] in ("drop_words", "refit"):
+        said = [f"{_elsewhere(changed, old, tree):,} of {many(tree.n_docs)} go elsewhere"]
     else: said = [one(id) for id in changed.new or [_place(step, changed, tree)]]
     moved = [f"{in_table(a)} is {in_table(b)} now" for a, b in changed.renamed.items()]
     if len(moved) > 2: moved[1:] = [f"{len(moved) - 1} others are renamed, too"]
@@ -239,9 +241,9 @@ def _follow(explorer, told=""):
     reader.turn_to(tree, explorer._shares(old, tree))
     selected = at[explorer.selected]
     if explorer.outline and reader.levels: selected = _in_outline(tree, reader.levels, selected)
+    inner = [id for id in tree.nodes if id in unfolded and tree[id].children]
     with explorer.hold_sync():
-        explorer._show(selected, explorer.outline, n_leaves, [id for id in tree.nodes if id in unfolded and tree[id].children],
-                       dict(tree.names))
+        explorer._show(selected, explorer.outline, n_leaves, inner, dict(tree.names))
         explorer._tell(told)
 
 # %% ../nbs/51_widgets.ipynb #6228c6fe
@@ -294,7 +296,8 @@ def edit(explorer,
     check_choice("step", step, (*STEPS, "undo", "redo"))
     explorer._check_shown(step)
     model, old = explorer.model, explorer.model.tree_
-    if step in ("undo", "redo"): said = f"{'undone' if step == 'undo' else 'made again'}: {in_brief(getattr(model, step)())}"
+    if step == "undo": said = f"undone: {in_brief(model.undo())}"
+    elif step == "redo": said = f"made again: {in_brief(model.redo())}"
     else:
         if "documents" in inspect.signature(STEPS[step]).parameters: given["documents"] = explorer._documents()
         changed = STEPS[step](model, **given)
@@ -341,12 +344,8 @@ def to_html(explorer,
 def to_csv(explorer)->str:
     "The leaf of each document in the tree as it is cut, as a table."
     reader = explorer.reader
-    tree, levels = reader.tree, reader.levels
-    leaves = [in_table(leaf.id) for leaf in tree.leaves(explorer.n_leaves)] + [None]      # the last for outliers
-    at_levels = [titles(tree, n) for n in (explorer.n_leaves, *levels)]
-    numbers = tree.labels(explorer.n_leaves)
-    rows = ((reader.name(i), leaves[k], int(k), *(column[i] for column in at_levels)) for i, k in enumerate(numbers))
-    return _table(["id", "leaf", "leaf_number", "title", *(f"title_{n}" for n in levels)], rows)
+    rows = assignment_rows(reader.tree, reader.ids, explorer.n_leaves, reader.levels)
+    return _table(assignment_columns(reader.levels), rows)
 
 def _table(header, rows):
     "A table as text"
@@ -358,13 +357,7 @@ def _table(header, rows):
 @patch_to(TreeExplorer)
 def topics_csv(explorer)->str:
     "The nodes of the tree with their sizes, names and words, as a table."
-    tree = explorer.reader.tree
-    def row(node):
-        parent = in_table(node.id[:-1]) if node.id else None
-        words = " ".join(map(shortened, tree.top_terms(node, n=8)))
-        sizes = node.size, len(node.outliers)
-        return in_table(node.id), parent, *sizes, tree.names.get(node.id), tree.title(node), words
-    return _table(["node", "parent", "documents", "dropped", "name", "title", "words"], map(row, tree))
+    return _table(TOPICS, topic_rows(explorer.reader.tree))
 
 # %% ../nbs/51_widgets.ipynb #922d145e
 @patch_to(TreeExplorer)

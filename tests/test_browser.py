@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from nmf2.data import load, planted_tree
+from nmf2.exports import json_schema
 from nmf2.hier import HierNMF2
 from nmf2.page import Reader, document_map, map_words
 from nmf2.headings import find_headings
@@ -584,6 +585,7 @@ def test_files_of_the_page_are_those_of_the_kernel(outlined, outline_page):
     assert saved(outlined, "labels") == kernel.file("labels")["text"]
     assert saved(outlined, "topics") == kernel.file("topics")["text"]
     mine, theirs = json.loads(saved(outlined, "JSON")), json.loads(tree.to_json(15, docs.ids))
+    pytest.importorskip("jsonschema").validate(mine, json_schema())
     for node in (*mine["nodes"], *theirs["nodes"]):
         node["score"] = None if (node["score"] or -1) < 0 else pytest.approx(node["score"], abs=1e-4)
         node["terms"] = [[term, pytest.approx(weight, abs=1e-4)] for term, weight in node["terms"]]
