@@ -217,7 +217,8 @@ COUNTING = "token_pattern", "tokenizer", "stop_words", "lowercase", "ngram_range
 def _pipeline(est, texts, counts, vocab):
     "The steps from texts, or from counts with their words, to weights"
     common = dict(min_df=est.min_df, max_df=est.max_df, tau=est.tau)
-    if texts is None: return count_pipeline(vocab=vocab if vocab is None else as_words(vocab, counts.shape[1]), **common)
+    words = None if vocab is None or counts is None else as_words(vocab, counts.shape[1])
+    if texts is None: return count_pipeline(vocab=words, **common)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
     return text_pipeline(**{name: getattr(est, name) for name in COUNTING}, **common, verbose=est.verbose)
 
@@ -253,7 +254,8 @@ def _check_size(est, given, y):
         raise ValueError("y is not used, and has as many entries as there are terms: give the words as vocab=...")
 
 # %% ../nbs/25_topictree.ipynb #2166824c
-REMEDIES = {"sublinear_tf": "documents must be counts, not weights: weighting is done here. Give the counts, or the texts",
+REMEDIES = {"sublinear_tf": "documents must be counts, not weights: weighting is done here. "
+                            "Give the counts, or the texts",
             "add_one": "documents must be of different things: all terms are in every one of them"}
 
 def _weighed(pipeline, given):
@@ -411,7 +413,7 @@ def predict(model,
     X = _weighted(model, documents)
     if reject is False: return model.tree_.predict(X, n)
     from nmf2.answers import judge
-    judged = judge(model, X, n, reject)
+    judged = judge(model, X, n, reject, shares=False)
     return np.where(judged.rejected, -1, judged.labels)
 
 @patch_to(TopicTree)
@@ -451,6 +453,7 @@ def path(model,
     found = paths(model, [documents] if isinstance(documents, str) else documents, n)
     return found[0] if isinstance(documents, str) else found
 
+# %% ../nbs/25_topictree.ipynb #d0d7d185
 @patch_to(TopicTree)
 def answers(model,
     documents,         # as for `predict`
@@ -462,6 +465,7 @@ def answers(model,
     from nmf2.answers import answer_table
     return answer_table(model, documents, n, reject, plain)
 
+# %% ../nbs/25_topictree.ipynb #26534967
 @patch_to(TopicTree)
 def drift(model,
     documents,         # as for `predict`
@@ -580,6 +584,7 @@ def merge(model,
     from nmf2.editing import merge
     return merge(model, a, b, documents)
 
+# %% ../nbs/25_topictree.ipynb #4a8592bf
 @patch_to(TopicTree)
 def join(model,
     node,             # an inner node or its id
@@ -616,6 +621,7 @@ def refit(model,
     from nmf2.editing import refit
     return refit(model, documents)
 
+# %% ../nbs/25_topictree.ipynb #8032c8e4
 @patch_to(TopicTree)
 def keep(model,
     node,             # a node or its id
@@ -661,3 +667,36 @@ def replay(model,
     "Make the same steps again."
     from nmf2.editing import replay
     return replay(model, history, documents)
+
+# %% ../nbs/25_topictree.ipynb #5764e9a4
+@patch_to(TopicTree)
+def grow(model,
+    n_topics:int,     # leaves wanted, more or fewer than there are
+    documents=None,   # those of the fit, if the model has none and is to have more leaves
+):                    # `nmf2.editing.Changed`
+    "Another number of topics: the leaves that gain most are split, or the last splits taken back."
+    from nmf2.updating import grow
+    return grow(model, n_topics, documents)
+
+@patch_to(TopicTree)
+def update(model,
+    texts,                 # new documents, as for `predict`
+    documents=None,        # those of the fit, if the model has none
+    min_new:int|None=10,   # new documents that a new topic must have; None for no new topics
+):                         # `nmf2.updating.Updated`: print it
+    "Add documents, and make anew what they touch; ids and names stay where the topic stays."
+    from nmf2.updating import update
+    return update(model, texts, documents, min_new)
+
+@patch_to(TopicTree)
+def over_time(model,
+    dates,                  # of the documents: dates, or texts such as '2024-05-31'; nothing where there is none
+    period:str|None=None,   # 'day', 'week', 'month', 'quarter', 'year'; None for what suits their span
+    n:int|None=None,        # in the tree with so many leaves; None for all
+    documents=None,         # new ones, as for `predict`; by default those of the fit
+    n_words:int=5,          # words for each topic and period, at most
+    plain:bool=False,       # a list of dictionaries, also where pandas is there?
+):                          # a pandas data frame if pandas is there
+    "A row for each topic and period: documents, their share of the period, words that distinguish them."
+    from nmf2.over_time import over_time
+    return over_time(model, dates, period, n, documents, n_words, plain)

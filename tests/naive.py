@@ -537,3 +537,25 @@ def found_again(tree, other, rows):
         counterpart = list(other.nodes.values())[int(np.argmax(shares))]
         stays[[i for i in counterpart.docs if rows[i] in own]] = True
     return np.array(best), stays
+
+
+def length_of_sum(X, rows):
+    "How long the sum of some documents is, each of unit length"
+    total = np.zeros(X.shape[1])
+    for i in rows:
+        if X[i].any(): total = total + X[i]/np.linalg.norm(X[i])
+    return np.linalg.norm(total)
+
+
+def gain_of_cut(X, side):
+    "What two sides are worth apart, beyond what they are together: the criterion I2"
+    return sum(length_of_sum(X, np.flatnonzero(side == s)) for s in (0, 1)) - length_of_sum(X, range(len(X)))
+
+
+def gain_of_join(X, labels, k):
+    "What would be lost by joining topic `k` to the one whose sum is nearest in direction"
+    topics = {c: np.flatnonzero(labels == c) for c in set(labels.tolist()) - {-1}}
+    def mean(rows): return sum((X[i]/np.linalg.norm(X[i]) for i in rows if X[i].any()), np.zeros(X.shape[1]))
+    near = max((c for c in topics if c != k), key=lambda c: mean(topics[c]) @ mean(topics[k])/np.linalg.norm(mean(topics[c])))
+    both = np.concatenate([topics[k], topics[near]])
+    return length_of_sum(X, topics[k]) + length_of_sum(X, topics[near]) - length_of_sum(X, both)
