@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .bisection import unit_rows
 from .core import check_number, single_blas
 from .nnls import heaviest, heaviest_by, in_slices, nnls
 from .products import Rows
@@ -43,18 +44,22 @@ def cosines(
     return docs.times(Ht)*np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)[:,None].astype(X.dtype)
 
 def without_itself(
-    C:np.ndarray,        # cosines of documents with topics, (n_docs, k)
+    X,                   # weighted documents, CSR or dense, (n_docs, n_terms)
+    Ht:np.ndarray,       # topics, roots of the sums of their documents, of unit length, (n_terms, k)
     labels:np.ndarray,   # topic of each document, −1 for none, (n_docs,)
 )->np.ndarray:           # (n_docs, k)
-    "The same, but each document's own topic is the sum of the others in it."
+    "The cosines, but each document's own topic is made of the others in it."
+    docs, C = unit_rows(X), cosines(X, Ht)
     rows = np.flatnonzero(labels >= 0)
-    own = labels[rows]
-    c = C[rows,own].astype(np.float64)
-    length = np.bincount(own, c, C.shape[1])[own]
-    rest = np.sqrt(np.maximum(length**2 - 2*length*c + 1, 0))
-    out = C.copy()
-    out[rows,own] = np.maximum(np.divide(length*c - 1, rest, out=np.zeros(len(c)), where=rest > 1e-6), 0)
-    return out
+    own, docs = labels[rows], docs[rows]
+    x, place = docs.data.astype(np.float64), np.repeat(np.arange(len(rows)), np.diff(docs.indptr))
+    mass = np.bincount(place, x, len(rows))
+    total = np.bincount(own, mass, C.shape[1])[own]                         # of all entries of the sum
+    others = np.maximum(total[place]*Ht[docs.indices,own[place]].astype(np.float64)**2 - x, 0)
+    rest = total - mass
+    products = np.bincount(place, x*np.sqrt(others), len(rows))
+    C[rows,own] = np.divide(products, np.sqrt(np.maximum(rest, 0)), out=np.zeros(len(rows)), where=rest > 1e-6*total)
+    return C
 
 # %% ../nbs/25_answers.ipynb #36a8d3cb
 class Expected(NamedTuple):
@@ -85,7 +90,7 @@ def expected_of(
     "What to expect of new documents: each of the fit is taken as if the fit had not seen it."
     labels, Ht = tree.labels(), tree.leaf_topics
     with single_blas():
-        C = without_itself(cosines(X, Ht), labels)[labels >= 0]
+        C = without_itself(X, Ht, labels)[labels >= 0]
         found = heaviest_by(Ht.T.astype(np.float64) @ Ht, C)
     focus = np.sort(focus_of(C))
     if len(focus) > 1000: focus = focus[np.linspace(0, len(focus) - 1, 1000).round().astype(int)]

@@ -27,7 +27,7 @@ from .headings import give_headings
 from .kernels import documents as filled_documents
 from .nnls import heaviest, memberships, unit
 from .regroup import cluster_sums, split_of
-from .topictree import as_in_fit, phrase_options, sums_of, tell
+from .topictree import as_in_fit, phrase_options, roots_of, tell
 from .tree import Tree, Ways, in_table, shortened
 from .weighting import EmptyDocumentsWarning
 
@@ -390,7 +390,7 @@ def two_topics(
             before, n_second = side, np.count_nonzero(side)
             if n_second in (0, len(side)): return None
             if 2*n_second > len(side): side = 1 - side
-            Ht = sums_of(X, side).astype(X.dtype)
+            Ht = roots_of(X, side).astype(X.dtype)
             side = np.maximum(heaviest(memberships(X, Ht)), 0)
             if np.array_equal(side, before): break
     return (Ht, side) if 0 < np.count_nonzero(side) < len(side) else None
@@ -548,7 +548,7 @@ def settled_around(
     labels, fixed = np.where(filled, labels, -1), fixed & filled
     for _ in range(max_iter):
         before, used = labels, np.unique(labels[labels >= 0])
-        Ht = sums_of(X, np.where(labels < 0, -1, np.searchsorted(used, labels))).astype(X.dtype)
+        Ht = roots_of(X, np.where(labels < 0, -1, np.searchsorted(used, labels))).astype(X.dtype)
         while True:
             labels = _around(memberships(X, Ht), used, before, fixed, closed)
             left = np.isin(used, labels)

@@ -501,6 +501,23 @@ class Frame:
     def __iter__(self): return iter("abcdefghijklmnopqrstuvwxyz"[:self.shape[1]])
 
 
+def returning(texts, words):
+    "For each word: in how many of the texts with it it comes again, over how many that should be, five added to both; at most one"
+    tokens = [text.lower().split() for text in texts]
+    having = {word: [some.count(word) for some in tokens if word in some] for word in words}
+    usual = np.mean([n > 1 for counts in having.values() for n in counts])
+    return {word: min(1, (sum(n > 1 for n in counts) + 5)/(len(counts)*usual + 5)) for word, counts in having.items()}
+
+
+def roots_of(X, labels):
+    "For each cluster the square roots of the summed documents of length one, of length one, (n_terms, k)"
+    topics = []
+    for c in range(max(labels) + 1):
+        total = sum(x/np.sqrt((x**2).sum()) for x, label in zip(X, labels) if label == c)
+        topics.append(np.sqrt(total)/np.linalg.norm(np.sqrt(total)))
+    return np.array(topics).T
+
+
 def joins(sums):
     "Join the two clusters whose union loses least of the lengths of the sums, until there is one: pairs of numbers, and what is lost"
     sums, made = {c: s.astype(float) for c, s in enumerate(sums)}, []
