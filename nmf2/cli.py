@@ -238,7 +238,7 @@ def document_rows(
     n_terms:int=10,   # how many words of its leaf, and of its flat topic
 ):                    # rows of `document_columns`
     "One row for each document."
-    from nmf2.page import titles
+    from nmf2.exports import titles
     from nmf2.tree import in_table
     tree, leaves = topics.tree, topics.tree.leaves()
     levels = list(zip(*(titles(tree, n) for n in tree.levels))) or [()]*tree.n_docs
