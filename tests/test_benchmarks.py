@@ -284,6 +284,11 @@ def test_starts(quick):
     assert all(row["settled"] > .95 and row["moved"] > .95 for row in rows)
 
 
+def test_settling(quick):
+    row, = quick("settling")
+    assert all(row[how] > .95 for how in ("moved", "sums", "power of 3/4", "roots", "logarithms"))
+
+
 def test_the_best_start_by_the_criterion():
     from starts import best_of
     some = [dict(criterion=c, settled=s) for c, s in ((3, .5), (1, .9), (2, .7))]
