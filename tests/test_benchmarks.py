@@ -85,6 +85,12 @@ def test_predicting(quick):
     assert all(row["a_second"][name] == round(row["documents"]/s) for name, s in row["seconds"].items())
 
 
+def test_updating(quick):
+    rows = quick("updating")
+    assert [row["part"] for row in rows] == [1, 2, 3, 4] and rows[-1]["documents"] == 500
+    assert all(row["ids"] >= row["ids_anew"] and row["gone"] == 0 and 0 <= row["moved"] < .1 and .8 < row["nmi"] <= 1 for row in rows)
+
+
 @on_linux
 def test_memory(quick):
     (row,) = quick("memory")
