@@ -11,7 +11,7 @@ __all__ = ['ASCII', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'Form', 'LOWER
            'terms_of', 'count_documents', 'add_all', 'table_of', 'plan', 'count_share', 'in_order', 'count_parts',
            'tables_for', 'merge', 'alphabetical', 'spelled', 'sort_order', 'settle', 'Rows', 'count_shares']
 
-# %% ../nbs/00_scanning.ipynb #96ce3fc4
+# %% ../nbs/00_scanning.ipynb #3b8a9d0f
 import queue
 import re
 import unicodedata
@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from .compiling import njit, say_if_compiling
 
-# %% ../nbs/00_scanning.ipynb #1e87c3c8
+# %% ../nbs/00_scanning.ipynb #4dea1fc5
 ASCII = 0x80          # code points of plain English, which are bytes
 LETTERS = 0x110000    # all code points
 
@@ -45,7 +45,7 @@ def members(
     for run in re.finditer(f"(?:{kind})+", all_letters(n)): out[run.start():run.end()] = True
     return out
 
-# %% ../nbs/00_scanning.ipynb #6db79623
+# %% ../nbs/00_scanning.ipynb #f4463b3b
 @lru_cache(1)
 def odd_letters(
 )->tuple:   # strings of one letter
@@ -59,7 +59,7 @@ def odd_letters(
     search(0, LETTERS)
     return tuple(found)
 
-# %% ../nbs/00_scanning.ipynb #0fb9bf35
+# %% ../nbs/00_scanning.ipynb #48a7004e
 @lru_cache(2)
 def lowered(
     n:int,         # code points
@@ -70,7 +70,7 @@ def lowered(
         for letter in odd_letters(): text = text.replace(letter, "\0")
     return np.frombuffer(text.lower().encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int32)
 
-# %% ../nbs/00_scanning.ipynb #44228383
+# %% ../nbs/00_scanning.ipynb #a2ec0f80
 KIND = r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\[wWdDsS]|\\[^\w\s]|[^\\()\[\]{}.*+?|^$]"     # one letter
 TIMES = r"[*+]|\{\d+,?\}"
 RUN = rf"(?:(?:{KIND})(?:{TIMES})?)+"
@@ -91,7 +91,7 @@ def read_run(
     same = set(kinds[1:]) <= {others} and (first == others or items[0][1] == "")
     return (first, others, sum(fewest)) if same and endless and sum(fewest) else None
 
-# %% ../nbs/00_scanning.ipynb #134c6d7b
+# %% ../nbs/00_scanning.ipynb #804198ce
 Form = namedtuple("Form", "pattern first inside joint least least_after joints whole")
 
 def gap_of(
@@ -127,7 +127,7 @@ def read_pattern(
     form = Form(pattern, first, inside, found["joint"], least, part[2], joints, whole)
     return form if gap_of(form) else None
 
-# %% ../nbs/00_scanning.ipynb #168f4bdd
+# %% ../nbs/00_scanning.ipynb #79d56100
 LOWER = (1 << 21) - 1      # these bits are the lowered letter
 INSIDE = 1 << 21           # does it belong to a run?
 ODD = 1 << 22              # does it spoil a whole run?
@@ -155,7 +155,7 @@ def letter_table(
     to = lowered(n) if lower else np.arange(n, dtype=np.int32)
     return to | bits[to].astype(np.int32)
 
-# %% ../nbs/00_scanning.ipynb #5a43a212
+# %% ../nbs/00_scanning.ipynb #7af790e1
 @njit(nogil=True)
 def letter_at(
     text:np.ndarray,    # UTF-8
@@ -172,7 +172,7 @@ def letter_at(
     b = b << 6 | np.int64(text[i+3]) & 0x3f
     return np.int64(table[(a & 0x07) << 18 | b]), i + 4
 
-# %% ../nbs/00_scanning.ipynb #1f0178cd
+# %% ../nbs/00_scanning.ipynb #3874babd
 @njit(nogil=True)
 def put(
     letter:int,       # an entry of the table
@@ -191,7 +191,7 @@ def put(
     out[o] = 0xf00 >> n & 0xff | c
     return o + n
 
-# %% ../nbs/00_scanning.ipynb #45fd6d8c
+# %% ../nbs/00_scanning.ipynb #d7600043
 FAR = 1 << 40
 
 @njit(nogil=True)
@@ -222,7 +222,7 @@ def find_runs(
     borders[n] = o + far
     return n + before >> 1
 
-# %% ../nbs/00_scanning.ipynb #bd05c609
+# %% ../nbs/00_scanning.ipynb #d59cbf14
 @njit(nogil=True)
 def _run_from(text, i, stop, table, low, o):
     "Copy a run: where it ends in the text and in the copy, its letters, whether \\w follows"
@@ -235,7 +235,7 @@ def _run_from(text, i, stop, table, low, o):
         size += 1
     return i, o, size, False
 
-# %% ../nbs/00_scanning.ipynb #8007d250
+# %% ../nbs/00_scanning.ipynb #3e8790a3
 @njit(nogil=True)
 def _word_from(text, i, stop, table, low, o, rules):
     "The longest word from a place on: where it ends in the text and in the copy, and where to go on if there is none"
@@ -254,7 +254,7 @@ def _word_from(text, i, stop, table, low, o, rules):
         if k >= fewest and not (whole and spoilt): end, end_low = i, o
     return end, end_low, after_run
 
-# %% ../nbs/00_scanning.ipynb #7c268ba4
+# %% ../nbs/00_scanning.ipynb #11059c8c
 @njit(nogil=True)
 def find_joined(
     text:np.ndarray,      # UTF-8
@@ -282,14 +282,14 @@ def find_joined(
         i, o = end, end_low
     return n
 
-# %% ../nbs/00_scanning.ipynb #9e6f5293
+# %% ../nbs/00_scanning.ipynb #762bff9e
 def rules_of(
     form:Form,   # what a word is
 )->tuple:        # for `find_joined`; with fewest joints −1 if `find_runs` will do
     "What compiled code has to know of a form, in numbers."
     return form.least, form.least_after, -1 if is_simple(form) else form.joints[0], form.joints[1], form.whole
 
-# %% ../nbs/00_scanning.ipynb #055cfd17
+# %% ../nbs/00_scanning.ipynb #487c212c
 U = np.uint64
 
 @njit(nogil=True, forceinline=True)
@@ -302,7 +302,7 @@ def eight(
     by = U((a & 7) << 3)
     return low8[i] >> by | low8[i+1] << U(1) << U(63) - by
 
-# %% ../nbs/00_scanning.ipynb #6090b6da
+# %% ../nbs/00_scanning.ipynb #deb35f17
 MASKS = np.array([[(1 << 8*min(n, 8)) - 1, (1 << 8*max(n - 8, 0)) - 1] for n in range(16)], U)
 K1 = U(0x9E3779B97F4A7C15)      # odd numbers without a pattern
 K2 = U(0xC2B2AE3D27D4EB4F)
@@ -333,7 +333,7 @@ def note(
         tokens[k,1] = second
         tokens[k,2] = (h ^ h >> U(32))*K3 >> U(33)
 
-# %% ../nbs/00_scanning.ipynb #74934361
+# %% ../nbs/00_scanning.ipynb #fb77f97b
 Words = namedtuple("Words", "slots records letters n")
 
 def no_words(
@@ -351,7 +351,7 @@ def _same(words, w, letters, a, size):
         if words.letters[start + i] != letters[a + i]: return False
     return True
 
-# %% ../nbs/00_scanning.ipynb #a370cda6
+# %% ../nbs/00_scanning.ipynb #116a0034
 @njit(nogil=True)
 def find(
     words:Words,          # a table
@@ -373,7 +373,7 @@ def find(
             and (size <= 15 or _same(words, w, letters, a, size))): return w, s
         s = s + 1 & mask
 
-# %% ../nbs/00_scanning.ipynb #459e4b04
+# %% ../nbs/00_scanning.ipynb #0874a911
 @njit(nogil=True)
 def longer(
     old:np.ndarray,
@@ -402,7 +402,7 @@ def roomier(
     letters = longer(words.letters, len(words.letters) + size + 32)
     return Words(slots, records, letters, words.n)
 
-# %% ../nbs/00_scanning.ipynb #4de301f0
+# %% ../nbs/00_scanning.ipynb #de93d598
 @njit(nogil=True)
 def add(
     words:Words,          # a table with room
@@ -425,7 +425,7 @@ def add(
     words.records[w+1,2] = start + size
     return w
 
-# %% ../nbs/00_scanning.ipynb #2142f599
+# %% ../nbs/00_scanning.ipynb #63cc2947
 @njit(nogil=True)
 def find_quickly(
     words:Words,          # a table
@@ -463,7 +463,7 @@ def find_rest(
         found[k] = w
     return n
 
-# %% ../nbs/00_scanning.ipynb #743ded0b
+# %% ../nbs/00_scanning.ipynb #2044bc65
 @njit(nogil=True)
 def find_all(
     words:Words,          # a table
@@ -481,7 +481,7 @@ def find_all(
         if k == n: return words
         words = roomier(words, np.int64(tokens[k,4]))
 
-# %% ../nbs/00_scanning.ipynb #bf500778
+# %% ../nbs/00_scanning.ipynb #63618733
 @njit(nogil=True)
 def _keep(tokens, k, t):
     "Move word `t` to place `k`"
@@ -512,7 +512,7 @@ def _drop_known(tokens, n, low, stops, found):
         k += found[t] < 0
     return k
 
-# %% ../nbs/00_scanning.ipynb #ca64b44b
+# %% ../nbs/00_scanning.ipynb #ec554d56
 @njit(nogil=True)
 def choose(
     room,                 # with a lowered document, and the borders of its runs
@@ -533,7 +533,7 @@ def choose(
     note(tokens, k, room.low8)
     return _drop_known(tokens, k, low, stops, room.found) if stops.n[0] else k
 
-# %% ../nbs/00_scanning.ipynb #9a5bce9b
+# %% ../nbs/00_scanning.ipynb #d0a174c2
 @njit(nogil=True)
 def join_words(
     tokens:np.ndarray,   # words of a document
@@ -562,7 +562,7 @@ def join_words(
     note(terms, k, line8)
     return k
 
-# %% ../nbs/00_scanning.ipynb #f58c5320
+# %% ../nbs/00_scanning.ipynb #043f2d3d
 @njit(nogil=True)
 def tally(
     words:Words,          # a table
@@ -586,7 +586,7 @@ def tally(
         free += new
     return free
 
-# %% ../nbs/00_scanning.ipynb #086c9151
+# %% ../nbs/00_scanning.ipynb #a8138502
 PIECE = 1 << 16    # bytes
 
 @njit(nogil=True)
@@ -609,18 +609,18 @@ def pieces_of(
             if stop == ends[d]: break
     return out[:n]
 
-# %% ../nbs/00_scanning.ipynb #41bf964e
+# %% ../nbs/00_scanning.ipynb #09fbb205
 Room = namedtuple("Room", "low8 borders tokens line8 terms found")
 
 @njit(nogil=True)
-def _room(pieces, most_terms):
-    "Places to write to, large enough for each piece, if each word is the beginning of so many terms"
+def _room(pieces, sizes):
+    "Places to write to, large enough for each piece, for terms of so many words"
     size = i = 0
     for p in range(len(pieces)):
         size = max(size, pieces[p,0] - i)
         i = pieces[p,0]
     n = size//2 + 2
-    n_terms = n*most_terms if most_terms > 1 else 1
+    n_terms = n*(sizes[1] - sizes[0] + 1) if sizes[1] > 1 else 1
     low8, line8 = np.empty(size//4 + 8, U), np.empty(size//4 + 8, U)
     tokens, terms = np.empty((n, 5), U), np.empty((n_terms, 5), U)
     return Room(low8, np.empty(size + 2, np.int64), tokens, line8, terms, np.empty(max(n, n_terms), np.int64))
@@ -647,7 +647,7 @@ def terms_of(
     if sizes[1] == 1: return n
     return join_words(room.tokens, n, low, room.line8, sizes[0], sizes[1], room.terms)
 
-# %% ../nbs/00_scanning.ipynb #5cec5dd9
+# %% ../nbs/00_scanning.ipynb #db8df53b
 @njit(nogil=True)
 def count_documents(
     text:np.ndarray,    # UTF-8 of documents, one after the other
@@ -661,7 +661,7 @@ def count_documents(
 )->tuple:               # (the terms, numbers of terms and their counts, how many of these each document has)
     "Count the terms of documents."
     pieces = pieces_of(text, ends, table, PIECE if sizes[1] == 1 else len(text) + 1)
-    room = _room(pieces, sizes[1] - sizes[0] + 1 if sizes[1] > 1 else 1)
+    room = _room(pieces, sizes)
     words.records[:words.n[0],3] = 0
     ids, counts = np.empty(len(text)//8 + 64, np.int32), np.empty(len(text)//8 + 64, np.int32)
     in_row = np.zeros(len(ends), np.int64)
@@ -678,7 +678,7 @@ def count_documents(
         i = stop
     return words, ids[1:free].copy(), counts[1:free].copy(), in_row
 
-# %% ../nbs/00_scanning.ipynb #90de5529
+# %% ../nbs/00_scanning.ipynb #92ace9ff
 @njit(nogil=True)
 def add_all(
     words:Words,          # a table
@@ -710,7 +710,7 @@ def table_of(
     letters = np.frombuffer(letters + bytes(40 - len(letters) % 8), np.uint8)
     return add_all(no_words(), letters.copy(), np.append(0, ends))[0]
 
-# %% ../nbs/00_scanning.ipynb #775c80bb
+# %% ../nbs/00_scanning.ipynb #eebd2120
 Scan = namedtuple("Scan", "form lower prepare stops known sizes")
 
 def _lower_odd(text):
@@ -733,7 +733,7 @@ def plan(
     known = None if vocabulary is None else table_of(vocabulary)
     return Scan(form, lower, _lower_odd if lower else prepare, table_of(stop_words or ()), known, tuple(sizes))
 
-# %% ../nbs/00_scanning.ipynb #eebc23b3
+# %% ../nbs/00_scanning.ipynb #f96df5fa
 def count_share(
     scan:Scan,     # what to count
     words:Words,   # the terms so far
@@ -747,7 +747,7 @@ def count_share(
         return count_documents(np.frombuffer(text, np.uint8), ends, table, rules_of(scan.form), scan.stops, scan.sizes,
                                words, scan.known is None)
 
-# %% ../nbs/00_scanning.ipynb #70874354
+# %% ../nbs/00_scanning.ipynb #3f84029f
 def in_order(
     work,            # takes the number of a thread and that of a share
     n_shares:int,    # how many shares
@@ -774,7 +774,7 @@ def in_order(
         finally:
             for _ in shares: pass       # nothing left to take
 
-# %% ../nbs/00_scanning.ipynb #7fd740e3
+# %% ../nbs/00_scanning.ipynb #a2b78390
 Part = namedtuple("Part", "thread known learned ids counts in_row")
 
 def count_parts(
@@ -797,7 +797,7 @@ def tables_for(
     if scan.known is None: return [no_words() for _ in range(n_threads)]
     return [scan.known._replace(records=scan.known.records.copy()) for _ in range(n_threads)]
 
-# %% ../nbs/00_scanning.ipynb #83c55e45
+# %% ../nbs/00_scanning.ipynb #84d1107e
 def merge(
     tables:list,   # of `Words`, one for each thread
     news:list,     # for each share: thread, words that it knew before, and after
@@ -816,7 +816,7 @@ def merge(
         met[new] = True
     return words, numbers, np.concatenate(first)
 
-# %% ../nbs/00_scanning.ipynb #e25f74bd
+# %% ../nbs/00_scanning.ipynb #2b71e70b
 def alphabetical(
     words:Words,   # a table
 )->np.ndarray:     # numbers of the words
@@ -833,15 +833,17 @@ def alphabetical(
 
 def _tied(keys):
     "Which of some keys in order are equal to one beside them"
-    same = np.append(keys[1:] == keys[:-1], False)
-    return same | np.append(False, same[:-1])
+    out, same = np.zeros(len(keys), bool), keys[1:] == keys[:-1]
+    out[1:] |= same
+    out[:-1] |= same
+    return out
 
 def _letters_of(words, w):
     "The bytes of a word"
     start, end = words.records[w:w+2,2].tolist()
     return words.letters[start:end].tobytes()
 
-# %% ../nbs/00_scanning.ipynb #388920b3
+# %% ../nbs/00_scanning.ipynb #446efa00
 @njit(nogil=True)
 def _spelled(words, order, gap):
     "Words in a given order, with a byte behind each"
@@ -866,15 +868,16 @@ def spelled(
     text = _spelled(words, order, ord(gap)).tobytes().decode("utf-8", "surrogatepass")
     return text.split(gap)[:-1]
 
-# %% ../nbs/00_scanning.ipynb #e8caa2fa
+# %% ../nbs/00_scanning.ipynb #1aed543b
 BITS = 11
 
 @njit(nogil=True)
 def sort_order(
     columns:np.ndarray,   # the column of each entry
-    largest:int,          # no column is larger
 )->np.ndarray:            # numbers of the entries
     "Entries in order of their columns; those of a column stay as they were."
+    largest = 0
+    for column in columns: largest = max(largest, column)
     order, other = np.arange(len(columns), dtype=np.int32), np.empty(len(columns), np.int32)
     shift = 0
     while shift == 0 or largest >> shift:
@@ -889,7 +892,7 @@ def sort_order(
         shift += BITS
     return order
 
-# %% ../nbs/00_scanning.ipynb #be3e44b3
+# %% ../nbs/00_scanning.ipynb #d7e50dca
 @njit(nogil=True)
 def settle(
     ids:np.ndarray,       # numbers of words, becomes columns
@@ -906,13 +909,13 @@ def settle(
         row[e:e + in_row[d]] = d
         e += in_row[d]
     for e in range(len(ids)): own[e] = columns[ids[e]]
-    for e in sort_order(own, len(columns)):
+    for e in sort_order(own):
         place = free[row[e]]
         ids[place] = own[e]
         counts[place] = old[e]
         free[row[e]] = place + 1
 
-# %% ../nbs/00_scanning.ipynb #71a97fd2
+# %% ../nbs/00_scanning.ipynb #ce60f54b
 class Rows:
     "Numbers of words and their counts, of one share after the other."
     def __init__(self,
@@ -938,7 +941,7 @@ class Rows:
         "Make room, or give back what isn't needed."
         for values in (self.ids, self.counts): values.resize(n, refcheck=False)
 
-# %% ../nbs/00_scanning.ipynb #30890cd3
+# %% ../nbs/00_scanning.ipynb #d68ed76a
 def _put_in_order(rows, columns, n_threads):
     "Columns in place of numbers of words, for all shares"
     def work(_, i):
