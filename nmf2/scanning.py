@@ -9,9 +9,9 @@ __all__ = ['ASCII', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'Form', 'LOWER
            'letter_at', 'put', 'find_runs', 'find_joined', 'rules_of', 'eight', 'note', 'no_words', 'find', 'longer',
            'roomier', 'add', 'find_quickly', 'find_rest', 'find_all', 'choose', 'join_words', 'tally', 'pieces_of',
            'terms_of', 'count_documents', 'add_all', 'table_of', 'plan', 'count_share', 'in_order', 'count_parts',
-           'tables_for', 'merge', 'alphabetical', 'spelled', 'sort_order', 'settle', 'Rows', 'count_shares']
+           'tables_for', 'merge', 'alphabetical', 'spelled', 'sort_order', 'settle', 'Rows', 'finish', 'count_shares']
 
-# %% ../nbs/00_scanning.ipynb #3b8a9d0f
+# %% ../nbs/00_scanning.ipynb #b7d22836
 import queue
 import re
 import unicodedata
@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from .compiling import njit, say_if_compiling
 
-# %% ../nbs/00_scanning.ipynb #4dea1fc5
+# %% ../nbs/00_scanning.ipynb #86620043
 ASCII = 0x80          # code points of plain English, which are bytes
 LETTERS = 0x110000    # all code points
 
@@ -45,7 +45,7 @@ def members(
     for run in re.finditer(f"(?:{kind})+", all_letters(n)): out[run.start():run.end()] = True
     return out
 
-# %% ../nbs/00_scanning.ipynb #f4463b3b
+# %% ../nbs/00_scanning.ipynb #91b7281f
 @lru_cache(1)
 def odd_letters(
 )->tuple:   # strings of one letter
@@ -59,7 +59,7 @@ def odd_letters(
     search(0, LETTERS)
     return tuple(found)
 
-# %% ../nbs/00_scanning.ipynb #48a7004e
+# %% ../nbs/00_scanning.ipynb #f0356809
 @lru_cache(2)
 def lowered(
     n:int,         # code points
@@ -70,7 +70,7 @@ def lowered(
         for letter in odd_letters(): text = text.replace(letter, "\0")
     return np.frombuffer(text.lower().encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int32)
 
-# %% ../nbs/00_scanning.ipynb #a2ec0f80
+# %% ../nbs/00_scanning.ipynb #75a3f935
 KIND = r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\[wWdDsS]|\\[^\w\s]|[^\\()\[\]{}.*+?|^$]"     # one letter
 TIMES = r"[*+]|\{\d+,?\}"
 RUN = rf"(?:(?:{KIND})(?:{TIMES})?)+"
@@ -91,7 +91,7 @@ def read_run(
     same = set(kinds[1:]) <= {others} and (first == others or items[0][1] == "")
     return (first, others, sum(fewest)) if same and endless and sum(fewest) else None
 
-# %% ../nbs/00_scanning.ipynb #804198ce
+# %% ../nbs/00_scanning.ipynb #44decd9b
 Form = namedtuple("Form", "pattern first inside joint least least_after joints whole")
 
 def gap_of(
@@ -127,7 +127,7 @@ def read_pattern(
     form = Form(pattern, first, inside, found["joint"], least, part[2], joints, whole)
     return form if gap_of(form) else None
 
-# %% ../nbs/00_scanning.ipynb #79d56100
+# %% ../nbs/00_scanning.ipynb #48a91f56
 LOWER = (1 << 21) - 1      # these bits are the lowered letter
 INSIDE = 1 << 21           # does it belong to a run?
 ODD = 1 << 22              # does it spoil a whole run?
@@ -155,7 +155,7 @@ def letter_table(
     to = lowered(n) if lower else np.arange(n, dtype=np.int32)
     return to | bits[to].astype(np.int32)
 
-# %% ../nbs/00_scanning.ipynb #7af790e1
+# %% ../nbs/00_scanning.ipynb #4bd182c5
 @njit(nogil=True)
 def letter_at(
     text:np.ndarray,    # UTF-8
@@ -172,7 +172,7 @@ def letter_at(
     b = b << 6 | np.int64(text[i+3]) & 0x3f
     return np.int64(table[(a & 0x07) << 18 | b]), i + 4
 
-# %% ../nbs/00_scanning.ipynb #3874babd
+# %% ../nbs/00_scanning.ipynb #3e96140a
 @njit(nogil=True)
 def put(
     letter:int,       # an entry of the table
@@ -191,7 +191,7 @@ def put(
     out[o] = 0xf00 >> n & 0xff | c
     return o + n
 
-# %% ../nbs/00_scanning.ipynb #d7600043
+# %% ../nbs/00_scanning.ipynb #a7a2d52c
 FAR = 1 << 40
 
 @njit(nogil=True)
@@ -222,7 +222,7 @@ def find_runs(
     borders[n] = o + far
     return n + before >> 1
 
-# %% ../nbs/00_scanning.ipynb #d59cbf14
+# %% ../nbs/00_scanning.ipynb #71972f34
 @njit(nogil=True)
 def _run_from(text, i, stop, table, low, o):
     "Copy a run: where it ends in the text and in the copy, its letters, whether \\w follows"
@@ -235,7 +235,7 @@ def _run_from(text, i, stop, table, low, o):
         size += 1
     return i, o, size, False
 
-# %% ../nbs/00_scanning.ipynb #3e8790a3
+# %% ../nbs/00_scanning.ipynb #b852680d
 @njit(nogil=True)
 def _word_from(text, i, stop, table, low, o, rules):
     "The longest word from a place on: where it ends in the text and in the copy, and where to go on if there is none"
@@ -254,7 +254,7 @@ def _word_from(text, i, stop, table, low, o, rules):
         if k >= fewest and not (whole and spoilt): end, end_low = i, o
     return end, end_low, after_run
 
-# %% ../nbs/00_scanning.ipynb #11059c8c
+# %% ../nbs/00_scanning.ipynb #80c09606
 @njit(nogil=True)
 def find_joined(
     text:np.ndarray,      # UTF-8
@@ -282,14 +282,14 @@ def find_joined(
         i, o = end, end_low
     return n
 
-# %% ../nbs/00_scanning.ipynb #762bff9e
+# %% ../nbs/00_scanning.ipynb #f48e9e46
 def rules_of(
     form:Form,   # what a word is
 )->tuple:        # for `find_joined`; with fewest joints −1 if `find_runs` will do
     "What compiled code has to know of a form, in numbers."
     return form.least, form.least_after, -1 if is_simple(form) else form.joints[0], form.joints[1], form.whole
 
-# %% ../nbs/00_scanning.ipynb #487c212c
+# %% ../nbs/00_scanning.ipynb #29c0424a
 U = np.uint64
 
 @njit(nogil=True, forceinline=True)
@@ -302,7 +302,7 @@ def eight(
     by = U((a & 7) << 3)
     return low8[i] >> by | low8[i+1] << U(1) << U(63) - by
 
-# %% ../nbs/00_scanning.ipynb #deb35f17
+# %% ../nbs/00_scanning.ipynb #f7d9882f
 MASKS = np.array([[(1 << 8*min(n, 8)) - 1, (1 << 8*max(n - 8, 0)) - 1] for n in range(16)], U)
 K1 = U(0x9E3779B97F4A7C15)      # odd numbers without a pattern
 K2 = U(0xC2B2AE3D27D4EB4F)
@@ -333,7 +333,7 @@ def note(
         tokens[k,1] = second
         tokens[k,2] = (h ^ h >> U(32))*K3 >> U(33)
 
-# %% ../nbs/00_scanning.ipynb #fb77f97b
+# %% ../nbs/00_scanning.ipynb #dbc54e89
 Words = namedtuple("Words", "slots records letters n")
 
 def no_words(
@@ -351,7 +351,7 @@ def _same(words, w, letters, a, size):
         if words.letters[start + i] != letters[a + i]: return False
     return True
 
-# %% ../nbs/00_scanning.ipynb #116a0034
+# %% ../nbs/00_scanning.ipynb #2f7d8b41
 @njit(nogil=True)
 def find(
     words:Words,          # a table
@@ -373,7 +373,7 @@ def find(
             and (size <= 15 or _same(words, w, letters, a, size))): return w, s
         s = s + 1 & mask
 
-# %% ../nbs/00_scanning.ipynb #0874a911
+# %% ../nbs/00_scanning.ipynb #4078eacb
 @njit(nogil=True)
 def longer(
     old:np.ndarray,
@@ -402,7 +402,7 @@ def roomier(
     letters = longer(words.letters, len(words.letters) + size + 32)
     return Words(slots, records, letters, words.n)
 
-# %% ../nbs/00_scanning.ipynb #de93d598
+# %% ../nbs/00_scanning.ipynb #2a4ee171
 @njit(nogil=True)
 def add(
     words:Words,          # a table with room
@@ -425,7 +425,7 @@ def add(
     words.records[w+1,2] = start + size
     return w
 
-# %% ../nbs/00_scanning.ipynb #63cc2947
+# %% ../nbs/00_scanning.ipynb #a0b98c5b
 @njit(nogil=True)
 def find_quickly(
     words:Words,          # a table
@@ -463,7 +463,7 @@ def find_rest(
         found[k] = w
     return n
 
-# %% ../nbs/00_scanning.ipynb #2044bc65
+# %% ../nbs/00_scanning.ipynb #328ae7e3
 @njit(nogil=True)
 def find_all(
     words:Words,          # a table
@@ -481,7 +481,7 @@ def find_all(
         if k == n: return words
         words = roomier(words, np.int64(tokens[k,4]))
 
-# %% ../nbs/00_scanning.ipynb #63618733
+# %% ../nbs/00_scanning.ipynb #9131941d
 @njit(nogil=True)
 def _keep(tokens, k, t):
     "Move word `t` to place `k`"
@@ -512,7 +512,7 @@ def _drop_known(tokens, n, low, stops, found):
         k += found[t] < 0
     return k
 
-# %% ../nbs/00_scanning.ipynb #ec554d56
+# %% ../nbs/00_scanning.ipynb #82a3e30f
 @njit(nogil=True)
 def choose(
     room,                 # with a lowered document, and the borders of its runs
@@ -533,7 +533,7 @@ def choose(
     note(tokens, k, room.low8)
     return _drop_known(tokens, k, low, stops, room.found) if stops.n[0] else k
 
-# %% ../nbs/00_scanning.ipynb #d0a174c2
+# %% ../nbs/00_scanning.ipynb #7a8863f4
 @njit(nogil=True)
 def join_words(
     tokens:np.ndarray,   # words of a document
@@ -562,7 +562,7 @@ def join_words(
     note(terms, k, line8)
     return k
 
-# %% ../nbs/00_scanning.ipynb #043f2d3d
+# %% ../nbs/00_scanning.ipynb #94262a2f
 @njit(nogil=True)
 def tally(
     words:Words,          # a table
@@ -586,7 +586,7 @@ def tally(
         free += new
     return free
 
-# %% ../nbs/00_scanning.ipynb #a8138502
+# %% ../nbs/00_scanning.ipynb #b0f6d15d
 PIECE = 1 << 16    # bytes
 
 @njit(nogil=True)
@@ -609,7 +609,7 @@ def pieces_of(
             if stop == ends[d]: break
     return out[:n]
 
-# %% ../nbs/00_scanning.ipynb #09fbb205
+# %% ../nbs/00_scanning.ipynb #1e1df32f
 Room = namedtuple("Room", "low8 borders tokens line8 terms found")
 
 @njit(nogil=True)
@@ -647,7 +647,7 @@ def terms_of(
     if sizes[1] == 1: return n
     return join_words(room.tokens, n, low, room.line8, sizes[0], sizes[1], room.terms)
 
-# %% ../nbs/00_scanning.ipynb #db8df53b
+# %% ../nbs/00_scanning.ipynb #53e8096c
 @njit(nogil=True)
 def count_documents(
     text:np.ndarray,    # UTF-8 of documents, one after the other
@@ -678,7 +678,7 @@ def count_documents(
         i = stop
     return words, ids[1:free].copy(), counts[1:free].copy(), in_row
 
-# %% ../nbs/00_scanning.ipynb #92ace9ff
+# %% ../nbs/00_scanning.ipynb #fe502b89
 @njit(nogil=True)
 def add_all(
     words:Words,          # a table
@@ -699,8 +699,12 @@ def add_all(
 
 def _bytes_of(texts):
     "Texts as UTF-8, one after the other, and where each of them ends"
-    pieces = [text.encode("utf-8", "surrogatepass") for text in texts]
-    return b"".join(pieces), np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
+    if all(map(str.isascii, texts)):
+        together, pieces = "".join(texts).encode(), texts
+    else:
+        pieces = [text.encode("utf-8", "surrogatepass") for text in texts]
+        together = b"".join(pieces)
+    return together, np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
 
 def table_of(
     known,     # words
@@ -710,7 +714,7 @@ def table_of(
     letters = np.frombuffer(letters + bytes(40 - len(letters) % 8), np.uint8)
     return add_all(no_words(), letters.copy(), np.append(0, ends))[0]
 
-# %% ../nbs/00_scanning.ipynb #eebd2120
+# %% ../nbs/00_scanning.ipynb #19d06bc9
 Scan = namedtuple("Scan", "form lower prepare stops known sizes")
 
 def _lower_odd(text):
@@ -733,21 +737,21 @@ def plan(
     known = None if vocabulary is None else table_of(vocabulary)
     return Scan(form, lower, _lower_odd if lower else prepare, table_of(stop_words or ()), known, tuple(sizes))
 
-# %% ../nbs/00_scanning.ipynb #f96df5fa
+# %% ../nbs/00_scanning.ipynb #8fa5a7c4
 def count_share(
     scan:Scan,     # what to count
     words:Words,   # the terms so far
     texts:list,    # documents
 )->tuple:          # as `count_documents`
     "Count the terms of a share of the documents."
-    if scan.prepare: texts = map(scan.prepare, texts)
+    if scan.prepare and not (scan.lower and all(map(str.isascii, texts))): texts = list(map(scan.prepare, texts))
     text, ends = _bytes_of(texts)
     table = letter_table(scan.form, scan.lower, ASCII if text.isascii() else LETTERS)
     with np.errstate(over="ignore"):
         return count_documents(np.frombuffer(text, np.uint8), ends, table, rules_of(scan.form), scan.stops, scan.sizes,
                                words, scan.known is None)
 
-# %% ../nbs/00_scanning.ipynb #3f84029f
+# %% ../nbs/00_scanning.ipynb #4555ceb7
 def in_order(
     work,            # takes the number of a thread and that of a share
     n_shares:int,    # how many shares
@@ -774,7 +778,7 @@ def in_order(
         finally:
             for _ in shares: pass       # nothing left to take
 
-# %% ../nbs/00_scanning.ipynb #a2b78390
+# %% ../nbs/00_scanning.ipynb #a7276430
 Part = namedtuple("Part", "thread known learned ids counts in_row")
 
 def count_parts(
@@ -797,7 +801,7 @@ def tables_for(
     if scan.known is None: return [no_words() for _ in range(n_threads)]
     return [scan.known._replace(records=scan.known.records.copy()) for _ in range(n_threads)]
 
-# %% ../nbs/00_scanning.ipynb #84d1107e
+# %% ../nbs/00_scanning.ipynb #77159c5a
 def merge(
     tables:list,   # of `Words`, one for each thread
     news:list,     # for each share: thread, words that it knew before, and after
@@ -816,7 +820,7 @@ def merge(
         met[new] = True
     return words, numbers, np.concatenate(first)
 
-# %% ../nbs/00_scanning.ipynb #2b71e70b
+# %% ../nbs/00_scanning.ipynb #3b374d61
 def alphabetical(
     words:Words,   # a table
 )->np.ndarray:     # numbers of the words
@@ -843,7 +847,7 @@ def _letters_of(words, w):
     start, end = words.records[w:w+2,2].tolist()
     return words.letters[start:end].tobytes()
 
-# %% ../nbs/00_scanning.ipynb #446efa00
+# %% ../nbs/00_scanning.ipynb #bb86becb
 @njit(nogil=True)
 def _spelled(words, order, gap):
     "Words in a given order, with a byte behind each"
@@ -868,7 +872,7 @@ def spelled(
     text = _spelled(words, order, ord(gap)).tobytes().decode("utf-8", "surrogatepass")
     return text.split(gap)[:-1]
 
-# %% ../nbs/00_scanning.ipynb #1aed543b
+# %% ../nbs/00_scanning.ipynb #68281227
 BITS = 11
 
 @njit(nogil=True)
@@ -892,7 +896,7 @@ def sort_order(
         shift += BITS
     return order
 
-# %% ../nbs/00_scanning.ipynb #d7e50dca
+# %% ../nbs/00_scanning.ipynb #ab649f25
 @njit(nogil=True)
 def settle(
     ids:np.ndarray,       # numbers of words, becomes columns
@@ -915,7 +919,7 @@ def settle(
         counts[place] = old[e]
         free[row[e]] = place + 1
 
-# %% ../nbs/00_scanning.ipynb #ce60f54b
+# %% ../nbs/00_scanning.ipynb #1db7d27d
 class Rows:
     "Numbers of words and their counts, of one share after the other."
     def __init__(self,
@@ -930,25 +934,44 @@ class Rows:
         "Put the next share behind the others."
         end = self.n + len(part.ids)
         self.shares.append((part.thread, part.known, part.learned, self.n, end, part.in_row))
-        if end > len(self.ids): self.resize(max(end, int(1.02*end/len(self.shares)*self.n_shares)))
+        if end > len(self.ids): self.make_room(max(end, int(1.1*end/len(self.shares)*self.n_shares)))
         self.ids[self.n:end] = part.ids
         self.counts[self.n:end] = part.counts
         self.n = end
 
-    def resize(self,
-        n:int,   # entries
+    def make_room(self,
+        n:int,   # entries; memory that isn't written to is not taken
     ):
-        "Make room, or give back what isn't needed."
-        for values in (self.ids, self.counts): values.resize(n, refcheck=False)
+        "Longer rows."
+        for name in ("ids", "counts"):
+            longer_one = np.empty(n, np.int32)
+            longer_one[:self.n] = getattr(self, name)[:self.n]
+            setattr(self, name, longer_one)
 
-# %% ../nbs/00_scanning.ipynb #d68ed76a
-def _put_in_order(rows, columns, n_threads):
-    "Columns in place of numbers of words, for all shares"
+# %% ../nbs/00_scanning.ipynb #afcb10a3
+def finish(
+    scan:Scan,       # what was counted
+    tables:list,     # of `Words`, one for each thread
+    rows:Rows,       # what was found
+    dtype,           # of the counts
+):                   # (column of each term, a dict in order of first occurrence, None if known before; the values of the matrix)
+    "Columns in place of numbers of words, each row in order."
+    data = np.empty(rows.n, dtype)
+    if scan.known is not None: columns = [np.arange(scan.known.n[0])]*len(tables)
+    else:
+        words, numbers, first = merge(tables, [share[:3] for share in rows.shares])
+        rank = np.empty(len(first), np.int64)
+        rank[alphabetical(words)] = np.arange(len(first))
+        columns = [rank[own] for own in numbers]
     def work(_, i):
-        thread, _, _, a, b, in_row = rows.shares[i]
+        if i == 0: return scan.known or dict(zip(spelled(words, first, scan.form), rank[first].tolist()))
+        thread, _, _, a, b, in_row = rows.shares[i-1]
         settle(rows.ids[a:b], rows.counts[a:b], in_row, columns[thread])
-    for _ in in_order(work, len(rows.shares), n_threads): pass
+        data[a:b] = rows.counts[a:b]
+    vocabulary, *_ = in_order(work, len(rows.shares) + 1, len(tables))
+    return None if scan.known else vocabulary, data
 
+# %% ../nbs/00_scanning.ipynb #79d014c1
 def count_shares(
     scan:Scan,               # what to count
     shares:list,             # lists of texts
@@ -962,20 +985,8 @@ def count_shares(
         for part in count_parts(scan, shares, tables):
             rows.add(part)
             watch(len(part.in_row))
-        rows.resize(rows.n)
-        vocabulary, columns = _columns_of(scan, tables, [share[:3] for share in rows.shares])
-        tables.clear()
-        _put_in_order(rows, columns, n_threads)
+        vocabulary, data = finish(scan, tables, rows, dtype)
     indptr = np.cumsum(np.concatenate([[0], *(share[-1] for share in rows.shares)]))
     index = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64
     shape = len(indptr) - 1, scan.known.n[0] if vocabulary is None else len(vocabulary)
-    data, indices = rows.counts.astype(dtype, copy=False), rows.ids.astype(index, copy=False)
-    return vocabulary, sp.csr_matrix((data, indices, indptr.astype(index)), shape=shape)
-
-def _columns_of(scan, tables, news):
-    "The vocabulary, and for each thread the columns of its words"
-    if scan.known is not None: return None, [np.arange(scan.known.n[0])]*len(tables)
-    words, numbers, first = merge(tables, news)
-    rank = np.empty(len(first), np.int64)
-    rank[alphabetical(words)] = np.arange(len(first))
-    return dict(zip(spelled(words, first, scan.form), rank[first].tolist())), [rank[own] for own in numbers]
+    return vocabulary, sp.csr_matrix((data, rows.ids[:rows.n].astype(index, copy=False), indptr.astype(index)), shape=shape)
