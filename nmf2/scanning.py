@@ -647,6 +647,13 @@ def terms_of(
     if sizes[1] == 1: return n
     return join_words(room.tokens, n, low, room.line8, sizes[0], sizes[1], room.terms)
 
+# %% ../nbs/00_scanning.ipynb #891891ae
+@njit(nogil=True)
+def _look_up(words, room, n, several, learn):
+    "Find terms of a piece in the table: those of one word, or of several"
+    if several: return find_all(words, room.terms, n, room.found, room.line8.view(np.uint8), learn)
+    return find_all(words, room.tokens, n, room.found, room.low8.view(np.uint8), learn)
+
 # %% ../nbs/00_scanning.ipynb #53e8096c
 @njit(nogil=True)
 def count_documents(
@@ -670,8 +677,7 @@ def count_documents(
         stop, d = pieces[p]
         if d != doc: row, doc = free, d
         n = terms_of(text, i, stop, table, rules, stops, sizes, room)
-        if sizes[1] == 1: words = find_all(words, room.tokens, n, room.found, room.low8.view(np.uint8), learn)
-        else: words = find_all(words, room.terms, n, room.found, room.line8.view(np.uint8), learn)
+        words = _look_up(words, room, n, sizes[1] > 1, learn)
         if free + n > len(ids): ids, counts = longer(ids, free + n), longer(counts, free + n)
         free = tally(words, room.found, n, row, free, ids, counts)
         in_row[d] = free - row
@@ -711,8 +717,8 @@ def table_of(
 )->Words:      # numbered in their order
     "A table of known words."
     letters, ends = _bytes_of(known)
-    letters = np.frombuffer(letters + bytes(40 - len(letters) % 8), np.uint8)
-    return add_all(no_words(), letters.copy(), np.append(0, ends))[0]
+    letters = np.frombuffer(letters + bytes(40 - len(letters) % 8), np.uint8).copy()
+    with np.errstate(over="ignore"): return add_all(no_words(), letters, np.append(0, ends))[0]
 
 # %% ../nbs/00_scanning.ipynb #19d06bc9
 Scan = namedtuple("Scan", "form lower prepare stops known sizes")
@@ -805,7 +811,7 @@ def tables_for(
 def merge(
     tables:list,   # of `Words`, one for each thread
     news:list,     # for each share: thread, words that it knew before, and after
-)->tuple:          # (one table, for each thread the numbers of its words in there, all numbers in order of first occurrence)
+)->tuple:          # (one table, for each thread the numbers of its words there, all numbers as they first occur)
     "One table of several."
     words = tables[0]
     numbers = [np.arange(words.n[0])]
@@ -954,7 +960,7 @@ def finish(
     tables:list,     # of `Words`, one for each thread
     rows:Rows,       # what was found
     dtype,           # of the counts
-):                   # (column of each term, a dict in order of first occurrence, None if known before; the values of the matrix)
+)->tuple:            # (column of each term, a dict in order of first occurrence, or None; values of the matrix)
     "Columns in place of numbers of words, each row in order."
     data = np.empty(rows.n, dtype)
     if scan.known is not None: columns = [np.arange(scan.known.n[0])]*len(tables)
@@ -989,4 +995,5 @@ def count_shares(
     indptr = np.cumsum(np.concatenate([[0], *(share[-1] for share in rows.shares)]))
     index = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64
     shape = len(indptr) - 1, scan.known.n[0] if vocabulary is None else len(vocabulary)
-    return vocabulary, sp.csr_matrix((data, rows.ids[:rows.n].astype(index, copy=False), indptr.astype(index)), shape=shape)
+    columns = rows.ids[:rows.n].astype(index, copy=False)
+    return vocabulary, sp.csr_matrix((data, columns, indptr.astype(index)), shape=shape)
