@@ -1,7 +1,7 @@
 """How long is the way from a file of texts to the tree, and how fast are words counted?
 
 Each stage of `nmf2 cluster` on collections of texts: reading, counting, weighting, growing the tree. Words are also counted by
-scikit-learn's `CountVectorizer` with the same parameters, whose counts must be the same; on one thread; in processes, as for a
+scikit-learn's `CountVectorizer` with the same parameters, whose counts must be the same; by nmf2 in one thread (`one process`); in processes, as for a
 tokenizer of one's own; and, where they are installed, by Polars (`str.extract_all` and a group for each document and word) and by
 gensim (`Dictionary.doc2bow`, with words from `re`), neither of which drops stop words here, or makes a matrix. Medians of interleaved runs.
 
@@ -80,7 +80,7 @@ def counted(texts, others):
     one, plain, all_cores = counting.TermCounter(n_jobs=1, **WAYS), CountVectorizer(**WAYS), counting.TermCounter(**WAYS)
     X = same([plain, one, all_cores], texts)
     ways = {"counting": lambda: all_cores.fit_transform(texts), "scikit-learn": lambda: plain.fit_transform(texts),
-            "one thread": lambda: one.fit_transform(texts)}
+            "one process": lambda: one.fit_transform(texts)}
     if others:
         ways["processes"] = lambda: in_processes(texts)
         ways.update({name: lambda count=count: count(texts) for name, count in OTHERS.items() if find_spec(name)})
@@ -117,7 +117,7 @@ def main():
                 for name, corpus, classes in (built_in() if args.quick else collections(NAMES))]
         if not args.quick: rows.append(measure(MIXED, mixed(100_000), None, 3, False))
     stages = ["reading", "counting", "weighting", "growing"]
-    ways = ["scikit-learn", "one thread", "processes", *OTHERS]
+    ways = ["scikit-learn", "one process", "processes", *OTHERS]
     def seconds(row, what): return f"{row['seconds'][what]:.2f}" if what in row["seconds"] else "–"
     shown = [[row["collection"], f"{row['documents']:,}", *(seconds(row, what) for what in stages + ways),
               f"{row['times_as_fast']['scikit-learn']:.1f}", row.get("memory", "–")] for row in rows]

@@ -376,7 +376,7 @@ def find(
 # %% ../nbs/00_scanning.ipynb #4078eacb
 @njit(nogil=True)
 def longer(
-    old:np.ndarray,
+    old:np.ndarray,    # numbers in a row
     n:int,             # so many places at least
 )->np.ndarray:
     "A copy with more room at its end, at least double."
@@ -801,7 +801,7 @@ def count_parts(
 
 def tables_for(
     scan:Scan,        # what to count
-    n_threads:int,
+    n_threads:int,    # how many threads
 )->list:              # of `Words`
     "A table for each thread: empty, or with the known terms."
     if scan.known is None: return [no_words() for _ in range(n_threads)]
@@ -982,7 +982,7 @@ def count_shares(
     scan:Scan,               # what to count
     shares:list,             # lists of texts
     dtype=np.int64,          # of the counts
-    n_threads:int=1,
+    n_threads:int=1,         # how many threads
     watch=lambda n: None,    # is called with the number of texts of each share that is done
 )->tuple:                    # (column of each term, a dict in order of first occurrence; None if known before, CSR)
     "Count the terms of texts, and those only that are known if there are such."

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
@@ -383,30 +382,3 @@ def test_known_collections(name):
         counter, plain = TermCounter(n_jobs=2, **options), CountVectorizer(**options)
         assert_same(counter, counter.fit_transform(texts), plain, plain.fit_transform(texts))
         assert counter.way_ == "compiled"
-
-# ---- memory
-
-MEMORY = """
-import sys
-from pathlib import Path
-import numpy as np
-sys.path.insert(0, "benchmarks")
-from common import bytes_of, peak_beyond
-from nmf2.counting import TermCounter
-rng = np.random.default_rng(0)
-words = np.array(["w" + str(i) for i in range(20_000)])
-texts = [" ".join(words[np.minimum(rng.zipf(1.3, 400), 19_999)]) for _ in range(12_000)]
-options = dict(n_jobs=2, token_pattern=sys.argv[1])
-TermCounter(**options).fit(texts[:3000])
-counter, found = TermCounter(**options), []
-beyond = peak_beyond(lambda: found.append(counter.fit_transform(texts)))
-print(beyond/bytes_of(found[0]))
-"""
-
-@pytest.mark.slow
-def test_memory():
-    "Beside the texts no more than twice the matrix"
-    if not Path("/proc/self/clear_refs").exists(): pytest.skip("peaks of memory are measured on Linux")
-    done = subprocess.run([sys.executable, "-c", MEMORY, r"\w\w+"], cwd=Path(scanning.__file__).parent.parent, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 2
