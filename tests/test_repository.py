@@ -55,6 +55,16 @@ def test_notebook_was_saved_light_and_without_errors(path):
     assert all(c.get("execution_count") is None for c in json.loads(path.read_text(encoding="utf-8"))["cells"])
 
 @each_notebook
+def test_saved_explorers_are_those_of_today(path):
+    from nmf2.widgets import TreeExplorer
+    saved = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("widgets", {"": {"state": {}}})
+    for widgets in saved.values():
+        for widget in widgets["state"].values():
+            if widget["model_module"] != "anywidget": continue
+            assert widget["state"]["_esm"] == TreeExplorer._esm, "run the notebook again"
+            assert widget["state"]["_css"] == TreeExplorer._css, "run the notebook again"
+
+@each_notebook
 def test_imports_share_no_cell_with_other_code(path):
     for _, source, _ in cells(path, "code"):
         if not source.startswith(("#| export", "#|export")): continue
@@ -78,7 +88,7 @@ def imports(tree):
 
 @each_module
 def test_imports_flow_one_way(path):
-    on_call = {"answers", "editing", "page", "plots", "topicfile", "treefile", "widgets"}     # trees draw and save themselves: they import these when asked to
+    on_call = {"answers", "editing", "over_time", "page", "plots", "topicfile", "treefile", "updating", "widgets"}     # trees draw and save themselves: they import these when asked to
     names = {m.split(".")[1] for m in imports(ast.parse(path.read_text(encoding="utf-8"))) if m.startswith("nmf2.")}
     assert {m for m in names - on_call if PLACE[m] >= PLACE[path.stem]} == set()
 
