@@ -113,14 +113,39 @@ def site(tmp_path_factory):
     copy = tmp_path_factory.mktemp("site")/"nmf2"
     left = (".*", "build", "dist", "_docs", "_proc", "nmf2-results", "__pycache__", "*.egg-info")
     shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*left))
-    env = os.environ | dict(PYTHONPATH=str(copy), IPYTHONDIR=str(copy.parent/"ipython"), PYTHONWARNINGS="default::UserWarning")
+    path = os.pathsep.join([stand_in(copy.parent), os.environ["PATH"]])
+    env = os.environ | dict(PATH=path, PYTHONPATH=str(copy), IPYTHONDIR=str(copy.parent/"ipython"), PYTHONWARNINGS="default::UserWarning")
     run = lambda *command: subprocess.run([sys.executable, *command], cwd=copy, env=env, capture_output=True, text=True)
     made = run("setup.py", "-q", "egg_info")                      # nbdev looks names up in installed packages
     assert made.returncode == 0, made.stderr
-    done = run("-c", "from nbdev.serve import proc_nbs; proc_nbs(n_workers=0)")
+    os.utime(copy/"README.md", (0, 0))                            # as old as it can be beside the notebook it is written from
+    done = run("-c", "from nbdev.quarto import nbdev_docs; nbdev_docs(n_workers=0)")
     assert done.returncode == 0, done.stderr[-3000:]
     pages = {path: Page(copy/"_proc"/path.relative_to(NBS)) for path in NOTEBOOKS}
-    return SimpleNamespace(pages=pages, folder=copy/"_proc", said=done.stderr)
+    return SimpleNamespace(pages=pages, folder=copy/"_proc", copy=copy, said=done.stderr)
+
+def stand_in(folder):
+    "A folder with a `quarto` that notes what it is asked for, and spoils the README if told to write it"
+    (folder/"bin").mkdir()
+    script = folder/"bin"/"quarto"
+    script.write_text(f"""#!/bin/sh
+echo "$@" >> {folder}/asked
+mkdir -p _docs
+case "$*" in *README.md*) echo spoilt > _docs/README.md ;; esac
+""", encoding="utf-8")
+    script.chmod(0o755)
+    return str(folder/"bin")
+
+def test_building_the_site_leaves_the_readme_alone(site):
+    assert (site.copy/"README.md").read_bytes() == (ROOT/"README.md").read_bytes()
+    assert (site.copy.parent/"asked").read_text().split("\n") == ["render --no-cache", ""] and (site.copy/"_docs").is_dir()
+
+@each_notebook
+def test_links_on_the_site_stay_on_it(site, path):
+    "A local copy or a fork leads to its own pages"
+    for _, source, outputs in site.pages[path].cells:
+        shown = [source, *(join(text) for o in outputs for text in o.get("data", {}).values() if not isinstance(text, dict))]
+        assert not [text for text in shown if SITE in text]
 
 def test_pages_are_made_without_a_warning(site):
     about = re.findall(r"[/\\](?:nbdev|nmf2)[/\\]\S+: (\w*Warning: .*(?:\n.*){0,6})", site.said)
@@ -188,7 +213,17 @@ def comments(thing):
         tree = next((n for n in tree.body if getattr(n, "name", "") == "__init__"), None)
     for line in lines[tree.lineno - 1:tree.body[0].lineno - 1] if tree else fields:
         what, _, said = (part.strip() for part in line.partition("#"))
-        if said: yield (")" if what.endswith(":") else re.match(r"(def .*?[(,] *)?(\*{0,2}\w+)", what)[2]), said
+        if said: yield ("result" if what.endswith(":") else re.match(r"(def .*?[(,] *)?(\*{0,2}\w+)", what)[2]), said
+
+def first_parameter(thing): return next(iter(inspect.signature(thing).parameters), None)
+
+def rows(entry):
+    "What the table of an entry says of each parameter and of the result"
+    for row in re.findall(r"^\| (.*) \|$", entry, re.M)[1:]:
+        what, said = re.split(r" (?<!\\)\| ", row)[:2]
+        plain = re.sub(r"\[(`[^`]*`)\]\([^)]*\)", r"\1", said)
+        plain = "".join(part if i % 2 else re.sub(r"\\(\W)", r"\1", part) for i, part in enumerate(re.split(r"(`[^`]*`|\$[^$]*\$)", plain)))
+        for name in re.findall(r"\*{0,2}\w+", what.replace("*result*", "result")): yield name, plain.replace("&#92;", "\\")
 
 @each_module
 def test_each_public_name_has_its_entry(site, name):
@@ -205,11 +240,10 @@ def test_each_public_name_has_its_entry(site, name):
         file, line = re.search(rf"\[source\]\({re.escape(BLOB)}([\w/.]+)#L(\d+)\)", entry).groups()
         assert file == f"nmf2/{name}.py" and re.match(rf"\s*(def|class) {short}\b", source[int(line) - 1]), f"{n}: {file}#L{line}"
         assert "__main__" not in entry and "NoneType" not in entry, n
-        has_fields = inspect.isclass(thing) and "def __init__" not in inspect.getsource(thing)
-        seen = "\n".join(page.code) if has_fields else entry
-        if not has_fields and ")" not in dict(comments(thing)): assert not re.search(r"^\).*# ", entry, re.M), n
-        for what, said in comments(thing):
-            assert re.search(rf"(?<!\w){re.escape(what)}[^#\n]*# {re.escape(said)}", seen), f"{n}: what is said of {what}, {said}"
+        assert "*args, **kwargs" not in entry and "(self" not in entry, n
+        said = dict(comments(thing))
+        if "." in n and said.keys() - dict(rows(entry)).keys() == {first_parameter(thing)}: del said[first_parameter(thing)]      # the object itself
+        assert said == {name: text for name, text in rows(entry) if name in said}, n
 
 # ---- links
 
@@ -243,13 +277,11 @@ def test_links_lead_somewhere_in_a_clone(path):
 def leads_to_a_page(site, path, to):
     "On the site"
     file, _, part = to.partition("#")
-    if file.startswith(SITE): there = file[len(SITE):] or "index.html"
-    elif re.match(r"[a-z]+:", file): return (in_repository(to) or ROOT).exists()
-    else:
-        target = (path.parent/file).resolve() if file else path
-        if not target.is_relative_to(NBS): return False
-        if target.suffix != ".ipynb": return (site.folder/target.relative_to(NBS)).is_file()
-        there = html_name(target)
+    if re.match(r"[a-z]+:", file): return (in_repository(to) or ROOT).exists()
+    target = (path.parent/file).resolve() if file else path
+    if not target.is_relative_to(NBS): return False
+    there = html_name(target) if target.suffix == ".ipynb" else target.relative_to(NBS).as_posix()
+    if not there.endswith(".html"): return (site.folder/there).is_file()
     return there in PAGES and (not part or part in site.pages[PAGES[there]].anchors)
 
 @each_notebook
@@ -269,14 +301,14 @@ def home(name):
 def test_names_are_links_to_their_entries(site, path):
     text = re.sub(r"^```.*?^```|^#.*?$", "", site.pages[path].text, flags=re.M | re.S)
     for name, to in re.findall(r"\[`([^`]+)`\]\(([^)]+)\)", text):
-        if to.startswith(SITE) and "." not in name: assert to.partition("#")[2] == name.rstrip("()").lower(), f"{name}: {to}"
+        if ".html#" in to and "." not in name: assert to.partition("#")[2] == name.rstrip("()").lower(), f"{name}: {to}"
         if re.fullmatch(r"[a-z]\w*", name) and not DISTINCT.fullmatch(name):
             known = vars(module(path.stem[3:])) if path.stem[3:] in MODULES else {}
             imports = re.findall(r"^from nmf2.*import (.*)", "\n".join(site.pages[path].code), re.M)
             assert name in known or re.search(rf"\b{name}\b", " ".join(imports)), f"`{name}` is just a word, but leads to {to}"
     for name in set(re.findall(r"`(\w+)(?:\(\))?`", text)):
         if not DISTINCT.fullmatch(name) or not (place := home(name)): continue
-        url = f"{SITE}{place}.html#{name.lower()}"
+        url = f"{'../'*(len(path.relative_to(NBS).parts) - 1)}{place}.html#{name.lower()}"
         for before, after in re.findall(rf"(.)`{name}(?:\(\))?`(.{{0,{len(url) + 3}}})", text, re.S):
             assert before == "[" and after == f"]({url})", f"`{name}` in {path.stem} leads to {after!r}, not {url}"
 
