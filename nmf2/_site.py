@@ -2,11 +2,13 @@
 import ast
 import os
 import re
+from contextlib import redirect_stdout
 from importlib import import_module
-from inspect import getattr_static, getfile, getsource, isclass, isfunction, unwrap
+from inspect import getattr_static, getdoc, getfile, getsource, isclass, isfunction, unwrap
 from io import StringIO
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import dedent, fill
 from tokenize import COMMENT, TokenError, generate_tokens
 
@@ -134,12 +136,62 @@ class Methods(Processor):
         cell.outputs = [dict(output_type="display_data", metadata={}, data=data)]
         return cell
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+class Still(Processor):
+    "Widgets stand still on the site, where they would be empty and have scripts fetched for them: their text or HTML is shown"
+    def begin(self): self.nb.metadata.pop("widgets", None)
+
+    def cell(self, cell):
+        for out in cell.get("outputs", []): out.get("data", {}).pop(WIDGET, None)
+
 def html_as_text(cell):
     "HTML that a cell shows becomes a piece of the page, also in place of a widget: else Quarto would have scripts fetched for it"
     for out in cell.get("outputs", []):
         html = "".join(out.get("data", {}).get("text/html", ""))
         if html and "```" not in html and "require" not in html:
             out["data"] = {"text/markdown": f"```{{=html}}\n{html}\n```\n".splitlines(keepends=True)}
+
+class Here(Processor):
+    "What a page has only on the site, in place of a comment such as `<!-- here: names -->`"
+    def begin(self): self.config = get_config()
+
+    def cell(self, cell):
+        if cell.cell_type != "markdown": return
+        found = re.search(r"<!-- here: (\w+) -->", cell.source)
+        if found: cell.source = cell.source.replace(found[0], "\n\n" + getattr(self, found[1])())
+
+    def changelog(self):
+        "The changelog without its title; its links count from the top of the repository"
+        text = (self.config.config_path/"CHANGELOG.md").read_text(encoding="utf-8").partition("\n## ")[2]
+        return re.sub(r"\]\((?![a-z]+:|#)([^)\s]+)\)", r"](../../\1)", "## " + text)
+
+    def demo(self):
+        "The page of the demo, made beside this one: too large to keep in the repository"
+        from nmf2.cli import main
+        page = self.config.config_path/"_proc"/"guide"/"demo.html"
+        with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+            assert main(["demo", "--quiet", "--out", folder]) == 0
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_bytes((Path(folder)/"tree.html").read_bytes())
+        frame = '<iframe src="demo.html" title="The tree of the demo" height="800" style="height: 50rem"></iframe>'
+        return f"[In a window of its own](demo.html)\n\n```{{=html}}\n{frame}\n```"
+
+    def names(self):
+        "All public functions, classes and methods with the first lines of their docstrings, from A to Z"
+        entries = {}
+        for path in sorted(self.config.lib_path.glob("[!_]*.py")):
+            module = import_module(f"nmf2.{path.stem}")
+            own = {name: getattr(module, name) for name in module.__all__}
+            own = {name: t for name, t in own.items() if callable(t) and getattr(t, "__module__", "") == module.__name__}
+            for cls in [t for t in own.values() if isclass(t)]:
+                own |= {f.__qualname__: f for f in (getattr(f, "__func__", f) for f in vars(cls).values()) if explained(f)}
+            for name, thing in own.items(): entries[name, path.stem] = (getdoc(thing) or "").partition("\n")[0]
+        lines, letter = [], ""
+        for (name, module), said in sorted(entries.items(), key=lambda e: (e[0][0].lower(), e[0][1])):
+            if name[0].upper() != letter: lines += ["", f"## {(letter := name[0].upper())}", ""]
+            lines.append(f"- [`{name}`](../{module}.html#{name.lower()}) ({module}): {said}")
+        return "\n".join(lines).strip()
 
 class Links(Processor):
     """Links from names in backticks to their entries, and from pages to files of the repository that are not on the site.

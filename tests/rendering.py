@@ -84,3 +84,11 @@ TOO_WIDE = """() => [...document.querySelectorAll('main *')].filter(e => {
     for (let p = e; p.tagName != 'MAIN'; p = p.parentElement)
         if (/auto|scroll|hidden/.test(getComputedStyle(p).overflowX) && p.getBoundingClientRect().right <= innerWidth + 1) return false
     return true }).map(e => e.closest('main').id + ': <' + e.tagName.toLowerCase() + '> ' + e.textContent.trim().slice(0, 60))"""
+
+COLUMNS = """() => { const code = [...document.querySelectorAll('main div.sourceCode code')].find(e => e.textContent)
+    const range = document.createRange(), kept = code.textContent
+    code.textContent = '0'.repeat(60)
+    range.selectNodeContents(code)
+    const each = range.getBoundingClientRect().width/60, room = code.parentElement.clientWidth - 2*parseFloat(getComputedStyle(code.parentElement).paddingLeft)
+    code.textContent = kept
+    return Math.floor(room/each) }"""

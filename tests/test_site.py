@@ -20,11 +20,16 @@ from types import SimpleNamespace
 
 import pytest
 
+import rendering
+from browser import Missing
+from browser import chromium as start_chromium
+from browser import page as page_of
+
 ROOT = Path(__file__).resolve().parent.parent
 NBS = ROOT/"nbs"
 NOTEBOOKS = sorted(p for p in NBS.rglob("*.ipynb") if not any(part[0] in "._" for part in p.relative_to(ROOT).parts))
 MODULES = sorted(p.stem for p in (ROOT/"nmf2").glob("*.py") if not p.name.startswith("_"))
-DOCUMENTS = [ROOT/name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+DOCUMENTS = [ROOT/name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELEASING.md")]
 SETTINGS = configparser.ConfigParser(delimiters=["="])
 SETTINGS.read(ROOT/"settings.ini", encoding="utf-8")
 SETTINGS = SETTINGS["DEFAULT"]
@@ -105,6 +110,12 @@ def slug(heading):
     text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
     text = re.sub(r"\s+", "-", re.sub(r"[^\w\s.-]", "", text).strip()).lower()
     return re.sub(r"^[^a-z]*", "", text) or "section"
+
+@pytest.fixture(scope="module")
+def chromium():
+    try:
+        with start_chromium() as browser: yield browser
+    except Missing as e: pytest.skip(str(e))
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
@@ -282,7 +293,8 @@ def leads_to_a_page(site, path, to):
     if not target.is_relative_to(NBS): return False
     there = html_name(target) if target.suffix == ".ipynb" else target.relative_to(NBS).as_posix()
     if not there.endswith(".html"): return (site.folder/there).is_file()
-    return there in PAGES and (not part or part in site.pages[PAGES[there]].anchors)
+    if there not in PAGES: return (site.folder/there).is_file()                  # the page of the demo
+    return (not part or part in site.pages[PAGES[there]].anchors)
 
 @each_notebook
 def test_links_lead_somewhere_on_the_site(site, path):
@@ -391,14 +403,17 @@ KNOWN = {    # the options of Quarto that there are, as far as they could be of 
     "execute": "enabled freeze",
     "format": "html",
     "format.html": "theme css toc toc-depth toc-title code-tools code-copy code-fold code-overflow html-math-method "
-                   "number-sections anchor-sections smooth-scroll link-external-newwindow highlight-style",
+                   "number-sections anchor-sections smooth-scroll link-external-newwindow highlight-style "
+                   "respect-user-color-scheme lightbox grid",
+    "format.html.grid": "sidebar-width body-width margin-width gutter-width content-mode",
     "format.html.theme": "light dark",
     "website": "title description favicon site-url repo-url repo-branch repo-subdir repo-actions issue-url search "
                "page-navigation back-to-top-navigation bread-crumbs reader-mode navbar sidebar page-footer open-graph",
+    "website.open-graph": "title description image image-alt",
     "website.navbar": "title logo logo-alt background foreground search pinned collapse left right",
     "website.navbar.left": "text href icon aria-label menu",
     "website.navbar.right": "text href icon aria-label menu",
-    "website.sidebar": "style search contents collapse-level background border alignment",
+    "website.sidebar": "id title style search contents collapse-level background border alignment",
     "website.sidebar.contents": "text href section contents",
     "website.sidebar.contents.contents": "text href section contents",
 }
@@ -476,6 +491,46 @@ def test_pictures_can_be_seen(path):
                 drawing = ElementTree.fromstring(join(data["image/svg+xml"]))
                 assert len(join(data["image/svg+xml"])) < 300_000
                 assert drawing.tag.endswith("svg") and len(list(drawing.iter())) > 3
+
+WITH_TEXT = """document-clustering flat-topics idea many-runs papers when-algorithms-disagree sweep how-we-measure choices
+31_separable 32_consensus 40_evaluate 41_study 42_report 43_islands install live recipes which-method faq glossary cite changelog names index""".split()
+
+def without_alternative(path):
+    "The cells that show pictures and have no line such as `#| fig-alt: \"Bars: how many documents have a topic\"`"
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        pictures = [kind for o in cell.get("outputs", []) for kind in o.get("data", {}) if kind.startswith("image/")]
+        said = re.search(r'^#\| fig-alt: "(.{20,})"$', join(cell["source"]), re.M)
+        if pictures and not said: yield cell["id"]
+
+@each_notebook
+def test_pictures_have_an_alternative_text(path):
+    missing = [*without_alternative(path)]
+    if missing and path.stem not in WITH_TEXT: pytest.skip(f"{path.relative_to(NBS)} has pictures without one: {' '.join(missing)}")
+    assert not missing
+    for alt, _ in (found for text in prose(path) for found in re.findall(r"!\[([^]]*)\]\(([^)]+)\)", text)): assert len(alt) > 20, alt
+
+@each_notebook
+def test_no_widget_is_left_on_the_site(site, path):
+    "Quarto would fetch scripts for it"
+    page = json.loads((site.folder/path.relative_to(NBS)).read_text(encoding="utf-8"))
+    assert "widgets" not in page["metadata"]
+    assert not [o for _, _, outputs in site.pages[path].cells for o in outputs if any("widget" in kind for kind in o.get("data", {}))]
+
+def test_pages_fit_a_phone_and_a_desk(site, chromium):
+    "Nothing scrolls sideways but in itself, and 100 characters of code fit beside the two columns of a desk; see rendering.py"
+    pages = {path.stem: page.cells for path, page in site.pages.items()}
+    try: document = rendering.document(pages)
+    except rendering.Missing as e: pytest.skip(str(e))
+    file = site.copy.parent/"all.html"
+    file.write_text(document, encoding="utf-8")
+    with page_of(chromium) as page:
+        page.goto(file.as_uri())
+        for width in (1280, 390):
+            page.set_viewport_size(dict(width=width, height=900))
+            assert page.evaluate(rendering.TOO_WIDE) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            if width == 1280: assert page.evaluate(rendering.COLUMNS) >= 100
+        assert not [url for url in page.requests if not url.startswith(("data:", "file:"))]
 
 ACTIVE = ("text/html", "text/markdown", "image/svg+xml", "application/javascript")
 
