@@ -238,7 +238,7 @@ def document_rows(
     n_terms:int=10,   # how many words of its leaf, and of its flat topic
 ):                    # rows of `document_columns`
     "One row for each document."
-    from nmf2.page import titles
+    from nmf2.exports import titles
     from nmf2.tree import in_table
     tree, leaves = topics.tree, topics.tree.leaves()
     levels = list(zip(*(titles(tree, n) for n in tree.levels))) or [()]*tree.n_docs
@@ -854,7 +854,7 @@ def explore(
     serve(server, args.open)
     return 0
 
-# %% ../nbs/70_cli.ipynb #92dda26f
+# %% ../nbs/70_cli.ipynb #60cbca64
 def open_to_change(
     args,     # the parsed command line
 )->tuple:     # (`TopicTree`, are its texts in the file?)
@@ -882,7 +882,7 @@ def documents_of(
     check_same(model.tree_, titles_of(model), corpus, path)
     return corpus
 
-# %% ../nbs/70_cli.ipynb #aaec5a85
+# %% ../nbs/70_cli.ipynb #b207a2de
 def save_again(
     args,         # the parsed command line
     model,        # the changed `TopicTree`
@@ -1319,7 +1319,7 @@ def add_explore(
     add_reading(p)
     p.set_defaults(run=explore)
 
-# %% ../nbs/70_cli.ipynb #f52ef71c
+# %% ../nbs/70_cli.ipynb #48ab477a
 def add_changing(
     jobs,         # the subparsers
     **options,    # of each parser

@@ -206,6 +206,7 @@ def leads_of(
     if tree.ways is None: return Leads(ids, np.empty((tree.n_terms, 0), tree.leaf_topics.dtype))
     return Leads([ids[t] if t < len(ids) else t - len(ids) for t in tree.ways.to.tolist()], tree.ways.pairs)
 
+# %% ../nbs/27_editing.ipynb #4914aee1
 def _without_pair(leads, j):
     "The same without a pair of which both topics lead to one place"
     k = len(leads.to) - leads.pairs.shape[1]
@@ -342,6 +343,7 @@ def new_version(
     tell(model)
     return _compared(old, tree, shape.was)
 
+# %% ../nbs/27_editing.ipynb #097b3e9b
 def edited(
     model,         # a fitted `TopicTree`
     step:dict,     # what was done, for the history
@@ -429,11 +431,11 @@ def _check_two(a, b):
     "Stop at nodes that can't be merged"
     if not (a.id and b.id) or a.id.startswith(b.id) or b.id.startswith(a.id):
         high = min(a.id, b.id, key=len)
-        raise ValueError(f"nodes must not be in one another, got {in_table(a.id)} and {in_table(b.id)}: to make one leaf "
-                         f"of {in_table(high)}, join it")
+        raise ValueError(f"nodes must not be in one another, got {in_table(a.id)} and {in_table(b.id)}: "
+                         f"to make one leaf of {in_table(high)}, join it")
     if a.id[:-1] == b.id[:-1] and (a.children or b.children):
-        raise ValueError(f"{in_table(a.id)} and {in_table(b.id)} are the parts of {in_table(a.id[:-1])} already: to make "
-                         "one leaf of it, join it")
+        raise ValueError(f"{in_table(a.id)} and {in_table(b.id)} are the parts of {in_table(a.id[:-1])} already: "
+                         "to make one leaf of it, join it")
 
 def merge(
     model,            # a fitted `TopicTree`
@@ -461,7 +463,8 @@ def _rows(model, docs):
     names = {name: i for i, name in enumerate(getattr(model.given_, "ids", ()))} if isinstance(docs[0], str) else {}
     unknown = [doc for doc in docs if isinstance(doc, str) and doc not in names]
     if unknown:
-        raise ValueError(f"docs must be rows or names of documents of the fit, and {shortened(unknown[0])!r} is neither")
+        raise ValueError("docs must be rows or names of documents of the fit, "
+                         f"and {shortened(unknown[0])!r} is neither")
     rows = np.unique([names[doc] if isinstance(doc, str) else check_number("docs", doc, 0) for doc in docs])
     if rows[-1] >= model.tree_.n_docs: raise ValueError(f"docs must be below {model.tree_.n_docs}, got {rows[-1]}")
     return rows
@@ -574,6 +577,7 @@ def what_stays(
     fixed[edits.moved] = True
     return fixed, closed
 
+# %% ../nbs/27_editing.ipynb #8b8cc962
 def made_anew(
     model,         # a fitted `TopicTree`
     step:dict,     # what was done, for the history

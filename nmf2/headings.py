@@ -72,7 +72,7 @@ def _first_words(tree, ranked, n=None):
     "The first words of all nodes, each once"
     return {str(word) for words in ranked.values() for word in tree.vocab[words[:n]]}
 
-# %% ../nbs/24_headings.ipynb #f1e6f9d0
+# %% ../nbs/24_headings.ipynb #541c5707
 ASSUMED = 5            # documents
 
 def returning(
@@ -93,7 +93,7 @@ def returning(
     usual = again.total()/max(once.total(), 1)
     return {word: min(1., (again[word] + ASSUMED)/(once[word]*usual + ASSUMED)) for word in words}
 
-# %% ../nbs/24_headings.ipynb #6f4e87b3
+# %% ../nbs/24_headings.ipynb #21623993
 def _subjects_first(tree, telling, worth):
     "Numbers of words by how telling they are; at inner nodes times what each is worth"
     def order(id, words, values):

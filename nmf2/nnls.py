@@ -314,7 +314,7 @@ def _leader(g, s, over):
     return top, second, np.sqrt(left)
 
 # %% ../nbs/11_nnls.ipynb #1f910c4e
-TIE = 1e-6                          # leads below this fraction of a weight are left to the exact method, and to rounding
+TIE = 1e-6          # leads below this fraction of a weight are left to the exact method, and to rounding
 
 @in_parts
 def _leaders(part, G, R, over, least, out):

@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['PIECES', 'COUNTING', 'REMEDIES', 'NO_ROWS', 'pieces', 'Best', 'best_start', 'sums_of', 'roots_of', 'Topics',
-           'settled_topics', 'Grown', 'topic_tree', 'TopicTree', 'Documents', 'phrase_options', 'Edits',
+           'settled_topics', 'Grown', 'topic_tree', 'TopicTree', 'Documents', 'phrase_options', 'Edits', 'Saved',
            'begin_history', 'topics_of', 'tell', 'in_order', 'as_in_fit']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
+import os
 import warnings
 from typing import NamedTuple
 
@@ -292,12 +293,19 @@ class Edits(NamedTuple):
     moved:np.ndarray=NO_ROWS    # row numbers of documents that were put where they are by hand
     dropped:tuple=()            # words that were taken out
 
+class Saved(NamedTuple):
+    "Where a model is on disk."
+    path:str           # its file
+    keep_texts:bool    # with the texts of the fit?
+    history:list       # the list of steps that it had then, that very one
+
 def begin_history(
     model,        # a fitted `TopicTree`
     history=(),   # steps that were made already
 ):
     "No edits yet that could be undone."
     model.history, model.edits_, model.past_, model.future_ = list(history), Edits(), [], []
+    model.saved_ = None                                                  # a `Saved`, when it has a file
 
 def topics_of(
     tree,         # a `Tree` with `leaf_topics`
@@ -520,8 +528,8 @@ def explore(model,
     *docs,             # texts, names and labels, or a `Corpus`; by default those of the fit
     **options,         # as for `TreeExplorer`
 ):
-    "The tree to unfold, search and read in a notebook."
-    return model.tree_.explore(*(docs or _texts_of(model)), **options)
+    "The tree to unfold, search, read and change in a notebook."
+    return model.tree_.explore(*(docs or _texts_of(model)), **dict(model=model) | options)
 
 @patch_to(TopicTree)
 def to_html(model,
@@ -550,6 +558,7 @@ def save(model,
     "Write the model to a file that `TopicTree.load` reads."
     from nmf2.topicfile import write_model
     write_model(model, path, keep_texts)
+    model.saved_ = Saved(os.path.abspath(path), bool(keep_texts), model.history)
 
 @patch_to(TopicTree, staticmethod)
 def load(
@@ -559,7 +568,10 @@ def load(
 ):                         # a fitted `TopicTree`
     "The model saved in a file."
     from nmf2.topicfile import read_model
-    return read_model(path, tokenizer, max_ratio)
+    model = read_model(path, tokenizer, max_ratio)
+    has_texts = getattr(model.given_, "texts", model.given_) is not None
+    model.saved_ = Saved(os.path.abspath(path), has_texts, model.history)
+    return model
 
 # %% ../nbs/25_topictree.ipynb #95548683
 @patch_to(TopicTree)

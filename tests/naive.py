@@ -7,6 +7,7 @@ from itertools import combinations, permutations
 from math import inf, log, log2
 
 import numpy as np
+import scipy.optimize
 
 
 def nnls(B, y):
@@ -569,10 +570,18 @@ def gain_of_cut(X, side):
     return sum(length_of_sum(X, np.flatnonzero(side == s)) for s in (0, 1)) - length_of_sum(X, range(len(X)))
 
 
-def gain_of_join(X, labels, k):
-    "What would be lost by joining topic `k` to the one whose sum is nearest in direction"
-    topics = {c: np.flatnonzero(labels == c) for c in set(labels.tolist()) - {-1}}
-    def mean(rows): return sum((X[i]/np.linalg.norm(X[i]) for i in rows if X[i].any()), np.zeros(X.shape[1]))
-    near = max((c for c in topics if c != k), key=lambda c: mean(topics[c]) @ mean(topics[k])/np.linalg.norm(mean(topics[c])))
-    both = np.concatenate([topics[k], topics[near]])
-    return length_of_sum(X, topics[k]) + length_of_sum(X, topics[near]) - length_of_sum(X, both)
+def would_stay(X, labels, k):
+    "How many documents of a topic would go to it, had it been made of the others in it: nonnegative least squares with all topics' sums"
+    units = [x/np.linalg.norm(x) if x.any() else x for x in X]
+    topics, stay = sorted(set(labels.tolist()) - {-1}), 0
+    def topic(c, without=None): return sum((units[i] for i in np.flatnonzero(labels == c) if i != without), np.zeros(X.shape[1]))
+    fixed = {c: topic(c)/np.linalg.norm(topic(c)) for c in topics}
+    for i in np.flatnonzero(labels == k):
+        cosine = np.array([units[i] @ fixed[c] for c in topics])
+        rest = topic(k, i)
+        cosine[topics.index(k)] = units[i] @ rest/np.linalg.norm(rest) if rest.any() else 0
+        G = np.array([[fixed[a] @ fixed[b] for b in topics] for a in topics])
+        L = np.linalg.cholesky(G + 1e-12*np.eye(len(G)))
+        weights, _ = scipy.optimize.nnls(L.T, np.linalg.solve(L, cosine))
+        stay += topics[int(weights.argmax())] == k
+    return stay

@@ -229,7 +229,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "--jobs", "0"], "--jobs must be"),
     (["cluster", "letters", "--read", "=red"], "not NAME=VALUE"),
     (["cluster"], "required: PATH"),
-    (["clusterr"], "no command 'clusterr', only demo, cluster, show, predict, explore, export; did you mean cluster?"),
+    (["clusterr"], "no command 'clusterr', only demo, cluster, show, predict, explore, export, grow, update; did you mean cluster?"),
     (["letters"], "to cluster what is there: nmf2 cluster letters"),
     (["cluster", "letters", "--topics", "5"], "no option --topics; did you mean --leaves?"),
     (["cluster", "letters", "-k", "5"], "no option -k; did you mean --leaves?"),
@@ -780,6 +780,28 @@ def test_export(asked, capsys):
     assert Path("page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert set(cli.FORMATS) == {"json", "csv", "graphml", "newick", "linkage", "html"}
 
+def test_grow_and_update(asked, capsys):
+    from nmf2.topictree import TopicTree
+    before = (OUT/cli.MODEL).read_bytes()
+    printed = says(capsys, "grow", OUT, "letters", "--leaves", "4", "-o", "four.nmf2")
+    assert (OUT/cli.MODEL).read_bytes() == before and printed == says(capsys, "show", "four.nmf2")
+    four = TopicTree.load("four.nmf2")
+    assert four.n_topics_ == 4 and four.history == [dict(step="grow", n_topics=4)] and four.given_.texts is None
+    assert says(capsys, "grow", "four.nmf2", "--leaves", "2", "--quiet") == says(capsys, "show", OUT)           # needs no documents
+    assert main(["update", str(OUT), "new.txt", "--documents", "letters"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("3 new documents: ") and "note: tree.html, assignments.csv" in printed.err and f"written to {OUT/cli.MODEL}" in printed.err
+    assert TopicTree.load(OUT/cli.MODEL).tree_.n_docs == 15
+    assert main(["cluster", "letters", *KEEP, "--keep-texts", "--force"]) == 0
+    assert main(["update", str(OUT), "new.txt", "--quiet"]) == 0 and main(["grow", str(OUT), "--leaves", "3", "--quiet"]) == 0
+    assert len(TopicTree.load(OUT/cli.MODEL).given_.texts) == 15
+
+def test_a_tree_alone_can_not_be_changed(letters, capsys):
+    assert main(["cluster", "letters", *KEEP, "--method", "hiernmf2"]) == 0
+    for argv in (["grow", "--leaves", "3"], ["update", "new.txt"]):
+        Path("new.txt").write_text("a goal")
+        assert main([argv[0], str(OUT), *argv[1:]]) == 2 and "a tree alone, which can't be changed" in capsys.readouterr().err
+
 @pytest.mark.parametrize("argv, why", [
     (["show", "nowhere"], "nowhere: no such file; nmf2 cluster writes one"), (["show", "letters"], "topics.nmf2: no such file"),
     (["show", "new.txt"], "new.txt is not a file of nmf2, or is damaged (File is not a zip file): make it again with nmf2 cluster"),
@@ -796,7 +818,12 @@ def test_export(asked, capsys):
     (["explore", OUT, "--port", "70000"], "--port must be"), (["explore", OUT, "nowhere"], "nowhere: no such file or folder"),
     (["export", OUT], "required: --to"), (["export", OUT, "--to", "word"], "--to must be one of json, csv, graphml, newick, linkage, html, got 'word'"),
     (["export", OUT, "--to", "json", "-o", "letters"], "--out letters is a folder"), (["export", OUT, "--to", "csv", "-o", "new.txt"], "--force replaces it"),
-    (["predict", OUT, "new.txt", "-o", "no/where.csv"], "no"), (["grow", OUT], "there is no command 'grow'")])
+    (["predict", OUT, "new.txt", "-o", "no/where.csv"], "no"), (["shrink", OUT], "there is no command 'shrink'"),
+    (["grow", OUT], "required: --leaves"), (["grow", OUT, "--leaves", "0"], "--leaves must be"), (["grow", OUT, "--leaves", "5"], "give PATH, the path that it was made from"),
+    (["grow", OUT, "new.txt", "--leaves", "5"], "new.txt has 3 documents, and the tree was made from 12"),
+    (["grow", OUT, "--leaves", "1", "-o", "new.txt"], "--force replaces it"), (["update", OUT], "required: PATH"),
+    (["update", OUT, "new.txt"], "give --documents OLD, the path that it was made from"), (["update", OUT, "new.txt", "--min-new", "1"], "--min-new must be"),
+    (["update", OUT, "new.txt", "--documents", "other.txt"], "has other documents"), (["update", OUT, "counts.npz", "--documents", "letters"], "must be texts")])
 def test_what_can_not_be_asked(asked, monkeypatch, capsys, argv, why):
     import nmf2.serving
     monkeypatch.setattr(nmf2.serving, "serve", lambda *args: pytest.fail("served nevertheless"))
@@ -838,7 +865,7 @@ def test_who_reads_the_answer_may_stop_early(asked, monkeypatch, capsys):
 def test_every_option_has_help_and_is_known():
     p = cli.parser()
     commands = next(a for a in p._actions if isinstance(a, argparse._SubParsersAction)).choices
-    assert list(commands) == ["demo", "cluster", "show", "predict", "explore", "export"]
+    assert list(commands) == ["demo", "cluster", "show", "predict", "explore", "export", "grow", "update"]
     for command in commands.values():
         for action in command._actions: assert action.help and not set(action.option_strings) - set(p.known)
 

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from nmf2.data import Corpus, planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.page import Reader, _column, _drawn, confidence, document_map, first_view, index, keywords, map_words, page, titles, to_html
+from nmf2.exports import titles
+from nmf2.page import Reader, _column, _drawn, confidence, document_map, first_view, index, keywords, map_words, page, to_html
 from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline
 

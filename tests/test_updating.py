@@ -14,7 +14,7 @@ from make_saved import SUBJECTS, some_texts
 from nmf2 import Corpus, TopicTree
 from nmf2.data import planted_tree
 from nmf2.editing import matrix_of
-from nmf2.updating import MOSTLY, best_cut, new_topics, weighed_anew, with_new_ids
+from nmf2.updating import FEW, TOGETHER, best_cut, new_topics, weighed_anew, with_new_ids
 from test_editing import assert_sound, assert_told, bits, cheap, fitted, leaf, made
 
 # ---- random steps
@@ -279,8 +279,8 @@ def test_new_topics_are_good_by_definition(corpus):
     found = new_topics(X, start, np.flatnonzero(labels >= 4), n_old, 10, 1., np.zeros(len(labels), bool), np.zeros(4, bool))
     for k in range(4, found.max() + 1):
         rows = np.flatnonzero(found == k)
-        assert (rows >= n_old).mean() >= MOSTLY and len(rows) >= 10
-        assert naive.gain_of_join(X.toarray().astype(float), found, k) >= 1
+        assert (rows < n_old).mean() <= FEW and len(rows) >= 10
+        assert naive.would_stay(X.toarray().astype(float), found, k) >= TOGETHER*len(rows)
     assert found.max() >= 4 and len(start) == len(found)
 
 
