@@ -124,6 +124,8 @@ def site(tmp_path_factory):
     copy = tmp_path_factory.mktemp("site")/"nmf2"
     left = (".*", "build", "dist", "_docs", "_proc", "nmf2-results", "__pycache__", "*.egg-info")
     shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*left))
+    (copy/"nmf2"/"__pycache__").mkdir()                            # with machine code, the demo need not be compiled anew
+    for file in (ROOT/"nmf2"/"__pycache__").glob("*.nbc"): shutil.copy(file, copy/"nmf2"/"__pycache__")
     path = os.pathsep.join([stand_in(copy.parent), os.environ["PATH"]])
     env = os.environ | dict(PATH=path, PYTHONPATH=str(copy), IPYTHONDIR=str(copy.parent/"ipython"), PYTHONWARNINGS="default::UserWarning")
     run = lambda *command: subprocess.run([sys.executable, *command], cwd=copy, env=env, capture_output=True, text=True)
