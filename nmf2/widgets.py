@@ -13,7 +13,7 @@ import traitlets
 
 from .formats import write_table
 from .page import SCRIPT, STYLE, Reader, document_map, first_view, map_words, page, static, titles
-from .tree import in_table, shortened
+from .tree import in_table, or_none, shortened
 
 # %% ../nbs/51_widgets.ipynb #dcb9e722
 KERNEL = static("kernel.js")
@@ -161,9 +161,10 @@ def topics_csv(explorer)->str:
     def row(node):
         parent = in_table(node.id[:-1]) if node.id else None
         words = " ".join(map(shortened, tree.top_terms(node, n=8)))
-        sizes = node.size, len(node.outliers)
+        sizes = node.size, len(node.outliers), *([] if tree.support is None else [or_none(round(node.support, 3))])
         return in_table(node.id), parent, *sizes, tree.names.get(node.id), tree.title(node), words
-    return _table(["node", "parent", "documents", "dropped", "name", "title", "words"], map(row, tree))
+    known = [] if tree.support is None else ["support"]
+    return _table(["node", "parent", "documents", "dropped", *known, "name", "title", "words"], map(row, tree))
 
 TreeExplorer.topics_csv = topics_csv
 
