@@ -444,7 +444,7 @@ def summary(
     tree = topics.tree
     lines = [f"{plural(len(corpus), 'document')}, {plural(tree.n_terms, 'term')}, {plural(tree.n_leaves, 'topic')}; "
              + without_leaf(int((tree.labels() < 0).sum()), n_empty)]
-    if topics.choice: lines.append(f"{topics.choice}. Another number: --leaves N")
+    if topics.choice: lines.append(f"{topics.choice}\n(another number: --leaves N)")
     for level in range(corpus.n_levels or 0):
         which = f" of level {level + 1}" if corpus.n_levels > 1 else ""
         lines.append(f"NMI to the labels{which}: leaves {agreement(corpus, tree.labels(), level):.2f}")

@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from .bisection import bisect, composites, unit_rows
+from .bisection import bisect, unit_rows
 from .core import check_matrix, check_number, patch_to, progress_bar, seed_of, single_blas, stream, width_of
 from .cutting import take
 from .kernels import documents
 from .order import own_order, sorted_by
+from .products import Rows
 from .topictree import topic_tree
-from .tree import Support, Tree, in_table, or_none
+from .tree import Support, Tree, in_table
+from .weighting import divide_rows
 
 # %% ../nbs/26_support.ipynb #a167f71a
 def members(
@@ -175,8 +177,8 @@ def gain(
     side:np.ndarray,   # 0 or 1 for each, (n_docs,)
 )->float:
     "How much the criterion grows if documents are cut in two. Source: Zhao and Karypis (2004), Section 3."
-    sums = composites(X, side, 2)
-    return float(np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0)))
+    first, second = X.T @ (1. - side), X.T @ (1.*side)
+    return float(np.linalg.norm(first) + np.linalg.norm(second) - np.linalg.norm(first + second))
 
 # %% ../nbs/26_support.ipynb #45537194
 def shuffled(
@@ -187,7 +189,7 @@ def shuffled(
     order = rng.permutation(X.nnz)
     mixed = sp.csr_array((X.data[order], X.indices[order], X.indptr.copy()), shape=X.shape)
     mixed.sum_duplicates()
-    return unit_rows(mixed)
+    return divide_rows(mixed, np.sqrt(Rows(mixed).squares()), own=True)
 
 # %% ../nbs/26_support.ipynb #21df27dd
 SAMPLE = 2000          # documents by which a split is judged, at most
@@ -252,7 +254,7 @@ def choose_n_topics(
     check_number("most", most, 2)
     seed = seed_of(random_state)
     X = _in_own_order(check_matrix(choose_n_topics, X, n_terms=width_of(X)))
-    most = min(most, X.shape[0]//5)
+    most = min(most, max(X.shape[0]//8, min(X.shape[0]//5, 2*FIRST)))
     if most < 2: return Choice(1, "with fewer than ten documents it can't be told", np.zeros(0))
     sizes = [min(FIRST, most)]
     while sizes[-1] < most: sizes.append(min(2*sizes[-1], most))
@@ -292,10 +294,10 @@ def _chosen(times, ends, n_docs):
 def _convention(times, n_docs):
     "The number of topics, if they can be split on and on"
     above, clear = (1 + int((times > gained).sum()) for gained in (ABOVE, TWICE))
-    least, most = min(BETWEEN[0], n_docs//SMALL, above), BETWEEN[1]
+    least, most = min(BETWEEN[0], max(n_docs//SMALL, 2), above), BETWEEN[1]
     if clear < least: why = "few splits gain twice as much as by chance, so it is the least that is usual"
     elif clear > most: why = f"{clear - 1} splits gain twice as much as by chance, so it is the most that is usual"
-    else: why = "these are those whose splits gain at least twice as much as by chance"
+    else: why = "the splits that make these gain twice as much as by chance"
     return Choice(min(max(clear, least), most), "they can be split on and on; " + why, times)
 
 # %% ../nbs/26_support.ipynb #ecdc07dc

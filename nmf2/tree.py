@@ -496,7 +496,7 @@ def transform(tree,
 # %% ../nbs/21_tree.ipynb #320eb42e
 WEAK = .6      # a node with less support should not be trusted, after Hennig (2007)
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Support:
     "How well the nodes of a tree are found again when it is fitted to parts of its documents."
     ids:tuple          # of the nodes
@@ -516,6 +516,9 @@ class Support:
     def __getitem__(self, id)->float:
         "The support of a node, by its id; nan where it isn't known."
         return float(self.nodes[self.ids.index(id)]) if id in self.ids else np.nan
+
+    def __repr__(self):
+        return f"Support by {len(self.runs)} fits: {(self.nodes < WEAK).sum()} of {len(self.ids)} nodes below {WEAK:.0%}"
 
 @patch_to(Node, property)
 def support(node)->float:

@@ -178,6 +178,7 @@ def test_no_end_and_a_number_one_can_read():
     many, few = _chosen(np.full(300, 2.5), False, 10_000), _chosen(np.full(300, 1.3), False, 10_000)
     assert (few.n_topics, many.n_topics) == BETWEEN == (20, 60) and "most that is usual" in many.why and "least that is usual" in few.why
     assert _chosen(np.full(300, 1.3), False, 200).n_topics == 10                     # twenty documents to each
+    assert _chosen(np.full(1, 1.3), False, 12).n_topics == 2
     assert _chosen(np.full(9, 1.3), False, 10_000).n_topics == 10                    # no more than there are splits better than chance
 
 

@@ -100,7 +100,8 @@ function explore(place, host) {
   const isWeak = id => knows(id) && nodes.get(id).support < tree.weak
   const support = id => (knows(id) ? `${percent(nodes.get(id).support)}${isWeak(id) ? ' ?' : ''}` : '–')
   const supportCell = id =>
-    tree.weak != null && make('span', {class: `support number${isWeak(id) ? ' weak' : ''}`, title: explained}, support(id))
+    tree.weak != null &&
+    make('span', {class: `support number${isWeak(id) ? ' weak' : ''}`, title: explained}, support(id))
 
   // ---- The overview: a picture of the outline
 
@@ -109,7 +110,7 @@ function explore(place, host) {
   const told = id => {
     const [count, share] = [number(size(id)), percent(size(id) / tree.n_docs)]
     const again = knows(id) ? `, support ${support(id)}` : ''
-    const mark = isWeak(id) ? ' ?' : ''
+    const mark = isWeak(id) ? ' · weak' : ''
     return {title: title(id), about: `${count} documents, ${share}${again}`, brief: `${count} · ${share}${mark}`}
   }
   const see = (id, open) => choose(id, {focus: false, reach: true, open})
@@ -419,7 +420,16 @@ function explore(place, host) {
     fill(
       body,
       make('nav', {class: 'soft', 'aria-label': 'way from the root'}, way, ' '),
-      make('div', {}, make('h2', {}, title(id)), ' ', renamer, make('div', {class: 'soft', title: knows(id) && explained}, facts(id))),
+      make(
+        'div',
+        {},
+        make('h2', {}, title(id)),
+        ' ',
+        renamer,
+        make('div', {class: 'soft', title: knows(id) && explained}, facts(id)),
+        isWeak(id) &&
+          make('div', {class: 'weak'}, 'Weak: fits to other parts of the documents found other topics here.'),
+      ),
       more,
     )
   }

@@ -31,15 +31,15 @@ function labelsTable(all, {names, leaves}) {
 }
 
 function topicsTable(all, {names}) {
-  const looked = all.tree.weak != null
+  const looked = all.tree.weak != null // how well topics are found again
   const row = node => {
     const {id, size, dropped, terms, support} = node
+    const sizes = [size, dropped, ...(looked ? [support] : [])]
     const parent = id ? inTable(id.slice(0, -1)) : null
-    const again = looked ? [support] : []
-    return line([inTable(id), parent, size, dropped, ...again, names[id] || null, titleOf(node, names), terms.join(' ')])
+    return line([inTable(id), parent, ...sizes, names[id] || null, titleOf(node, names), terms.join(' ')])
   }
-  const again = looked ? ['support'] : []
-  const head = ['node', 'parent', 'documents', 'dropped', ...again, 'name', 'title', 'words']
+  const sizes = ['documents', 'dropped', ...(looked ? ['support'] : [])]
+  const head = ['node', 'parent', ...sizes, 'name', 'title', 'words']
   return line(head) + all.tree.nodes.map(row).join('')
 }
 
