@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'expect_error', 'check_layout', 'check_sparse', 'value_range', 'check_matrix', 'matrix_tags', 'check_number',
-           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'progress_bar', 'renamed',
-           'patch_to', 'keep_parameters', 'single_blas']
+           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'progress_bar', 'in_processes',
+           'renamed', 'patch_to', 'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
+import multiprocessing
 import sys
 import warnings
 from collections.abc import Iterator
@@ -333,6 +334,29 @@ def progress_bar(
     class Bar(tqdm): monitor_interval = 0       # no thread that outlives the bar: processes with threads are not copied
     return Bar(total=total, desc=desc, unit=unit, disable=not shown, file=sys.stderr, leave=True, miniters=1,
                bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
+
+# %% ../nbs/00_core.ipynb #9cb7645f
+def in_processes(
+    function,              # what is called
+    jobs,                  # the arguments of each call, tuples
+    n_jobs:int=1,          # processes, -1 for one a core
+    in_order:bool=True,    # in the order of the jobs, or each as soon as it is there?
+):                         # yields results
+    "The results of many calls, in this process or in several."
+    if n_jobs == 1:
+        for job in jobs: yield function(*job)
+        return
+    from joblib import Parallel, delayed
+    parallel = Parallel(n_jobs, return_as="generator" if in_order else "generator_unordered", max_nbytes=None)
+    try: yield from parallel(delayed(function)(*job) for job in jobs)
+    finally: _end_workers()
+
+# %% ../nbs/00_core.ipynb #84e2b011
+def _end_workers():
+    "End joblib's idle processes, if this process would have to wait for them"
+    if multiprocessing.parent_process() is None: return
+    from joblib.externals.loky import get_reusable_executor
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 # %% ../nbs/00_core.ipynb #2d272f70
 def renamed(

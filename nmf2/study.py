@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_number, patch_to, progress_bar, renamed
+from .core import check_number, in_processes, patch_to, progress_bar, renamed
 from .evaluate import group_numbers, scores
 from .formats import plural
 from .hier import checksum
@@ -347,13 +347,8 @@ def _loaded(study, name):
 # %% ../nbs/41_study.ipynb #8d2dc4cd
 def _results(jobs, n_jobs):
     "The number of each job and what it came to, as soon as it is done"
-    if n_jobs == 1:
-        for i, job in enumerate(jobs): yield i, one_run(*job)
-        return
-    from joblib import Parallel, delayed
     def numbered(i, job): return i, one_run(*job)
-    parallel = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
-    yield from parallel(delayed(numbered)(i, job) for i, job in enumerate(jobs))
+    return in_processes(numbered, enumerate(jobs), n_jobs, in_order=False)
 
 def _keep(study, line):
     "Remember a line, in the file first"

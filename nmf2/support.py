@@ -13,7 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .bisection import bisect, unit_rows
-from .core import check_matrix, check_number, patch_to, progress_bar, seed_of, single_blas, stream, width_of
+from .core import check_matrix, check_number, in_processes, patch_to, progress_bar, seed_of, single_blas, stream
+from .core import width_of
 from .cutting import take
 from .kernels import documents
 from .order import own_order, sorted_by
@@ -74,12 +75,7 @@ def _fitted(X, n_leaves, fit, seed):
 # %% ../nbs/26_support.ipynb #e3c6ea4d
 def _fits(X, parts, n_leaves, fit, n_jobs):
     "Yield the members of a new tree for each part, in order"
-    if n_jobs == 1: yield from (_fitted(X[rows], n_leaves, fit, seed) for rows, seed in parts)
-    else:
-        from joblib import Parallel, delayed
-        again = delayed(_fitted)
-        yield from Parallel(n_jobs, return_as="generator", max_nbytes=None)(
-            again(X[rows], n_leaves, fit, seed) for rows, seed in parts)
+    return in_processes(_fitted, ((X[rows], n_leaves, fit, seed) for rows, seed in parts), n_jobs)
 
 # %% ../nbs/26_support.ipynb #03c503de
 def support(

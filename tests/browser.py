@@ -94,3 +94,13 @@ def output_errors(page):
     "The errors among the outputs of the notebook that is open"
     return page.evaluate("""() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
         .flatMap(cell => cell.type == 'code' ? cell.outputs.toJSON() : []).filter(o => o.output_type == 'error').map(o => o.evalue)""")
+
+
+def still(locator):
+    "Where something is on the screen once it neither moves nor grows any more"
+    locator.scroll_into_view_if_needed()
+    for _ in range(100):
+        before = locator.bounding_box()
+        locator.page.wait_for_timeout(200)
+        if locator.bounding_box() == before: return before
+    raise AssertionError("it moves on and on")

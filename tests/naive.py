@@ -501,6 +501,23 @@ class Frame:
     def __iter__(self): return iter("abcdefghijklmnopqrstuvwxyz"[:self.shape[1]])
 
 
+def returning(texts, words):
+    "For each word: in how many of the texts with it it comes again, over how many that should be, five added to both; at most one"
+    tokens = [text.lower().split() for text in texts]
+    having = {word: [some.count(word) for some in tokens if word in some] for word in words}
+    usual = np.mean([n > 1 for counts in having.values() for n in counts])
+    return {word: min(1, (sum(n > 1 for n in counts) + 5)/(len(counts)*usual + 5)) for word, counts in having.items()}
+
+
+def roots_of(X, labels):
+    "For each cluster the square roots of the summed documents of length one, of length one, (n_terms, k)"
+    topics = []
+    for c in range(max(labels) + 1):
+        total = sum(x/np.sqrt((x**2).sum()) for x, label in zip(X, labels) if label == c)
+        topics.append(np.sqrt(total)/np.linalg.norm(np.sqrt(total)))
+    return np.array(topics).T
+
+
 def joins(sums):
     "Join the two clusters whose union loses least of the lengths of the sums, until there is one: pairs of numbers, and what is lost"
     sums, made = {c: s.astype(float) for c, s in enumerate(sums)}, []
@@ -537,3 +554,25 @@ def found_again(tree, other, rows):
         counterpart = list(other.nodes.values())[int(np.argmax(shares))]
         stays[[i for i in counterpart.docs if rows[i] in own]] = True
     return np.array(best), stays
+
+
+def length_of_sum(X, rows):
+    "How long the sum of some documents is, each of unit length"
+    total = np.zeros(X.shape[1])
+    for i in rows:
+        if X[i].any(): total = total + X[i]/np.linalg.norm(X[i])
+    return np.linalg.norm(total)
+
+
+def gain_of_cut(X, side):
+    "What two sides are worth apart, beyond what they are together: the criterion I2"
+    return sum(length_of_sum(X, np.flatnonzero(side == s)) for s in (0, 1)) - length_of_sum(X, range(len(X)))
+
+
+def gain_of_join(X, labels, k):
+    "What would be lost by joining topic `k` to the one whose sum is nearest in direction"
+    topics = {c: np.flatnonzero(labels == c) for c in set(labels.tolist()) - {-1}}
+    def mean(rows): return sum((X[i]/np.linalg.norm(X[i]) for i in rows if X[i].any()), np.zeros(X.shape[1]))
+    near = max((c for c in topics if c != k), key=lambda c: mean(topics[c]) @ mean(topics[k])/np.linalg.norm(mean(topics[c])))
+    both = np.concatenate([topics[k], topics[near]])
+    return length_of_sum(X, topics[k]) + length_of_sum(X, topics[near]) - length_of_sum(X, both)

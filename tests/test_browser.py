@@ -663,7 +663,7 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         page.keyboard.press("Enter")
         named = here.locator(".island >> nth=5").get_attribute("aria-label")
         page.wait_for_function("named => named.startsWith(document.querySelector('.nmf2 h2').textContent)", arg=named)
-        sea = here.locator(".sea").bounding_box()
+        sea = web.still(here.locator(".sea"))
         left, top, right, bottom = sea["x"] + 5, sea["y"] + 5, sea["x"] + sea["width"]/2, sea["y"] + sea["height"] - 5
         page.mouse.move(left, top)
         page.mouse.down()

@@ -507,7 +507,7 @@ def test_options_that_messages_name_exist():
     ("a.csv: encoding must be one", "a.csv: --encoding must be one"), ("header=False for one without", "--no-header for one without"),
     ("pass limits=False to read it", "pass --no-limits to read it"), ("Say it with matrix=...; there are", "Say it with --read matrix=...; there are"),
     ("which format this is", "which format this is"), ("/a/min_df/min_df.csv", "/a/min_df/min_df.csv"), ("no field 'text_field'", "no field 'text_field'"),
-    ("lower min_df", "lower --min-df"), ("(max_terms)", "(--max-terms)"), ("X must have entries", "the matrix must have entries")])
+    ("lower min_df", "lower --min-df"), ("(max_features)", "(--max-features)"), ("X must have entries", "the matrix must have entries")])
 def test_words_of_the_command(python, command): assert cli.as_options(python) == command
 
 def test_notes_name_options(letters, capsys):
@@ -520,7 +520,7 @@ def test_notes_name_options(letters, capsys):
     assert "note: --leaves 200 can't be had" in err and "n_clusters" not in err
 
 @pytest.mark.parametrize("wrong", ["--leaves 1", "--leaves x", "--seed -1", "--jobs 0", "--trials -1 --method hiernmf2", "--min-df 1.5", "--min-df 0", "--max-df 0",
-                                   "--max-df 2", "--max-df 1", "--min-df 0.5 --max-df 0.1", "--max-terms 0", "--min-df nan", "--ngrams 0",
+                                   "--max-df 2", "--max-df 1", "--min-df 0.5 --max-df 0.1", "--max-features 0", "--min-df nan", "--ngrams 0",
                                    "--ngrams 3-2", "--token-pattern (", "--token-pattern (a)(b)", "--stop-words klingon", "--stop-words a/b.txt",
                                    "--min-score -1 --method hiernmf2", "--min-score x", "--tol 0 --method hiernmf2",
                                    "--max-iter 0 --method hiernmf2", "--encoding klingon", "--encoding rot13",
@@ -556,7 +556,7 @@ def test_options_of_words(letters, monkeypatch, capsys):
     assert "the" in run("--stop-words", "none") and not {"striker", "soil"} & run("--stop-words", "stop.txt")
     assert {"red card", "red"} <= run("--ngrams", "1-2") and all(" " in w for w in run("--ngrams", "2"))
     assert all(len(w) > 4 for w in run("--token-pattern", r"\w{5,}"))
-    assert all(len(w) == 2 for w in run("--analyzer", "char_wb", "--ngrams", "2", "--max-terms", "9", "--token-pattern", "x"))
+    assert all(len(w) == 2 for w in run("--analyzer", "char_wb", "--ngrams", "2", "--max-features", "9", "--token-pattern", "x"))
     (letters/"sport"/"0.txt").write_text("The Striker scored")
     assert "Striker" in run("--keep-case")
 
@@ -758,7 +758,7 @@ def test_the_results_say_what_to_ask(asked, capsys):
     assert asked.rstrip().endswith(f"nmf2 predict {OUT/cli.MODEL} PATH (show, explore, export know it, too)")
 
 @pytest.mark.parametrize("options, why", [(["--analyzer", "char", "--ngrams", "2"], "--analyzer"), (["--weights", "tfidf"], "--weights tfidf"),
-                                          (["--max-terms", "9"], "--max-terms"), (PUBLISHED, "--method hiernmf2")])
+                                          (["--max-features", "9"], "--max-features"), (PUBLISHED, "--method hiernmf2")])
 def test_some_files_have_a_tree_alone(letters, capsys, options, why):
     from nmf2.tree import Tree
     assert main(["cluster", "letters", *SMALL, *options]) == 0

@@ -55,6 +55,16 @@ def test_notebook_was_saved_light_and_without_errors(path):
     assert all(c.get("execution_count") is None for c in json.loads(path.read_text(encoding="utf-8"))["cells"])
 
 @each_notebook
+def test_saved_explorers_are_those_of_today(path):
+    from nmf2.widgets import TreeExplorer
+    saved = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("widgets", {"": {"state": {}}})
+    for widgets in saved.values():
+        for widget in widgets["state"].values():
+            if widget["model_module"] != "anywidget": continue
+            assert widget["state"]["_esm"] == TreeExplorer._esm, "run the notebook again"
+            assert widget["state"]["_css"] == TreeExplorer._css, "run the notebook again"
+
+@each_notebook
 def test_imports_share_no_cell_with_other_code(path):
     for _, source, _ in cells(path, "code"):
         if not source.startswith(("#| export", "#|export")): continue
