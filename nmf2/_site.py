@@ -39,7 +39,7 @@ def explained(f):
 
 def definition(thing):
     "The lines of a function, of a class's `__init__`, or of a class with fields, and what Python makes of them"
-    thing = unwrap(getattr(thing, "py_func", thing))
+    thing = thing.fget if isinstance(thing, property) else unwrap(getattr(thing, "py_func", thing))
     init = unwrap(thing.__init__) if isclass(thing) else None
     if isfunction(init) and init.__code__.co_filename == getfile(import_module(thing.__module__)): thing = init     # not a dataclass's
     source = dedent(getsource(thing))
@@ -108,10 +108,12 @@ def takes_itself(module, name):
 
 def with_table(entry, module, name):
     "An entry of nbdev's with its parameters as a table, and how it is called without what stands there"
-    lines, tree = definition(attrgetter(name)(module))
+    thing = attrgetter(name)(module)
+    lines, tree = definition(thing)
     is_class = isinstance(tree, ast.ClassDef)
     found = [*parameters(tree)][takes_itself(module, name) and not is_class:]
-    code = "" if is_class and not found else f"```python\n{signature(name, found)}\n```\n"
+    call = name if isinstance(thing, property) else signature(name, found)
+    code = "" if is_class and not found else f"```python\n{call}\n```\n"
     head, _, rest = re.split(r"(^```python\n.*?^```\n?)", entry, maxsplit=1, flags=re.M | re.S)
     summary, _, more = rest.strip("\n").partition("\n\n")
     return f"{head}{code}\n{summary}\n\n{table(lines, tree, found)}{more}".rstrip() + "\n"
