@@ -54,7 +54,7 @@ def render():
 def command(which):
     "One of the two commands, word for word as the README has it"
     found = re.findall(r"^```sh\n(.+)\n```$", README.read_text(encoding="utf-8"), re.M)
-    wanted = [c for c in found if (".[dev]" in c) == (which == "test") and "pip install" in c]
+    wanted = [c for c in found if (".[dev]" in c) == (which == "test") and "-m venv" in c]
     if len(wanted) != 1: raise SystemExit(f"README.md has {len(wanted)} lines that could be the {which} command")
     return wanted[0]
 

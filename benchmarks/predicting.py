@@ -1,28 +1,46 @@
 """How fast are new documents answered, once they are counted?
 
 On one thread, in turn: from counts to weights, the plain product of the weighted matrix with the topics by SciPy, `predict` and `transform`
-of the tree, everything that `answers` looks at (`judge`), the columns of its table, and `NMF.transform` of scikit-learn with the same topics.
+of the tree, the same with rejection (`judge` without shares), everything that `answers` looks at (`judge`), the columns of its table, and
+`NMF.transform` of scikit-learn with the same topics. Documents are planted, and, with `library-docs`, docstrings that the fit has not seen,
+over and over.
 
     python benchmarks/predicting.py [--quick] [--out FOLDER]
 """
 import warnings
 
 import numpy as np
+import scipy.sparse as sp
 from common import arguments, interleaved, one_thread, say, table, write
 
 TARGET = 100_000        # documents a second on one core, after counting
 
 
-def measure(n_fit, n_new, k, rounds):
+def planted(n_fit, n_new, k):
+    """Counts of documents to fit, and of new ones: planted, easy to tell apart."""
+    from nmf2.data import planted_tree
+    corpus = planted_tree((4, k//4), n_docs=n_fit + n_new, n_terms=300*k, length=100, overlap=.3, noise=.2, random_state=0)
+    rows = np.random.default_rng(0).permutation(n_fit + n_new)
+    return corpus.X.tocsr()[rows[:n_fit]], corpus.X.tocsr()[rows[n_fit:]]
+
+
+def docstrings(n_new):
+    """Counts of one half of the docstrings, and of the other half as often as it takes."""
+    from nmf2.counting import TermCounter
+    from nmf2.data import load
+    X = TermCounter().fit_transform(load("library-docs").texts)
+    rows = np.random.default_rng(0).permutation(X.shape[0])
+    old, new = X[rows[::2]], X[rows[1::2]]
+    return old, sp.csr_array(sp.vstack([new]*-(-n_new//new.shape[0])))[:n_new]
+
+
+def measure(name, old, new, k, rounds):
     """Seconds of each way, for as many new documents."""
     from sklearn.decomposition import NMF
 
     from nmf2 import TopicTree
     from nmf2.answers import Counted, answer_columns, judge
-    from nmf2.data import planted_tree
-    corpus = planted_tree((4, k//4), n_docs=n_fit + n_new, n_terms=300*k, length=100, overlap=.3, noise=.2, random_state=0)
-    rows = np.random.default_rng(0).permutation(n_fit + n_new)
-    old, new = corpus.X.tocsr()[rows[:n_fit]], corpus.X.tocsr()[rows[n_fit:]]
+    n_new = new.shape[0]
     model = TopicTree(k).fit(old)
     X, Ht = model.pipeline_.transform(new), model.tree_.leaf_topics
     counted = Counted(new, np.ones(n_new), n_new, [])
@@ -30,10 +48,11 @@ def measure(n_fit, n_new, k, rounds):
     nmf.components_, nmf.n_components_, nmf._n_components, nmf.n_features_in_ = Ht.T.astype(X.dtype), Ht.shape[1], Ht.shape[1], len(Ht)
     nmf._beta_loss, nmf._l1_reg_W, nmf._l1_reg_H = 2, 0, 0
     calls = {"weights": lambda: model.pipeline_.transform(new), "SciPy, X @ H.T": lambda: X @ Ht, "predict": lambda: model.tree_.predict(X),
-             "transform": lambda: model.tree_.transform(X), "judge": lambda: judge(model, X),
-             "answers, with weights": lambda: answer_columns(model, counted), "scikit-learn, NMF.transform": lambda: nmf.transform(X)}
+             "predict, reject": lambda: judge(model, X, shares=False), "transform": lambda: model.tree_.transform(X),
+             "judge": lambda: judge(model, X), "answers, with weights": lambda: answer_columns(model, counted),
+             "scikit-learn, NMF.transform": lambda: nmf.transform(X)}
     seconds = interleaved(calls, rounds)
-    return dict(documents=n_new, terms=int(X.shape[1]), nonzeros=int(X.nnz), topics=int(Ht.shape[1]), seconds=seconds,
+    return dict(collection=name, documents=n_new, terms=int(X.shape[1]), nonzeros=int(X.nnz), topics=int(Ht.shape[1]), seconds=seconds,
                 a_second={name: round(n_new/s) for name, s in seconds.items()}, target=TARGET)
 
 
@@ -41,12 +60,15 @@ def main():
     args = arguments(__doc__, "predicting.json")
     one_thread()
     rows = []
+    n_fit, n_new, rounds = (400, 500, 1) if args.quick else (10_000, 50_000, 5)
     for k in (8,) if args.quick else (20, 100):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            rows.append(measure(*((400, 500, k, 1) if args.quick else (10_000, 50_000, k, 5))))
-        say(f"{k} topics: {rows[-1]['a_second']}")
-    lines = table(["topics", "documents", *rows[0]["a_second"]], [[r["topics"], f"{r['documents']:,}", *(f"{v:,}" for v in r["a_second"].values())] for r in rows])
+        for name, old, new in [("planted", *planted(n_fit, n_new, k))] + ([] if args.quick else [("library-docs", *docstrings(n_new))]):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                rows.append(measure(name, old, new, k, rounds))
+            say(f"{name}, {k} topics: {rows[-1]['a_second']}")
+    lines = table(["documents", "topics", *rows[0]["a_second"]],
+                  [[f"{r['documents']:,} {r['collection']}", r["topics"], *(f"{v:,}" for v in r["a_second"].values())] for r in rows])
     write(args.output, lines, what="documents a second on one thread, after counting", rows=rows)
 
 

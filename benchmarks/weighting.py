@@ -37,7 +37,7 @@ SETTINGS = {
     "tf as it is": dict(sublinear_tf=False),
     "min_df=2": dict(min_df=2), "min_df=5": dict(min_df=5), "min_df=10": dict(min_df=10),
     "max_df=0.1": dict(max_df=0.1), "max_df=0.2": dict(max_df=0.2), "max_df=0.3": dict(max_df=0.3), "max_df=1.0": dict(max_df=1.0),
-    "max_terms=10000": dict(max_terms=10_000),
+    "max_features=10000": dict(max_features=10_000),
     "float64": dict(dtype=np.float64),
 }
 TEXT_SETTINGS = {

@@ -2,10 +2,15 @@
 import ast
 import os
 import re
+from contextlib import redirect_stdout
 from importlib import import_module
-from inspect import getsource, isclass, isfunction, unwrap
+from inspect import getattr_static, getdoc, getfile, getsource, isclass, isfunction, unwrap
+from io import StringIO
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import dedent, fill
+from tokenize import COMMENT, TokenError, generate_tokens
 
 from execnb.nbio import mk_cell
 from nbdev.config import get_config
@@ -32,17 +37,84 @@ def explained(f):
     own = isfunction(f) and f.__module__.startswith("nmf2.")            # matplotlib makes methods for every class of text
     return own and bool(f.__doc__) and bool(re.fullmatch(r"\w+\.[a-z]\w*", f.__qualname__))
 
-def completed(entry, thing):
-    "The entry with the comments that nbdev leaves out or puts elsewhere: on `**options`, and on a result without a type"
-    lines = getsource(unwrap(getattr(thing, "py_func", thing))).splitlines()
-    options = result = ""
-    for line in lines[next((i for i, line in enumerate(lines) if re.match(r"\s*def ", line)), len(lines)):]:
-        code, _, said = (part.strip() for part in line.partition("#"))
-        if said and code.startswith("**"): options = f", # {said}"
-        if said and code.endswith(":"): result = f" # {said}"
-        if code.endswith(":"): break
-    entry = re.sub(r"\*\*\w+(?=\n\))", lambda found: found[0] + options, entry, count=1)
-    return re.sub(r"^(\).*?:)( # .*)?(?=\n```)", lambda found: found[1] + result, entry, count=1, flags=re.M)
+def definition(thing):
+    "The lines of a function, of a class's `__init__`, or of a class with fields, and what Python makes of them"
+    thing = unwrap(getattr(thing, "py_func", thing))
+    init = unwrap(thing.__init__) if isclass(thing) else None
+    if isfunction(init) and init.__code__.co_filename == getfile(import_module(thing.__module__)): thing = init     # not a dataclass's
+    source = dedent(getsource(thing))
+    return source.splitlines(), ast.parse(source).body[0]
+
+def remark(line):
+    "The comment at the end of a line, and nothing if what looks like one is in a string"
+    try: return next((t.string[1:].strip() for t in generate_tokens(StringIO(line).readline) if t.type == COMMENT), "")
+    except (TokenError, IndentationError): return line.partition("#")[2].strip()         # the line is a part of a statement
+
+def with_default(name, annotation, default):
+    "A parameter as (its name, its default, its type), as they are written"
+    kind = ast.unparse(annotation).replace(" | ", " or ").strip("'") if annotation else ""
+    return name, ast.unparse(default) if default else "", kind
+
+def parameters(tree):
+    "The parameters of a function in their order, as (line, (name, default, type)); or the fields of a class"
+    if isinstance(tree, ast.ClassDef):
+        for n in tree.body:
+            if isinstance(n, ast.AnnAssign): yield n.lineno, with_default(n.target.id, n.annotation, n.value)
+        return
+    a = tree.args
+    plain = [*a.posonlyargs, *a.args]
+    defaults = [None]*(len(plain) - len(a.defaults)) + a.defaults
+    for p, default in zip(plain, defaults): yield p.lineno, with_default(p.arg, p.annotation, default)
+    if a.vararg: yield a.vararg.lineno, with_default(f"*{a.vararg.arg}", a.vararg.annotation, None)
+    elif a.kwonlyargs: yield 0, ("*", "", "")
+    for p, default in zip(a.kwonlyargs, a.kw_defaults): yield p.lineno, with_default(p.arg, p.annotation, default)
+    if a.kwarg: yield a.kwarg.lineno, with_default(f"**{a.kwarg.arg}", a.kwarg.annotation, None)
+
+def signature(name, found):
+    "How it is called, in lines of at most 88 characters"
+    parts = [f"{what}={default}" if default else what for _, (what, default, _) in found]
+    text = f"{name}({', '.join(parts)})"
+    if len(text) <= 88: return text
+    return f"{name}(\n" + fill(", ".join(part.replace(" ", "\0") for part in parts), 84, initial_indent="    ",
+        subsequent_indent="    ", break_long_words=False, break_on_hyphens=False).replace("\0", " ") + ",\n)"
+
+def cell_of_table(text):
+    "A comment as Pandoc reads it in a cell: what would mean something else outside code and formulas is escaped"
+    parts = re.split(r"(`[^`]*`|\$(?!\s)[^$]*?(?<!\s)\$(?!\d))", text)
+    parts[::2] = [re.sub(r"([|*<~^@$\[\]])", r"\\\1", part.replace("\\", "&#92;")) for part in parts[::2]]
+    return "".join(parts)
+
+def table(lines, tree, found):
+    "What is said of each parameter and of the result, as a table; nothing if nothing is said"
+    rows, said, gives = {}, [], getattr(tree, "returns", None)
+    for number, part in found: rows.setdefault(number, []).append(part)
+    head = lines if isinstance(tree, ast.ClassDef) else lines[:tree.body[0].lineno - 1]
+    for number, line in enumerate(head, 1):
+        text = remark(line)
+        if text and number in rows and not line.partition(" #")[0].rstrip().endswith(":"):
+            kinds = [" = ".join(filter(None, [kind, f"`{default}`" if default else ""])) for _, default, kind in rows[number]]
+            said.append((", ".join(f"`{name}`" for name, _, _ in rows[number]), text, ", ".join(filter(None, kinds))))
+        elif text and line.partition(" #")[0].rstrip().endswith(":") and head is not lines:
+            said.append(("*result*", text, with_default("", gives, None)[2]))
+    if not said: return ""
+    body = "\n".join(f"| {what} | {cell_of_table(text)} | {kind} |" for what, text, kind in said)
+    return f"| parameter | what it is | type |\n|:---|:-------|:---|\n{body}\n\n"
+
+def takes_itself(module, name):
+    "Is the first parameter of this the object itself, or its class, which nobody writes?"
+    owner, _, short = name.rpartition(".")
+    if not owner: return isclass(getattr(module, name))
+    return not isinstance(getattr_static(attrgetter(owner)(module), short), staticmethod)
+
+def with_table(entry, module, name):
+    "An entry of nbdev's with its parameters as a table, and how it is called without what stands there"
+    lines, tree = definition(attrgetter(name)(module))
+    is_class = isinstance(tree, ast.ClassDef)
+    found = [*parameters(tree)][takes_itself(module, name) and not is_class:]
+    code = "" if is_class and not found else f"```python\n{signature(name, found)}\n```\n"
+    head, _, rest = re.split(r"(^```python\n.*?^```\n?)", entry, maxsplit=1, flags=re.M | re.S)
+    summary, _, more = rest.strip("\n").partition("\n\n")
+    return f"{head}{code}\n{summary}\n\n{table(lines, tree, found)}{more}".rstrip() + "\n"
 
 class Methods(Processor):
     "Entries for the methods of each class, below its own entry and source; those with a cell of their own have one there"
@@ -64,12 +136,62 @@ class Methods(Processor):
         cell.outputs = [dict(output_type="display_data", metadata={}, data=data)]
         return cell
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+class Still(Processor):
+    "Widgets stand still on the site, where they would be empty and have scripts fetched for them: their text or HTML is shown"
+    def begin(self): self.nb.metadata.pop("widgets", None)
+
+    def cell(self, cell):
+        for out in cell.get("outputs", []): out.get("data", {}).pop(WIDGET, None)
+
 def html_as_text(cell):
     "HTML that a cell shows becomes a piece of the page, also in place of a widget: else Quarto would have scripts fetched for it"
     for out in cell.get("outputs", []):
         html = "".join(out.get("data", {}).get("text/html", ""))
         if html and "```" not in html and "require" not in html:
             out["data"] = {"text/markdown": f"```{{=html}}\n{html}\n```\n".splitlines(keepends=True)}
+
+class Here(Processor):
+    "What a page has only on the site, in place of a comment such as `<!-- here: names -->`"
+    def begin(self): self.config = get_config()
+
+    def cell(self, cell):
+        if cell.cell_type != "markdown": return
+        found = re.search(r"<!-- here: (\w+) -->", cell.source)
+        if found: cell.source = cell.source.replace(found[0], "\n\n" + getattr(self, found[1])())
+
+    def changelog(self):
+        "The changelog without its title; its links count from the top of the repository"
+        text = (self.config.config_path/"CHANGELOG.md").read_text(encoding="utf-8").partition("\n## ")[2]
+        return re.sub(r"\]\((?![a-z]+:|#)([^)\s]+)\)", r"](../../\1)", "## " + text)
+
+    def demo(self):
+        "The page of the demo, made beside this one: too large to keep in the repository"
+        from nmf2.cli import main
+        page = self.config.config_path/"_proc"/"guide"/"demo.html"
+        with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+            assert main(["demo", "--quiet", "--out", folder]) == 0
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_bytes((Path(folder)/"tree.html").read_bytes())
+        frame = '<iframe src="demo.html" title="The tree of the demo" height="800" style="height: 50rem"></iframe>'
+        return f"[In a window of its own](demo.html)\n\n```{{=html}}\n{frame}\n```"
+
+    def names(self):
+        "All public functions, classes and methods with the first lines of their docstrings, from A to Z"
+        entries = {}
+        for path in sorted(self.config.lib_path.glob("[!_]*.py")):
+            module = import_module(f"nmf2.{path.stem}")
+            own = {name: getattr(module, name) for name in module.__all__}
+            own = {name: t for name, t in own.items() if callable(t) and getattr(t, "__module__", "") == module.__name__}
+            for cls in [t for t in own.values() if isclass(t)]:
+                own |= {f.__qualname__: f for f in (getattr(f, "__func__", f) for f in vars(cls).values()) if explained(f)}
+            for name, thing in own.items(): entries[name, path.stem] = (getdoc(thing) or "").partition("\n")[0]
+        lines, letter = [], ""
+        for (name, module), said in sorted(entries.items(), key=lambda e: (e[0][0].lower(), e[0][1])):
+            if name[0].upper() != letter: lines += ["", f"## {(letter := name[0].upper())}", ""]
+            lines.append(f"- [`{name}`](../{module}.html#{name.lower()}) ({module}): {said}")
+        return "\n".join(lines).strip()
 
 class Links(Processor):
     """Links from names in backticks to their entries, and from pages to files of the repository that are not on the site.
@@ -92,9 +214,8 @@ class Links(Processor):
             if "text/markdown" not in out.get("data", {}): continue
             text = "".join(out["data"]["text/markdown"])
             if shown := re.search(r"^show_doc\(([\w.]+)\)$", cell.source, re.M):
-                text = text.replace("__main__.", "").replace(":NoneType=None", "=None")
                 text = re.sub(r"(?<=^\[source\]\()[^)]+", lambda _: self.source(shown[1]), text, flags=re.M)
-                text = completed(text, attrgetter(shown[1])(self.module))
+                text = with_table(text, self.module, shown[1])
             out["data"]["text/markdown"] = self.linked(text).splitlines(keepends=True)
 
     def source(self, name):
@@ -135,9 +256,14 @@ class Links(Processor):
         for part in (*rest, None):
             full = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
             if "._" not in full and full in self.lookup.syms and (full.count(".") == 2 or explained(thing)):
-                url = self.lookup.doc(full)
+                url = self.relative(self.lookup.doc(full))
             thing = getattr(thing, part, None) if part else None
         return url
+
+    def relative(self, url):
+        "An address on the site as it is seen from this page, so that a local copy or a fork leads to its own pages"
+        page, mark, part = url.removeprefix(f"{self.config.doc_host}{self.config.doc_baseurl}/").partition("#")
+        return Path(os.path.relpath(self.config.nbs_path/page, self.folder)).as_posix() + mark + part
 
     def anywhere(self, name):
         "The public function or class of that name in any module, or None"

@@ -16,8 +16,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .bisection import unit_rows
 from .core import check_number, single_blas
-from .nnls import heaviest, nnls
+from .nnls import heaviest, heaviest_by, in_slices, nnls
 from .products import Rows
 from .topictree import as_in_fit, in_order
 from .tree import cut_shares, in_table, leaves_found, numbers_at
@@ -43,18 +44,22 @@ def cosines(
     return docs.times(Ht)*np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)[:,None].astype(X.dtype)
 
 def without_itself(
-    C:np.ndarray,        # cosines of documents with topics, (n_docs, k)
+    X,                   # weighted documents, CSR or dense, (n_docs, n_terms)
+    Ht:np.ndarray,       # topics, roots of the sums of their documents, of unit length, (n_terms, k)
     labels:np.ndarray,   # topic of each document, −1 for none, (n_docs,)
 )->np.ndarray:           # (n_docs, k)
-    "The same, but each document's own topic is the sum of the others in it."
+    "The cosines, but each document's own topic is made of the others in it."
+    docs, C = unit_rows(X), cosines(X, Ht)
     rows = np.flatnonzero(labels >= 0)
-    own = labels[rows]
-    c = C[rows,own].astype(np.float64)
-    length = np.bincount(own, c, C.shape[1])[own]
-    rest = np.sqrt(np.maximum(length**2 - 2*length*c + 1, 0))
-    out = C.copy()
-    out[rows,own] = np.maximum(np.divide(length*c - 1, rest, out=np.zeros(len(c)), where=rest > 1e-6), 0)
-    return out
+    own, docs = labels[rows], docs[rows]
+    x, place = docs.data.astype(np.float64), np.repeat(np.arange(len(rows)), np.diff(docs.indptr))
+    mass = np.bincount(place, x, len(rows))
+    total = np.bincount(own, mass, C.shape[1])[own]                         # of all entries of the sum
+    others = np.maximum(total[place]*Ht[docs.indices,own[place]].astype(np.float64)**2 - x, 0)
+    rest = total - mass
+    products = np.bincount(place, x*np.sqrt(others), len(rows))
+    C[rows,own] = np.divide(products, np.sqrt(np.maximum(rest, 0)), out=np.zeros(len(rows)), where=rest > 1e-6*total)
+    return C
 
 # %% ../nbs/25_answers.ipynb #36a8d3cb
 class Expected(NamedTuple):
@@ -77,23 +82,16 @@ def unknown_share(
     return float(1 - trim.df_[known_columns(trim, seen=1)].sum()/trim.df_.sum())
 
 # %% ../nbs/25_answers.ipynb #94d1667e
-STEP = 20_000      # documents that are looked at together
-
-def _labels_by(C, Ht):
-    "The heaviest topic of each document, by its cosines with topics"
-    G = Ht.T.astype(np.float64) @ Ht
-    return np.concatenate([heaviest(nnls(G, C[lo:lo+STEP])) for lo in range(0, len(C), STEP)])
-
 def expected_of(
     X,       # the weighted documents of the fit, (n_docs, n_terms)
     tree,    # the tree that was fitted, with `leaf_topics`
     trim,    # the fitted step that chose the words
 )->Expected:
     "What to expect of new documents: each of the fit is taken as if the fit had not seen it."
-    labels = tree.labels()
+    labels, Ht = tree.labels(), tree.leaf_topics
     with single_blas():
-        C = without_itself(cosines(X, tree.leaf_topics), labels)[labels >= 0]
-        found = _labels_by(C, tree.leaf_topics)
+        C = without_itself(X, Ht, labels)[labels >= 0]
+        found = heaviest_by(Ht.T.astype(np.float64) @ Ht, C)
     focus = np.sort(focus_of(C))
     if len(focus) > 1000: focus = focus[np.linspace(0, len(focus) - 1, 1000).round().astype(int)]
     return Expected(focus, np.bincount(found + 1, minlength=tree.n_leaves + 1)[1:], unknown_share(trim))
@@ -101,41 +99,49 @@ def expected_of(
 # %% ../nbs/25_answers.ipynb #b44a93db
 class Judged(NamedTuple):
     "What a tree says of new documents."
-    labels:np.ndarray     # topic in a cut, −1 for none, (n,)
-    shares:np.ndarray     # shares of all leaves, (n, n_leaves)
-    typical:np.ndarray    # share of the fit's documents that stand out no more, (n,)
-    rejected:np.ndarray   # is it like none of them? (n,)
+    labels:np.ndarray        # topic in a cut, −1 for none, (n,)
+    shares:np.ndarray|None   # shares of all leaves, (n, n_leaves); None if they were not asked for
+    typical:np.ndarray       # share of the fit's documents that stand out no more, (n,)
+    rejected:np.ndarray      # is it like none of them? (n,)
 
 def _level(reject):
     "The share of the fit's documents that would be rejected"
     return .01 if reject is True else check_number("reject", reject, 0, whole=False, high=1)
 
-def _weights_and_focus(X, Ht):
-    "Weights of documents in all topics, and their focus"
-    Ht = Ht.astype(np.float64)
-    docs, G = Rows(X), Ht.T @ Ht
-    W, focus = np.empty((X.shape[0], Ht.shape[1]), X.dtype), np.empty(X.shape[0])
-    for lo in range(0, len(W), STEP):
-        R = docs.times(Ht, lo, lo + STEP)
-        W[lo:lo+STEP], focus[lo:lo+STEP] = nnls(G, R), focus_of(R)
-    return W, focus
+# %% ../nbs/25_answers.ipynb #fded2b81
+STEP = 20_000      # documents that are looked at together
 
+def _look(X, Ht, weigh):
+    "The heaviest topic of each document, its focus, and if wanted its weights in all topics"
+    Ht64 = Ht.astype(np.float64)
+    G = Ht64.T @ Ht64
+    topics, focus = np.empty(X.shape[0], np.int64), np.empty(X.shape[0])
+    W = np.empty((len(topics), len(G)), X.dtype) if weigh else None
+    for rows, R in in_slices(X, Ht, STEP):
+        focus[rows] = focus_of(R)
+        if weigh: W[rows] = nnls(G, R)
+        topics[rows] = heaviest(W[rows]) if weigh else heaviest_by(G, R)
+    return topics, focus, W
+
+# %% ../nbs/25_answers.ipynb #4b44df35
 def judge(
     model,             # a fitted `TopicTree`
     X,                 # weighted documents, (n, n_terms)
     n:int|None=None,   # leaves of a cut; None for all
     reject=.01,        # share of the fit's documents that would be rejected; True for .01
+    shares:bool=True,  # the shares of all leaves, too? They take most of the time
 )->Judged:
     "What a tree says of new documents."
     tree, level = model.tree_, _level(reject)
     with single_blas():
-        W, focus = _weights_and_focus(X, tree.leaf_topics)
-        leaf, shares = leaves_found(tree, W, X), cut_shares(tree, W, X)
+        topics, focus, W = _look(X, tree.leaf_topics, shares)
+        leaf = leaves_found(tree, topics, X)
+        found = cut_shares(tree, W, X) if shares else None
     known = model.expected_.focus
     typical = np.searchsorted(known, focus, side="right")/len(known)
     typical[leaf < 0] = 0
     labels = np.append(numbers_at(tree, n), -1)[leaf]
-    return Judged(labels, shares, typical, (typical < level) | (leaf < 0))
+    return Judged(labels, found, typical, (typical < level) | (leaf < 0))
 
 # %% ../nbs/25_answers.ipynb #0911b2ab
 def _way(tree, n):
@@ -170,6 +176,7 @@ def _weighed(model, documents):
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
         return model.pipeline_.transform(given)
 
+# %% ../nbs/25_answers.ipynb #732cad94
 def paths(
     model,             # a fitted `TopicTree`
     documents,         # as for its `predict`
@@ -225,13 +232,14 @@ def count_new(
 def _confidence(tree, judged, n):
     "Share of each document's topic, and how much more that is than the share of the next"
     numbers = numbers_at(tree, n)
-    shares = judged.shares.astype(np.float64) @ (numbers[:,None] == np.arange(numbers.max() + 1))
+    shares = judged.shares.astype(np.float64) @ (numbers[:,None] == np.arange(numbers[-1] + 1))
     rows = np.flatnonzero(judged.labels >= 0)
     own = np.zeros(len(shares))
     own[rows] = shares[rows,judged.labels[rows]]
     shares[rows,judged.labels[rows]] = 0
     return own, np.where(judged.labels < 0, 0, own - shares.max(1))
 
+# %% ../nbs/25_answers.ipynb #5b750f7a
 def _weigh_counted(model, counted):
     "The weighted matrix of counted documents"
     steps = model.pipeline_[1:] if "count" in model.pipeline_.named_steps else model.pipeline_
@@ -249,13 +257,15 @@ def answer_columns(
     tree = model.tree_
     judged = judge(model, _weigh_counted(model, counted), n, reject)
     share, confidence = _confidence(tree, judged, n)
-    def of(values, none): return [[*values, none][k] for k in judged.labels.tolist()]
-    ways = [[in_table(node.id) for node in nodes] for nodes, *_ in _way(tree, n)]
-    return dict(row=list(range(len(share))), topic=judged.labels.tolist(), path=of(ways, []),
-                title=of([tree.title(leaf) for leaf in tree.leaves(n)], ""), share=share.tolist(),
-                shares=_along(tree, judged, n).tolist(), confidence=confidence.tolist(),
-                typical=judged.typical.tolist(), rejected=judged.rejected.tolist(), known=counted.known.tolist())
+    labels = judged.labels.tolist()
+    ways = [[in_table(node.id) for node in nodes] for nodes, *_ in _way(tree, n)] + [[]]
+    titles = [tree.title(leaf) for leaf in tree.leaves(n)] + [""]              # the last is for label −1
+    return dict(row=list(range(len(labels))), topic=labels, path=[ways[k] for k in labels],
+                title=[titles[k] for k in labels], share=share.tolist(), shares=_along(tree, judged, n).tolist(),
+                confidence=confidence.tolist(), typical=judged.typical.tolist(),
+                rejected=judged.rejected.tolist(), known=counted.known.tolist())
 
+# %% ../nbs/25_answers.ipynb #e44a0091
 def answer_table(
     model,             # a fitted `TopicTree`
     documents,         # as for its `predict`
@@ -320,7 +330,7 @@ class Drift(NamedTuple):
 
     def __str__(self): return _told(self)
 
-# %% ../nbs/25_answers.ipynb #99e55e87
+# %% ../nbs/25_answers.ipynb #9324699a
 def _told(drift):
     "A report in words"
     words = ", ".join(f"{word} ({n:,})" for word, n in drift.words[:10])
@@ -336,6 +346,7 @@ def _told(drift):
                      + f", {c.rejected:,} of them like none"*bool(c.rejected))
     return "\n".join(lines)
 
+# %% ../nbs/25_answers.ipynb #99e55e87
 def _changes(model, judged, n):
     "A `Change` for each topic, the surest first"
     tree, numbers = model.tree_, numbers_at(model.tree_, n)
@@ -350,6 +361,7 @@ def _changes(model, judged, n):
              for leaf, a, b, c, q in zip(leaves, old, now, none, p)]
     return sorted(found, key=lambda change: change.p)
 
+# %% ../nbs/25_answers.ipynb #dcfd0e14
 def drift_of(
     model,             # a fitted `TopicTree`
     documents,         # as for its `predict`
@@ -360,7 +372,7 @@ def drift_of(
     "How new documents differ from those of the fit."
     check_is_fitted(model)
     counted = count_new(model, documents)
-    judged = judge(model, _weigh_counted(model, counted), n, reject)
+    judged = judge(model, _weigh_counted(model, counted), n, reject, shares=False)
     there = judged.labels >= 0
     rejected, n_fit, level = int((judged.rejected & there).sum()), int(model.expected_.sizes.sum()), _level(reject)
     unknown = sum(df for _, df in counted.strange)/max(counted.n_words, 1)

@@ -186,6 +186,7 @@ def criterion_of_sums(
     added = [cluster_values(kind, n, d @ d, d @ whole) for n, d in zip(sizes, D)]
     return worth(kind, *map(float, np.sum(added, 0)))
 
+# %% ../nbs/22_bisection.ipynb #d891eca8
 def criterion_of(
     X,                    # document-term matrix, (n_docs, n_terms); rows are scaled to unit length here
     labels:np.ndarray,    # cluster of each document, −1 for none, (n_docs,)

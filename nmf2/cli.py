@@ -12,10 +12,11 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'check_arguments', 'make_tree', 'model_options', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo',
            'named', 'reader_options', 'from_path', 'documents_at', 'cluster', 'model_file', 'has_model', 'open_model',
            'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells', 'write_answers', 'predict',
-           'check_same', 'explore', 'write_tree', 'export', 'whole_number', 'number', 'numbers', 'count_or_share',
-           'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
-           'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_making', 'add_file', 'add_show', 'add_export',
-           'add_predict', 'add_explore', 'parser', 'in_one_line', 'failed', 'main']
+           'check_same', 'explore', 'open_to_change', 'documents_of', 'save_again', 'grow', 'update', 'write_tree',
+           'export', 'whole_number', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
+           'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
+           'add_tree', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing',
+           'parser', 'in_one_line', 'failed', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -105,7 +106,7 @@ def weigh(
     X,                    # counts, (n_docs, n_terms)
     vocab=None,           # the terms, (n_terms,), if `X` doesn't know them
     weights:str="ncut",   # one of `WEIGHTS`
-    **options,            # `min_df`, `max_df`, `max_terms`, `tau`
+    **options,            # `min_df`, `max_df`, `max_features`, `tau`
 )->tuple:                 # (X (n_docs, terms that stay), the fitted pipeline that made it)
     "The weighted document-term matrix for some counts."
     from nmf2.weighting import count_pipeline
@@ -194,7 +195,8 @@ def only_a_tree(
 )->str:       # an option; '' if there is none
     "The option because of which new documents can't be answered."
     options = {"--method hiernmf2": args.method == "hiernmf2", f"--weights {args.weights}": args.weights != "ncut",
-               "--max-terms": args.max_terms is not None, "--analyzer": vars(args).get("analyzer", "word") != "word"}
+               "--max-features": args.max_features is not None,
+               "--analyzer": vars(args).get("analyzer", "word") != "word"}
     return next((option for option, is_given in options.items() if is_given), "")
 
 # %% ../nbs/70_cli.ipynb #b71558f3
@@ -236,7 +238,7 @@ def document_rows(
     n_terms:int=10,   # how many words of its leaf, and of its flat topic
 ):                    # rows of `document_columns`
     "One row for each document."
-    from nmf2.page import titles
+    from nmf2.exports import titles
     from nmf2.tree import in_table
     tree, leaves = topics.tree, topics.tree.leaves()
     levels = list(zip(*(titles(tree, n) for n in tree.levels))) or [()]*tree.n_docs
@@ -283,7 +285,7 @@ def write_results(
 # %% ../nbs/70_cli.ipynb #978a0133
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
     "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "token_pattern",
-    "analyzer", "min_df", "max_df", "max_terms", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter",
+    "analyzer", "min_df", "max_df", "max_features", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter",
     "init")}
 OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--ngrams", "n_jobs": "--jobs",
             "random_state": "--seed", "lowercase": "--keep-case", "header": "--no-header", "limits": "--no-limits",
@@ -521,7 +523,7 @@ def check_arguments(
     if "tau" in args: check_tau(args.tau, "--tau")
     if "max_outliers" in args: check_share("--max-outliers", args.max_outliers)
     if "tol" in args: check_number("--tol", args.tol, 0, whole=False, above=True)
-    check_limits(args.min_df, args.max_df, args.max_terms)
+    check_limits(args.min_df, args.max_df, args.max_features)
     if args.keep_texts and only_a_tree(args):
         raise ValueError(f"--keep-texts can't be had with {only_a_tree(args)}: then {MODEL} has a tree alone")
     check_options(text_pipeline(**given(args, COUNTING))["count"])
@@ -573,7 +575,7 @@ def make_topics(
         counts, counter = count(corpus, n_jobs=args.jobs or -1, verbose=shown, **given(args, COUNTING))
     with stage("Weighting terms", times, shown):
         X, pipe = weigh(counts, None if counter else corpus.vocab, args.weights, min_df=args.min_df, max_df=args.max_df,
-                        max_terms=args.max_terms, **given(args, ("tau",)))
+                        max_features=args.max_features, **given(args, ("tau",)))
     report = as_options(pipe["trim"].report())
     say(f"  {report}", shown)
     with stage("Growing the tree", times, shown):
@@ -588,9 +590,10 @@ def read_corpus(
     get_corpus,   # function that returns the corpus
     args,         # the parsed command line
     times:dict,   # gets the seconds it took
+    path=None,    # from where, if not from `args.path`
 ):                # Corpus
     "The documents, and how many there are."
-    with stage(f"Reading {args.path}", times, not args.quiet): corpus = get_corpus()
+    with stage(f"Reading {path or args.path}", times, not args.quiet): corpus = get_corpus()
     say(f"  {plural(len(corpus), 'document')}", not args.quiet)
     return corpus
 
@@ -649,11 +652,12 @@ def reader_options(
 
 # %% ../nbs/70_cli.ipynb #22377980
 def from_path(
-    args,   # the parsed command line
-):          # Corpus
+    args,        # the parsed command line
+    path=None,   # by default `args.path`
+):               # Corpus
     "The documents at a path."
     from nmf2.data import read
-    path = Path(args.path).expanduser()
+    path = Path(path or args.path).expanduser()
     return read(path, format=args.format, limits=args.limits, verbose=not args.quiet, **reader_options(args))
 
 def documents_at(
@@ -803,7 +807,7 @@ def predict(
     with stage(f"Opening {args.file}", times, not args.quiet): tree, model = open_model(args)
     if model is None:
         raise ValueError(f"{args.file} has a tree alone, without what new documents need; that is in the file unless "
-                         "nmf2 cluster has --method, --weights, --max-terms or --analyzer")
+                         "nmf2 cluster has --method, --weights, --max-features or --analyzer")
     if args.leaves and args.leaves > tree.n_leaves:
         raise ValueError(f"--leaves must be at most {tree.n_leaves}, the topics there are, got {args.leaves}")
     corpus = read_corpus(get_corpus, args, times)
@@ -848,6 +852,76 @@ def explore(
     print(address(server), file=sys.stdout or Forgiving(None), flush=True)
     say("Ctrl-C ends it", not args.quiet)
     serve(server, args.open)
+    return 0
+
+# %% ../nbs/70_cli.ipynb #60cbca64
+def open_to_change(
+    args,     # the parsed command line
+)->tuple:     # (`TopicTree`, are its texts in the file?)
+    "The model in a file that is to be written again."
+    check_file(args)
+    with stage(f"Opening {args.file}", {}, not args.quiet): _, model = open_model(args)
+    if model is None:
+        raise ValueError(f"{args.file} has a tree alone, which can't be changed; there is more in it unless nmf2 cluster "
+                         "has --method, --weights, --max-terms or --analyzer")
+    return model, getattr(model.given_, "texts", model.given_) is not None
+
+def documents_of(
+    args,            # the parsed command line
+    model,           # the `TopicTree` that is in the file
+    path,            # where its documents are, or None
+    option:str,      # how to give them
+    kept:bool,       # or are they in the file?
+):                   # Corpus, or None if it has them
+    "The documents from which a tree was made."
+    if path is None and kept: return None
+    if path is None:
+        raise ValueError(f"{args.file} has no texts, and this needs those of its documents: give {option}, the path that it was "
+                         "made from, or make it with nmf2 cluster --keep-texts")
+    corpus = read_corpus(lambda: from_path(args, path), args, {}, path)
+    check_same(model.tree_, titles_of(model), corpus, path)
+    return corpus
+
+# %% ../nbs/70_cli.ipynb #b207a2de
+def save_again(
+    args,         # the parsed command line
+    model,        # the changed `TopicTree`
+    kept:bool,    # with its texts?
+    told="",      # what to print first
+):
+    "Write a model in the place of the one that it was, or to another file, and print its outline."
+    out = args.out or model_file(args.file)
+    with stage("Writing", {}, not args.quiet): model.save(out, kept)
+    args.written = out
+    older = [name for name in FILES if name != MODEL and (out.parent/name).exists()] if out.name == MODEL else []
+    if older: say(f"note: {', '.join(older)} beside it are of the tree before; nmf2 explore and export make them anew", not args.quiet)
+    say(f"{plural(model.tree_.n_docs, 'document')}, {plural(model.n_topics_, 'topic')}, written to {out}", not args.quiet)
+    readable()
+    print(*[told]*bool(told), model.outline(), sep="\n\n", file=sys.stdout or Forgiving(None), flush=True)
+
+def grow(
+    args,   # the parsed command line
+)->int:     # exit status
+    "Another number of topics."
+    check_number("--leaves", args.leaves, 1)
+    model, kept = open_to_change(args)
+    more = args.leaves > model.n_topics_
+    old = documents_of(args, model, args.path, "PATH", kept) if more else None
+    with stage("Growing the tree", {}, not args.quiet): model.grow(args.leaves, old)
+    save_again(args, model, kept)
+    return 0
+
+def update(
+    args,   # the parsed command line
+)->int:     # exit status
+    "More documents."
+    if args.min_new: check_number("--min-new", args.min_new, 2)
+    get_corpus = documents_at(args)
+    model, kept = open_to_change(args)
+    old = documents_of(args, model, args.documents, "--documents OLD", kept)
+    new = read_corpus(get_corpus, args, {})
+    with stage("Adding documents", {}, not args.quiet): told = model.update(new, old, args.min_new or None)
+    save_again(args, model, kept, str(told))
     return 0
 
 # %% ../nbs/70_cli.ipynb #8a02393c
@@ -1009,6 +1083,8 @@ EXAMPLES = """examples:
   nmf2 predict topics/ new.csv > answers.csv       where new documents belong, and how sure that is
   nmf2 explore topics/ letters/                    the tree in a browser, with these documents
   nmf2 export topics/ --to graphml -o tree.graphml the tree for another program
+  nmf2 update topics/ august/                      more documents in the tree
+  nmf2 grow topics/ letters/ --leaves 30           more topics in the tree, or fewer
 These take the file topics.nmf2, or the folder it is in.
 
 The notebook 00_formats describes the options of the formats, and 02_weighting those of the weights.
@@ -1089,7 +1165,9 @@ def add_counting(
         metavar="N", type=count_or_share, default=3)
     add("--max-df", f"leave out terms that are in more documents (default {max_df}, that share of them)",
         metavar="N", type=count_or_share, default=max_df)
-    add("--max-terms", "keep only the N terms that are in most documents", metavar="N", type=whole_number, default=None)
+    add("--max-features", "keep only the N terms that are in most documents", metavar="N", type=whole_number,
+        default=None)
+    add("--max-terms", argparse.SUPPRESS, type=whole_number, dest="max_features")        # its name before version 0.2
     add("--weights", "ncut: tf-idf and normalized cut (default); tfidf: tf-idf alone; none: matrices as they are",
         choices=WEIGHTS, default="ncut")
     add("--tau", "how strongly normalized cut is regularized: 0 not at all, 1 strongly (default 0.1)",
@@ -1241,6 +1319,29 @@ def add_explore(
     add_reading(p)
     p.set_defaults(run=explore)
 
+# %% ../nbs/70_cli.ipynb #48ab477a
+def add_changing(
+    jobs,         # the subparsers
+    **options,    # of each parser
+):
+    "The commands `grow` and `update`."
+    made = "the documents it was made from (default: those in FILE, if any)"
+    p = jobs.add_parser("grow", help="more topics, or fewer", description="More topics, or fewer, in the tree of a file.", **options)
+    u = jobs.add_parser("update", help="more documents", description="More documents in the tree of a file.", **options)
+    groups = [add_file(each, out=False, reads=True) for each in (p, u)]
+    for g in groups:
+        g.add_argument("-o", "--out", metavar="OUT", type=Path, help="file for the new version (default: FILE itself)")
+        g.add_argument("--force", action="store_true", help="replace OUT if it is there")
+    p.add_argument("path", metavar="PATH", nargs="?", default=None, help=made)
+    u.add_argument("path", metavar="PATH", help="new documents: a file or a folder, or - for standard input")
+    groups[0].add_argument("--leaves", metavar="N", type=whole_number, required=True, help="number of topics")
+    groups[1].add_argument("--documents", metavar="OLD", default=None, help=made)
+    groups[1].add_argument("--min-new", metavar="N", type=whole_number, default=10,
+                           help="new documents that a new topic must have (default 10); 0 for no new topics")
+    for each in (p, u): add_reading(each)
+    p.set_defaults(run=grow)
+    u.set_defaults(run=update)
+
 # %% ../nbs/70_cli.ipynb #beb4cff3
 def parser(
 )->argparse.ArgumentParser:   # knows the commands, and which function each calls
@@ -1250,7 +1351,7 @@ def parser(
     p = Parser("nmf2", description=what, epilog=EXAMPLES, **lines)
     p.add_argument("--version", action="version", version=f"nmf2 {__version__}")
     jobs = p.add_subparsers(title="commands", metavar="COMMAND")
-    for add in (add_making, add_show, add_predict, add_explore, add_export): add(jobs, **lines)
+    for add in (add_making, add_show, add_predict, add_explore, add_export, add_changing): add(jobs, **lines)
     p.known = sorted({name for each in jobs.choices.values() for a in each._actions for name in a.option_strings})
     return p
 
@@ -1260,7 +1361,7 @@ def in_one_line(
 )->str:
     "What went wrong, and what to do, for somebody who types commands."
     if isinstance(e, MemoryError):
-        return "not enough memory: leave out rare terms with --min-df or --max-terms, or give fewer documents"
+        return "not enough memory: leave out rare terms with --min-df or --max-features, or give fewer documents"
     if isinstance(e, RecursionError): return "something is nested too deeply to be read"
     if isinstance(e, OSError) and e.filename is not None and e.strerror: return f"{e.filename}: {e.strerror}"
     return as_options(" ".join(str(e).split())) or type(e).__name__

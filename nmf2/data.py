@@ -39,7 +39,7 @@ def count_terms(
     ngram_range:tuple=(1, 1),     # (1, 2) counts pairs of neighbouring words as well
     min_df:int|float=1,           # leave out words found in fewer documents (a share of them if below 1)
     vocabulary=None,              # count just these words, in this order
-    n_jobs:int|None=-1,           # most processes, as in scikit-learn: -1 for one a core
+    n_jobs:int|None=-1,           # most threads, as in scikit-learn: -1 for one a core
     **options,                    # more of `TermCounter`, such as tokenizer, analyzer or verbose
 )->tuple:                         # X (n_docs, n_terms), CSR, float64; vocab (n_terms,), str
     "How often each word occurs in each text."
@@ -193,12 +193,15 @@ class Corpus:
         if self._ids.dtype != object: self._ids = _made(self._ids.tolist())
         return self._ids
 
-    @property
-    def n_levels(self): return 0 if self.labels is None else self.labels.shape[1]
-
     def __len__(self): return len(self._ids)
     def __getitem__(self, rows): return _part(self, rows)
     def __repr__(self): return _describe(self)
+
+# %% ../nbs/01_data.ipynb #cb58fa25
+@patch_to(Corpus, property)
+def n_levels(corpus)->int:
+    "How many levels the labels have; 0 without labels."
+    return 0 if corpus.labels is None else corpus.labels.shape[1]
 
 # %% ../nbs/01_data.ipynb #26bc33b4
 def _counted(corpus):
@@ -451,11 +454,18 @@ def _as_texts(X, vocab, rng):
     return [" ".join(rng.permutation(np.repeat(vocab[row.indices], row.data.astype(int)))) for row in X]
 
 # %% ../nbs/01_data.ipynb #9b1821f2
-def _check_branching(branching):
-    "The numbers of topics at each level as a list"
+def _check_branching(branching, n_docs):
+    "The numbers of topics at each level as a list, if there are documents for all leaves"
     branching = [check_number("branching", b, 1) for b in np.atleast_1d(branching).tolist()]
     if not branching: raise ValueError("branching is empty; (3, 4) gives three topics with four below each")
+    check_number("n_docs", n_docs, math.prod(branching))
     return branching
+
+def _common_words(n_topics, n_words, n_terms):
+    "How many words no topic has"
+    check_number("n_words", n_words, 1, high=DIFFERENT)
+    if n_terms is None: return n_words
+    return check_number("n_terms", n_terms, n_topics*n_words + 1, high=n_topics*n_words + DIFFERENT) - n_topics*n_words
 
 def _check_law(length, spread, skew, overlap, noise):
     "Stop at lengths, sizes and shares that can't be"
@@ -489,17 +499,13 @@ def planted_tree(
     random_state=0,            # seed: a whole number, a `RandomState` or a `Generator`
 )->Corpus:                     # labels: the topic at each level
     "Documents drawn from a known tree of topics."
-    branching = _check_branching(branching)
-    check_number("n_docs", n_docs, math.prod(branching))
+    paths = _paths(_check_branching(branching, n_docs))
+    n_topics = paths.max()
+    n_common = _common_words(n_topics, n_words, n_terms)
     if dtype not in (float, np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {dtype!r:.40}")
-    paths = _paths(branching)
-    n_topics = paths.max()
-    check_number("n_words", n_words, 1, high=DIFFERENT)
-    if n_terms is not None: check_number("n_terms", n_terms, n_topics*n_words + 1, high=n_topics*n_words + DIFFERENT)
     _check_law(length, spread, skew, overlap, noise)
     rng = np.random.default_rng(seed_of(random_state))
-    n_common = n_words if n_terms is None else n_terms - n_topics*n_words
     names, vocab = _names_and_words(n_topics, n_words, n_common, rng)
     leaves = _leaf_of_each(len(paths), n_docs, skew)
     order = None

@@ -544,6 +544,12 @@ def _at_full_size(turns, size, given):
     W = turns.W*turns.W.dtype.type(size) if turns.W.dtype == given.dtype else memberships(given, T)
     return turns._replace(W=W, T=T, error=turns.error*size, record=turns.record*(1, size))
 
+# %% ../nbs/12_nmf.ipynb #765de40c
+def _by_default(solver, init, extrapolate):
+    "Where a solver begins, and whether it looks ahead"
+    if extrapolate is None: extrapolate = solver in SOUND
+    return "nndsvda" if (solver, init) == ("mu", "nndsvd") else init, extrapolate
+
 # %% ../nbs/12_nmf.ipynb #6af22803
 def nmf(
     X,                        # document-term matrix, CSR or dense, nonnegative, (n_docs, n_terms)
@@ -561,10 +567,7 @@ def nmf(
     sparsity:float=.5,        # of `ahcls`
     random_state=None,        # seed of the starts
 )->Turns:
-    """The factorization with the smallest error.
-
-    Meanwhile documents are brought to a typical length of about one, by a power of two, so that nothing depends on
-    the scale of `X`. Where weights differ by more than nine orders of magnitude, the work is done in double precision.
+    """The factorization with the smallest error. Nothing depends on the scale of `X`.
 
     Source: Kuang and Park (2013), Section 2, and the papers named at each solver.
     """
@@ -573,12 +576,11 @@ def nmf(
     given = check_matrix(nmf, X, min_docs=1, n_terms=width_of(X))
     seed = seed_of(random_state)
     X, size = _near_one(given)
-    if extrapolate is None: extrapolate = solver in SOUND
-    if (solver, init) == ("mu", "nndsvd"): init = "nndsvda"
+    init, extrapolate = _by_default(solver, init, extrapolate)
     found = []
     for i in range(check_number("n_init", n_init, 1)):
         W, T = _begin(X, size, k, init, W0, Ht0, seed + i)
-        pair = SOLVERS[solver](ridge, sparsity), SOLVERS[solver](ridge, sparsity)
+        pair = [SOLVERS[solver](ridge, sparsity) for _ in range(2)]
         found.append(take_turns(X, W, T, pair, tol, max_iter, extrapolate))
     return _at_full_size(min(found, key=lambda turns: turns.error), size, given)
 
@@ -594,6 +596,17 @@ def _turns_of(est, X, W, H):
         warnings.warn(f"stopped at max_iter={est.max_iter} before reaching tol={est.tol}: raise either",
                       ConvergenceWarning, stacklevel=2)
     return turns
+
+# %% ../nbs/12_nmf.ipynb #e08d52a5
+def _keep_turns(est, turns):
+    "Name what was found; the weights"
+    est.components_ = np.ascontiguousarray(turns.T.T)
+    est.n_components_ = len(est.components_)
+    est.labels_ = heaviest(turns.W)
+    est.reconstruction_err_ = turns.error
+    est.n_iter_ = turns.n_iter
+    est.record_ = turns.record
+    return turns.W
 
 # %% ../nbs/12_nmf.ipynb #d7103770
 class NMF(TopicModel):
@@ -632,15 +645,7 @@ class NMF(TopicModel):
 
     def fit_transform(self, X, y=None, W=None, H=None):
         "Fit, and give the weights of the training documents, (n_docs, n_components); from W or H with init=\"custom\"."
-        X = check_matrix(self, X)
-        turns = _turns_of(self, X, W, H)
-        self.components_ = np.ascontiguousarray(turns.T.T)
-        self.n_components_ = len(self.components_)
-        self.labels_ = heaviest(turns.W)
-        self.reconstruction_err_ = turns.error
-        self.n_iter_ = turns.n_iter
-        self.record_ = turns.record
-        return turns.W
+        return _keep_turns(self, _turns_of(self, check_matrix(self, X), W, H))
 
 # %% ../nbs/12_nmf.ipynb #f123ffef
 @patch_to(NMF)

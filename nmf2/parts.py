@@ -44,9 +44,10 @@ def in_threads(
         wait(started)
     for job in started: job.result()
 
-# %% ../nbs/05_parts.ipynb #f27e9e34
+# %% ../nbs/05_parts.ipynb #6d3c8998
 FAST = {"contract", "reassoc", "nsz"}        # for numba's `fastmath`: sums may be regrouped, the same way every time
 
+# %% ../nbs/05_parts.ipynb #f27e9e34
 def in_parts(
     kernel,   # takes the number of a part before its other arguments
 ):            # takes the number of parts instead; `.part` is the compiled kernel for a single part

@@ -226,6 +226,11 @@ def _warn_of_max_iter(est):
     warnings.warn(f"Rank2NMF stopped at max_iter={est.max_iter} before reaching tol={est.tol}: raise either",
                   ConvergenceWarning, stacklevel=3)
 
+def _own_start(est, n_terms):
+    "Topics from which an estimator starts; None for those from the singular vectors"
+    if est.init not in ("svd", "random"): raise ValueError(f'init must be "svd" or "random", got {est.init!r}')
+    return stream(seed_of(est.random_state)).random((n_terms, 2)) if est.init == "random" else None
+
 # %% ../nbs/13_rank2.ipynb #2e9f034d
 class Rank2NMF(TopicModel):
     """Rank-2 NMF of a document-term matrix.
@@ -252,18 +257,15 @@ class Rank2NMF(TopicModel):
 
     def fit_transform(self, X, y=None):
         options = fit_options(self)
-        if self.init not in ("svd", "random"): raise ValueError(f'init must be "svd" or "random", got {self.init!r}')
         X = check_matrix(self, X)
         docs = documents(X)
-        Ht0 = None
-        if self.init == "random": Ht0 = stream(seed_of(self.random_state)).random((X.shape[1], 2))
+        Ht0 = _own_start(self, X.shape[1])
         with say_if_compiling(), single_blas(): fit = rank2_nmf(docs, Ht0, **options)
         if not fit.converged: _warn_of_max_iter(self)
         self.components_ = np.ascontiguousarray(fit.Ht.T, dtype=X.dtype)
         self.n_iter_ = fit.n_iter
         self.labels_ = heaviest(fit.W)
-        error = squared_error(docs.squares().sum(), docs.back(fit.W), fit.W.T @ fit.W, fit.Ht)
-        self.reconstruction_err_ = np.sqrt(error)
+        self.reconstruction_err_ = squared_error(docs.squares().sum(), docs.back(fit.W), fit.W.T @ fit.W, fit.Ht)**.5
         return fit.W.astype(X.dtype)
 
 # %% ../nbs/13_rank2.ipynb #33a1e62a

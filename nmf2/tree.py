@@ -17,7 +17,7 @@ import numpy as np
 from .core import check_matrix, check_number, patch_to, single_blas
 from .files import as_text
 from .kernels import nnls2
-from .nnls import heaviest, memberships
+from .nnls import heaviest, heaviest_topics, memberships
 from .products import Rows
 
 # %% ../nbs/21_tree.ipynb #9242a708
@@ -368,6 +368,7 @@ def route(
             todo += [(id + "0", rows[first]), (id + "1", rows[~first])]
     return labels
 
+# %% ../nbs/21_tree.ipynb #5d0c7e94
 @patch_to(Tree)
 def predict(tree,
     X,                 # document-term matrix, dense or sparse, weighted as that of the tree, (n, n_terms)
@@ -381,7 +382,7 @@ def predict(tree,
     """
     X = check_matrix(tree, X, reset=False, min_docs=1, n_terms=tree.n_terms)
     if tree.leaf_topics is None: return route(tree, X, n)
-    with single_blas(): found = leaves_found(tree, _leaf_weights(tree, X), X)
+    with single_blas(): found = leaves_found(tree, heaviest_topics(X, tree.leaf_topics), X)
     return np.append(numbers_at(tree, n), -1)[found]
 
 # %% ../nbs/21_tree.ipynb #3fb48835
@@ -400,7 +401,7 @@ def _leaf_weights(tree, X):
 # %% ../nbs/21_tree.ipynb #56cab7a7
 class Ways(NamedTuple):
     "Where the topics of an edited tree lead."
-    to:np.ndarray      # of each topic, then of those in pairs: number of a leaf, or n_leaves + that of a pair, (k + 2p,)
+    to:np.ndarray      # of each topic, then those in pairs: number of a leaf, or n_leaves + that of a pair, (k + 2p,)
     pairs:np.ndarray   # further topics of unit length, two by two; they lead to later ones, or to leaves, (n_terms, 2p)
 
 def _pairs(tree, k):
@@ -409,15 +410,15 @@ def _pairs(tree, k):
     for j in range(0, pairs.shape[1], 2): yield tree.n_leaves + j//2, pairs[:,j:j+2], to[k+j:k+j+2]
 
 def leaves_found(
-    tree,            # a Tree with `leaf_topics`
-    W:np.ndarray,    # weights of documents in these topics, (n, k)
-    X,               # the documents, (n, n_terms)
-)->np.ndarray:       # numbers of leaves, −1 for none, (n,)
+    tree,              # a Tree with `leaf_topics`
+    topics:np.ndarray, # the heaviest topic of each document, −1 for none, (n,)
+    X,                 # the documents, (n, n_terms)
+)->np.ndarray:         # numbers of leaves, −1 for none, (n,)
     "The leaf to which each document's heaviest topic leads."
-    found = heaviest(W)
-    if tree.ways is None: return found
-    found = np.append(tree.ways.to[:W.shape[1]], -1)[found]
-    for number, pair, to in _pairs(tree, W.shape[1]):
+    if tree.ways is None: return topics
+    k = len(tree.ways.to) - tree.ways.pairs.shape[1]
+    found = np.append(tree.ways.to[:k], -1)[topics]
+    for number, pair, to in _pairs(tree, k):
         rows = np.flatnonzero(found == number)
         if len(rows): found[rows] = to[np.maximum(heaviest(memberships(X[rows], pair)), 0)]
     return found
@@ -469,6 +470,7 @@ def _led(tree, counted, X):
         for side in (0, 1): out[rows,to[side]] += part[:,side]
     return out[:,:tree.n_leaves]
 
+# %% ../nbs/21_tree.ipynb #3e1d8561
 def cut_shares(
     tree,              # a Tree with `leaf_topics`
     W:np.ndarray,      # weights of documents in these, (n, k)
@@ -478,9 +480,12 @@ def cut_shares(
     "Shares of the topics of all leaves, summed at the nodes of a cut; leaves' sizes where a document has none of them."
     counted = _led(tree, W*tree.leaf_topics.sum(0), X)
     counted[counted.sum(1) == 0] = [leaf.size for leaf in tree.leaves()]
+    parts = counted/counted.sum(1, keepdims=True)
     numbers = numbers_at(tree, n)
-    return (counted/counted.sum(1, keepdims=True)) @ (numbers[:,None] == np.arange(numbers.max() + 1)).astype(W.dtype)
+    if numbers[-1] + 1 == len(numbers): return parts                # a cut through all leaves
+    return parts @ (numbers[:,None] == np.arange(numbers[-1] + 1)).astype(W.dtype)
 
+# %% ../nbs/21_tree.ipynb #2d2a5551
 @patch_to(Tree)
 def transform(tree,
     X,                 # document-term matrix, dense or sparse, weighted as that of the tree, (n, n_terms)

@@ -154,6 +154,7 @@ def check_ways(
     good = (to >= 0) & (to < tree.n_leaves + n_pairs) & ((to < tree.n_leaves) | (to - tree.n_leaves > own))
     sound(good.all(), "ways lead nowhere")
 
+# %% ../nbs/21_treefile.ipynb #5397447e
 def check_view(
     tree,   # a `Tree`
 ):
@@ -179,21 +180,23 @@ def check_tree(
     check_view(tree)
 
 # %% ../nbs/21_treefile.ipynb #dc39603a
-_NO_WEIGHTS = np.empty((0, 2), np.float32)
-NO_SPLIT = Split(np.empty(0, np.int32), _NO_WEIGHTS, _NO_WEIGHTS, np.empty(0, np.int8))
-FORMAT, VERSIONS = "nmf2 tree", (1, 2, 3)           # of files that can be read
-PARTS = ("docs", "outliers", *Split._fields)       # what nodes have, one after the other
-
 def as_json(
     about:dict,     # numbers, texts, lists and dictionaries
 )->np.ndarray:      # bytes
     "JSON as an array, to go into a file with others."
     return np.frombuffer(json.dumps(about, allow_nan=False).encode(), np.uint8)
 
+# %% ../nbs/21_treefile.ipynb #6b3c5757
+_NO_WEIGHTS = np.empty((0, 2), np.float32)
+NO_SPLIT = Split(np.empty(0, np.int32), _NO_WEIGHTS, _NO_WEIGHTS, np.empty(0, np.int8))
+FORMAT, VERSIONS = "nmf2 tree", (1, 2, 3)           # of files that can be read
+PARTS = ("docs", "outliers", *Split._fields)       # what nodes have, one after the other
+
 def _arrays(node):
     "The arrays of a node by name"
     return dict(docs=node.docs, outliers=node.outliers, **(node.split or NO_SPLIT)._asdict())
 
+# %% ../nbs/21_treefile.ipynb #9fc27231
 def packed(
     tree,      # a `Tree`
 )->dict:       # arrays by name
@@ -223,6 +226,7 @@ def write_arrays(
     "Write arrays to a file that `read_file` opens, whole or not at all."
     with whole_file(path) as f: np.savez_compressed(f, **arrays)
 
+# %% ../nbs/21_treefile.ipynb #cf91dcef
 def write_tree(
     tree,    # a `Tree`
     path,    # file to write; by custom *.nmf2
@@ -266,6 +270,7 @@ def member(
     sound(size <= limit, f"{name} would unpack to {size:,} bytes; if that is right, raise max_ratio")
     return archive.read(info)
 
+# %% ../nbs/21_treefile.ipynb #797776c5
 def read_arrays(
     archive,           # an open zip file
     limit:float,       # bytes that all may have together
@@ -320,6 +325,7 @@ def check_types(
     for name, kind in inside.items():
         sound(all(type(value) is kind for value in about[name]), f"{name} has something else in it")
 
+# %% ../nbs/21_treefile.ipynb #bf176e2a
 def read_about(
     data:bytes,   # JSON
 )->dict:          # with all that `packed` writes, of the right types
@@ -416,6 +422,7 @@ def read_file(
             why = shortened(" ".join(str(e).split()), 200)
             raise ValueError(f"{path} is not {holds}, or is damaged ({why}): write it again with {written}") from e
 
+# %% ../nbs/21_treefile.ipynb #78514bd1
 def read_tree(
     path,                  # a file written by `write_tree`
     max_ratio:float=200,   # how many times its size it may unpack to

@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, names_of, patch_to,
-                       with_names)
+                       renamed, with_names)
 from .counting import TermCounter
 from .data import WORDS
 from .formats import plural
@@ -64,13 +64,13 @@ def _n_docs_of(name, limit, n_docs):
 
 # %% ../nbs/02_weighting.ipynb #1dc4e3c2
 def check_limits(
-    min_df:int|float,         # keep terms in at least so many documents (a fraction: that share of them)
-    max_df:int|float,         # keep terms in at most so many documents (likewise)
-    max_terms:int|None=None,  # keep at most so many terms
+    min_df:int|float,           # keep terms in at least so many documents (a fraction: that share of them)
+    max_df:int|float,           # keep terms in at most so many documents (likewise)
+    max_features:int|None=None, # keep at most so many terms
 ):
     "Stop at limits that are no limits, or that no term can be within."
     for name, limit in (("min_df", min_df), ("max_df", max_df)): _n_docs_of(name, limit, 1)
-    if max_terms is not None: check_number("max_terms", max_terms, 1)
+    if max_features is not None: check_number("max_features", max_features, 1)
     if max_df == 0: raise ValueError("max_df=0.0 leaves no term: raise it, or give a whole number of documents")
     whole = [isinstance(limit, (int, np.integer)) for limit in (min_df, max_df)]
     comparable = whole[0] == whole[1]
@@ -81,12 +81,12 @@ def check_limits(
 
 # %% ../nbs/02_weighting.ipynb #095f45c3
 def trim_mask(
-    df:np.ndarray,            # document frequency of each term, (n_terms,)
-    n_docs:int,               # number of documents
-    min_df:int|float=3,       # keep terms in at least so many documents (a fraction: that share of them)
-    max_df:int|float=0.5,     # keep terms in at most so many documents (likewise)
-    max_terms:int|None=None,  # keep at most so many terms, those in most documents; of equals the first
-)->tuple:                     # (keep (n_terms,) bool, how many were absent, rare, common, over `max_terms`)
+    df:np.ndarray,              # document frequency of each term, (n_terms,)
+    n_docs:int,                 # number of documents
+    min_df:int|float=3,         # keep terms in at least so many documents (a fraction: that share of them)
+    max_df:int|float=0.5,       # keep terms in at most so many documents (likewise)
+    max_features:int|None=None, # keep at most so many terms, those in most documents; of equals the first
+)->tuple:                       # (keep (n_terms,) bool, how many were absent, rare, common, over `max_features`)
     "Which terms stay, and how many go for which reason."
     low = _n_docs_of("min_df", min_df, n_docs)
     high = _n_docs_of("max_df", max_df, n_docs)
@@ -94,9 +94,9 @@ def trim_mask(
     rare   = (df < low) & ~absent
     common = (df > high) & ~absent & ~rare
     keep   = ~(absent | rare | common)
-    if max_terms is not None and keep.sum() > check_number("max_terms", max_terms, 1):
+    if max_features is not None and keep.sum() > check_number("max_features", max_features, 1):
         order = np.argsort(-df[keep], kind="stable")
-        keep[np.flatnonzero(keep)[order[max_terms:]]] = False
+        keep[np.flatnonzero(keep)[order[max_features:]]] = False
     n = [int(m.sum()) for m in (absent, rare, common)]
     return keep, (*n, len(df) - int(keep.sum()) - sum(n))
 
@@ -133,7 +133,7 @@ def _reasons(trim):
     return ", ".join(f"{n:,} {why}" for n, why in [
         (trim.n_absent_, "in no document"), (trim.n_rare_, f"in too few documents (min_df={trim.min_df})"),
         (trim.n_common_, f"in too many (max_df={trim.max_df})"),
-        (trim.n_excess_, f"beyond the {trim.max_terms} in most documents (max_terms)")] if n)
+        (trim.n_excess_, f"beyond the {trim.max_features} in most documents (max_features)")] if n)
 
 def _nothing_left(trim):
     "The same when no term was spared, and what to turn"
@@ -181,7 +181,7 @@ def _learn_trim(trim, X):
     trim.n_docs_, n_terms = X.shape
     _check_vocab(trim.vocab, n_terms)
     trim.df_ = doc_freq(X)
-    trim.support_, gone = trim_mask(trim.df_, trim.n_docs_, trim.min_df, trim.max_df, trim.max_terms)
+    trim.support_, gone = trim_mask(trim.df_, trim.n_docs_, trim.min_df, trim.max_df, trim.max_features)
     trim.n_absent_, trim.n_rare_, trim.n_common_, trim.n_excess_ = gone
     if not trim.support_.any(): raise ValueError(_nothing_left(trim))
 
@@ -216,6 +216,7 @@ def _trimmed(trim, X):
     return _named(trim, X, came_with)
 
 # %% ../nbs/02_weighting.ipynb #9f865608
+@renamed(max_terms="max_features")
 class TrimVocabulary(TransformerMixin, BaseEstimator):
     """Drop the terms that occur in too few documents or in too many.
 
@@ -225,16 +226,16 @@ class TrimVocabulary(TransformerMixin, BaseEstimator):
     - `df_` (n_features_in_,): in how many documents each term occurs
     - `n_docs_`: number of documents
     - `n_absent_`, `n_rare_`, `n_common_`, `n_excess_`: how many terms went because they occur in no document, in fewer
-      than `min_df`, in more than `max_df`, or because there were more than `max_terms`
+      than `min_df`, in more than `max_df`, or because there were more than `max_features`
     - `empty_docs_`: numbers of the documents that have no terms left
     """
     def __init__(self,
-        min_df:int|float=3,       # keep terms in at least so many documents (a fraction: that share of them)
-        max_df:int|float=0.5,     # keep terms in at most so many documents (likewise)
-        max_terms:int|None=None,  # keep at most so many terms, those in most documents
+        min_df:int|float=3,         # keep terms in at least so many documents (a fraction: that share of them)
+        max_df:int|float=0.5,       # keep terms in at most so many documents (likewise)
+        max_features:int|None=None, # keep at most so many terms, those in most documents
         *,
-        vocab=None,               # names of the terms, for `get_feature_names_out`, (n_terms,)
-        dtype=None,               # float type of the result: float32, float64, or None for that of the input
+        vocab=None,                 # names of the terms, for `get_feature_names_out`, (n_terms,)
+        dtype=None,                 # float type of the result: float32, float64, or None for that of the input
     ):
         keep_parameters(self, locals())
 
@@ -532,45 +533,47 @@ def fit(self,
     return self
 
 # %% ../nbs/02_weighting.ipynb #dc532078
+@renamed(max_terms="max_features")
 def count_pipeline(
-    min_df:int|float=3,          # keep terms in at least so many documents (a fraction: that share of them)
-    max_df:int|float=0.5,        # keep terms in at most so many documents (likewise)
-    max_terms:int|None=None,     # keep at most so many terms, those in most documents
+    min_df:int|float=3,         # keep terms in at least so many documents (a fraction: that share of them)
+    max_df:int|float=0.5,       # keep terms in at most so many documents (likewise)
+    max_features:int|None=None, # keep at most so many terms, those in most documents
     *,
-    sublinear_tf:bool=True,      # 1 + ln tf instead of tf?
-    normalized_cut:bool=True,    # weigh documents by normalized cut?
-    tau:float=.1,                # how far that is regularized, see `NormalizedCut`; 0 for the paper's weights
-    vocab=None,                  # names of the terms, (n_terms,)
-    dtype=np.float32,            # float type of the result; None keeps that of the counts
-):                               # scikit-learn Pipeline with the steps 'trim', 'tfidf', 'ncut'
+    sublinear_tf:bool=True,     # 1 + ln tf instead of tf?
+    normalized_cut:bool=True,   # weigh documents by normalized cut?
+    tau:float=.1,               # how far that is regularized, see `NormalizedCut`; 0 for the paper's weights
+    vocab=None,                 # names of the terms, (n_terms,)
+    dtype=np.float32,           # float type of the result; None keeps that of the counts
+):                              # scikit-learn Pipeline with the steps 'trim', 'tfidf', 'ncut'
     "Counts (n_docs, n_terms) to weights (n_docs, n_terms that stay), the form that all models here are meant for."
     from sklearn.pipeline import Pipeline
-    check_limits(min_df, max_df, max_terms)
+    check_limits(min_df, max_df, max_features)
     check_tau(tau)
-    return Pipeline([("trim", TrimVocabulary(min_df, max_df, max_terms, vocab=vocab, dtype=dtype)),
+    return Pipeline([("trim", TrimVocabulary(min_df, max_df, max_features, vocab=vocab, dtype=dtype)),
                      ("tfidf", TfIdf(sublinear_tf=sublinear_tf)),
                      ("ncut", NormalizedCut(tau) if normalized_cut else "passthrough")])
 
 # %% ../nbs/02_weighting.ipynb #c1c34a34
+@renamed(max_terms="max_features")
 def text_pipeline(
-    min_df:int|float=3,             # keep terms in at least so many documents (a fraction: that share of them)
-    max_df:int|float=0.5,           # keep terms in at most so many documents (likewise)
-    max_terms:int|None=None,        # keep at most so many terms, those in most documents
+    min_df:int|float=3,         # keep terms in at least so many documents (a fraction: that share of them)
+    max_df:int|float=0.5,       # keep terms in at most so many documents (likewise)
+    max_features:int|None=None, # keep at most so many terms, those in most documents
     *,
-    token_pattern:str=WORDS,        # what a term looks like
-    stop_words="english",           # terms to leave out: a language such as 'german', words of your own, or None
-    lowercase:bool=True,            # ignore upper and lower case?
-    ngram_range:tuple=(1, 1),       # shortest and longest sequence of words to count as a term
-    sublinear_tf:bool=True,         # 1 + ln tf instead of tf?
-    normalized_cut:bool=True,       # weigh documents by normalized cut?
-    tau:float=.1,                   # how far that is regularized, see `NormalizedCut`; 0 for the paper's weights
-    dtype=np.float32,               # float type of the result, float32 or float64
-    n_jobs:int|None=-1,             # most processes for counting, as in scikit-learn: -1 for one a core
-    **options,                      # more of `TermCounter`, such as tokenizer, analyzer, preprocessor or verbose
-):                                  # scikit-learn Pipeline with the steps 'count', 'trim', 'tfidf', 'ncut'
+    token_pattern:str=WORDS,    # what a term looks like
+    stop_words="english",       # terms to leave out: a language such as 'german', words of your own, or None
+    lowercase:bool=True,        # ignore upper and lower case?
+    ngram_range:tuple=(1, 1),   # shortest and longest sequence of words to count as a term
+    sublinear_tf:bool=True,     # 1 + ln tf instead of tf?
+    normalized_cut:bool=True,   # weigh documents by normalized cut?
+    tau:float=.1,               # how far that is regularized, see `NormalizedCut`; 0 for the paper's weights
+    dtype=np.float32,           # float type of the result, float32 or float64
+    n_jobs:int|None=-1,         # most threads for counting, as in scikit-learn: -1 for one a core
+    **options,                  # more of `TermCounter`, such as tokenizer, analyzer, preprocessor or verbose
+):                              # scikit-learn Pipeline with the steps 'count', 'trim', 'tfidf', 'ncut'
     "Raw texts to weights (n_docs, n_terms), the form that all models here are meant for."
     from sklearn.pipeline import Pipeline
     count = TermCounter(n_jobs=n_jobs, token_pattern=token_pattern, stop_words=stop_words, lowercase=lowercase,
                         ngram_range=ngram_range, dtype=dtype, **options)
-    return Pipeline([("count", count)] + count_pipeline(min_df, max_df, max_terms, sublinear_tf=sublinear_tf,
+    return Pipeline([("count", count)] + count_pipeline(min_df, max_df, max_features, sublinear_tf=sublinear_tf,
                                                         normalized_cut=normalized_cut, tau=tau, dtype=dtype).steps)

@@ -1,4 +1,5 @@
 """Chromium, and JupyterLab in it: for tests/test_browser.py and benchmarks/explorer.py"""
+import json
 import os
 import shutil
 import socket
@@ -41,6 +42,51 @@ def page(browser, width=1280, height=900, **options):
     page.on("request", lambda request: page.requests.append(request.url))
     yield page
     context.close()
+
+
+MODEL = """class Model {
+  constructor(state) { Object.assign(this, {state, heard: {}, own: {}}) }
+  get(name) { return this.state[name] }
+  fire(name, ...given) { for (const act of [...(this.heard[name] || [])]) act(...given) }
+  on(names, act) { for (const name of names.split(' ')) (this.heard[name] ||= []).push(act) }
+  off(names, act) { for (const name of names.split(' ')) this.heard[name] = (this.heard[name] || []).filter(other => other !== act) }
+  take(state) {
+    const changed = Object.keys(state).filter(name => JSON.stringify(state[name]) !== JSON.stringify(this.state[name]))
+    Object.assign(this.state, state)
+    for (const name of changed) this.fire(`change:${name}`)
+  }
+  set(name, value) { this.own[name] = value; this.take({[name]: value}) }
+  async tell(what, content) {
+    const {state, messages} = await toKernel(what, content)
+    this.take(state)
+    for (const message of messages) this.fire('msg:custom', message)
+  }
+  save_changes() { this.tell('state', this.own); this.own = {} }
+  send(content) { this.tell('ask', content) }
+}"""
+
+
+def show_widget(page, widget):
+    "Show a widget on an empty page: its kernel is this process, and what JupyterLab does between the two is done in a few lines"
+    changed, sent = {}, []
+    shared = [name for name in widget.keys if not name.startswith("_") and name not in ("layout", "comm", "tabbable", "tooltip")]
+    widget.observe(lambda change: changed.update({change["name"]: change["new"]}), shared)
+    widget.send = lambda content, buffers=None: sent.append(content)
+
+    def to_kernel(what, content):
+        if what == "ask": widget._handle_custom_msg(content, [])
+        else: widget.set_state(content)
+        answer = json.loads(json.dumps(dict(state=changed, messages=sent), allow_nan=False))
+        changed.clear()
+        sent.clear()
+        return answer
+
+    page.expose_function("toKernel", to_kernel)
+    page.set_content(f"<!DOCTYPE html><html lang='en'><title>widget</title><style>{widget._css} body {{margin: 0}}</style><body><div id='here'></div></body>")
+    page.evaluate("""async ([script, model, state]) => {
+      const {default: widget} = await import(URL.createObjectURL(new Blob([script], {type: 'text/javascript'})))
+      widget.render({model: new (eval(`(${model})`))(state), el: document.getElementById('here')})
+    }""", [widget._esm, MODEL, {name: getattr(widget, name) for name in shared}])
 
 
 def free_port():

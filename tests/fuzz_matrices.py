@@ -161,7 +161,7 @@ ESTIMATORS = {                                   # what to try, and values for p
                                          n_components=[None, 2, [2, 3]]),
     "consensus:ClusterAggregation": dict(n_clusters=K[:-2], threshold=[.5, 0, [.2, .6]], iterate=[True, False],
                                          max_iter=[1, 3], agree=[.5, .9], algorithms=[None, ["kmeans", "bisection"]]),
-    "weighting:TrimVocabulary": dict(min_df=[1, 2, .1, 3], max_df=[.5, 1., 3], max_terms=[None, 1, 5],
+    "weighting:TrimVocabulary": dict(min_df=[1, 2, .1, 3], max_df=[.5, 1., 3], max_features=[None, 1, 5],
                                      dtype=[None, "float32"]),
     "weighting:TfIdf": dict(sublinear_tf=[True, False], use_idf=[True, False], add_one=[True, False],
                             norm=["l2", "l1", None]),

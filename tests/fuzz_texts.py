@@ -28,7 +28,7 @@ def some_texts(rng):
 
 CONTAINERS = [list]*15 + [tuple, iter, lambda texts: np.array(texts, object), lambda texts: "".join(map(str, texts)),
                           lambda texts: dict(enumerate(texts)), lambda texts: sp.csr_array((len(texts), 3))]
-OPTIONS = dict(min_df=[1, 2, 3, .1, 0., -1, 1.5], max_df=[.5, 5, 0], max_terms=[1, 5, 0], lowercase=[False],
+OPTIONS = dict(min_df=[1, 2, 3, .1, 0., -1, 1.5], max_df=[.5, 5, 0], max_features=[1, 5, 0], lowercase=[False],
                sublinear_tf=[False], token_pattern=[r"\w+", r"\S+", r"(?u)\b\w\b", ".", "(", "(a)(b)", ""],
                n_jobs=[1, None, 0], normalized_cut=[False], dtype=[np.float64, int],
                stop_words=["english", None, ["the"], "german", "klingon", {"the", "a"}, [], 3],

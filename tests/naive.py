@@ -7,6 +7,7 @@ from itertools import combinations, permutations
 from math import inf, log, log2
 
 import numpy as np
+import scipy.optimize
 
 
 def nnls(B, y):
@@ -501,6 +502,23 @@ class Frame:
     def __iter__(self): return iter("abcdefghijklmnopqrstuvwxyz"[:self.shape[1]])
 
 
+def returning(texts, words):
+    "For each word: in how many of the texts with it it comes again, over how many that should be, five added to both; at most one"
+    tokens = [text.lower().split() for text in texts]
+    having = {word: [some.count(word) for some in tokens if word in some] for word in words}
+    usual = np.mean([n > 1 for counts in having.values() for n in counts])
+    return {word: min(1, (sum(n > 1 for n in counts) + 5)/(len(counts)*usual + 5)) for word, counts in having.items()}
+
+
+def roots_of(X, labels):
+    "For each cluster the square roots of the summed documents of length one, of length one, (n_terms, k)"
+    topics = []
+    for c in range(max(labels) + 1):
+        total = sum(x/np.sqrt((x**2).sum()) for x, label in zip(X, labels) if label == c)
+        topics.append(np.sqrt(total)/np.linalg.norm(np.sqrt(total)))
+    return np.array(topics).T
+
+
 def joins(sums):
     "Join the two clusters whose union loses least of the lengths of the sums, until there is one: pairs of numbers, and what is lost"
     sums, made = {c: s.astype(float) for c, s in enumerate(sums)}, []
@@ -537,3 +555,33 @@ def found_again(tree, other, rows):
         counterpart = list(other.nodes.values())[int(np.argmax(shares))]
         stays[[i for i in counterpart.docs if rows[i] in own]] = True
     return np.array(best), stays
+
+
+def length_of_sum(X, rows):
+    "How long the sum of some documents is, each of unit length"
+    total = np.zeros(X.shape[1])
+    for i in rows:
+        if X[i].any(): total = total + X[i]/np.linalg.norm(X[i])
+    return np.linalg.norm(total)
+
+
+def gain_of_cut(X, side):
+    "What two sides are worth apart, beyond what they are together: the criterion I2"
+    return sum(length_of_sum(X, np.flatnonzero(side == s)) for s in (0, 1)) - length_of_sum(X, range(len(X)))
+
+
+def would_stay(X, labels, k):
+    "How many documents of a topic would go to it, had it been made of the others in it: nonnegative least squares with all topics, roots of sums"
+    units = [x/np.linalg.norm(x) if x.any() else x for x in X]
+    topics, stay = sorted(set(labels.tolist()) - {-1}), 0
+    def topic(c, without=None): return np.sqrt(sum((units[i] for i in np.flatnonzero(labels == c) if i != without), np.zeros(X.shape[1])))
+    fixed = {c: topic(c)/np.linalg.norm(topic(c)) for c in topics}
+    for i in np.flatnonzero(labels == k):
+        cosine = np.array([units[i] @ fixed[c] for c in topics])
+        rest = topic(k, i)
+        cosine[topics.index(k)] = units[i] @ rest/np.linalg.norm(rest) if rest.any() else 0
+        G = np.array([[fixed[a] @ fixed[b] for b in topics] for a in topics])
+        L = np.linalg.cholesky(G + 1e-12*np.eye(len(G)))
+        weights, _ = scipy.optimize.nnls(L.T, np.linalg.solve(L, cosine))
+        stay += topics[int(weights.argmax())] == k
+    return stay

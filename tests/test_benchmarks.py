@@ -85,6 +85,12 @@ def test_predicting(quick):
     assert all(row["a_second"][name] == round(row["documents"]/s) for name, s in row["seconds"].items())
 
 
+def test_updating(quick):
+    rows = quick("updating")
+    assert [row["part"] for row in rows] == [1, 2, 3, 4] and rows[-1]["documents"] == 500
+    assert all(row["ids"] >= row["ids_anew"] and row["gone"] == 0 and 0 <= row["moved"] < .1 and .8 < row["nmi"] < 1 + 1e-9 for row in rows)
+
+
 @on_linux
 def test_memory(quick):
     (row,) = quick("memory")
@@ -276,6 +282,11 @@ def test_starts(quick):
     rows = quick("starts")
     assert {(row["times"], row["seed"]) for row in rows} == {(times, seed) for times in (1, 2, 3, 4) for seed in (0, 1)}
     assert all(row["settled"] > .95 and row["moved"] > .95 for row in rows)
+
+
+def test_settling(quick):
+    row, = quick("settling")
+    assert all(row[how] > .95 for how in ("moved", "sums", "power of 3/4", "roots", "logarithms"))
 
 
 def test_the_best_start_by_the_criterion():

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from nmf2.data import load, planted_tree
+from nmf2.exports import json_schema
 from nmf2.hier import HierNMF2
 from nmf2.page import Reader, document_map, map_words
 from nmf2.headings import find_headings
+from nmf2.topictree import TopicTree
 from nmf2.weighting import count_pipeline, text_pipeline
 from nmf2.widgets import TreeExplorer
 
@@ -514,14 +516,16 @@ def test_slider_keeps_what_was_unfolded(opened, tree_page):
         assert rows(opened) == [node.id for node in tree if node.id in there]
 
 
+SMALL = '''() => [...document.querySelectorAll('button, summary, input, .row[data-id], .fold:not(:empty)')]
+    .filter(target => target.checkVisibility()).map(target => [target.getBoundingClientRect(), target.textContent])
+    .filter(([{width, height}]) => width < 44 || height < 44).map(([{width, height}, text]) => [width, height, text])'''
+
 def test_targets_on_phones_are_large(chromium, outline_page):
     with web.page(chromium, 390, 844) as page:
         page.goto(outline_page[0].as_uri())
         page.fill("input[type=search]", "eigenvalue")
         page.wait_for_selector(".found button")
-        def small(): return page.eval_on_selector_all("button, summary, input, .row[data-id], .fold:not(:empty)", '''all => all
-            .filter(target => target.checkVisibility()).map(target => [target.getBoundingClientRect(), target.textContent])
-            .filter(([{width, height}]) => width < 44 || height < 44).map(([{width, height}, text]) => [width, height, text])''')
+        def small(): return page.evaluate(SMALL)
         assert small() == []
         page.click(".menu summary")
         assert small() == [] and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -581,6 +585,7 @@ def test_files_of_the_page_are_those_of_the_kernel(outlined, outline_page):
     assert saved(outlined, "labels") == kernel.file("labels")["text"]
     assert saved(outlined, "topics") == kernel.file("topics")["text"]
     mine, theirs = json.loads(saved(outlined, "JSON")), json.loads(tree.to_json(15, docs.ids))
+    pytest.importorskip("jsonschema").validate(mine, json_schema())
     for node in (*mine["nodes"], *theirs["nodes"]):
         node["score"] = None if (node["score"] or -1) < 0 else pytest.approx(node["score"], abs=1e-4)
         node["terms"] = [[term, pytest.approx(weight, abs=1e-4)] for term, weight in node["terms"]]
@@ -701,15 +706,237 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         here.locator("input[type=text]").fill("nobody's name")
         page.keyboard.press("Escape")
         assert here.locator("h2").inner_text() == "the last one"
-        here.locator(".node summary >> nth=0").click()
+        here.locator(".choice summary >> nth=0").click()
         here.locator(".node .text:not(:empty)").wait_for()
-        here.locator(".menu summary").click()
+        here.locator(".bar-of-tools .menu summary").click()
         with page.expect_download() as download: here.locator("text=save page").click()
         text = Path(download.value.path()).read_text(encoding="utf-8")
         assert "the last one" in text and f'"leaves":{n}' in text
-        here.locator(".menu summary").click()
+        here.locator(".bar-of-tools .menu summary").click()
         with page.expect_download() as download: here.locator("text=save labels").click()
         assert Path(download.value.path()).read_text(encoding="utf-8").startswith("id,leaf,leaf_number,title")
+        here.locator(".row[data-id='']").click()
+        here.locator("input[type=range]").focus()
+        page.keyboard.press("End")
+        leaf = [id for id in ids() if here.locator(f".row[data-id='{id}']").get_attribute("aria-expanded") is None][0]
+        here.locator(f".row[data-id='{leaf}']").click()
+        here.locator(".node .menu summary").click()
+        here.locator("text=split in two").click()
+        here.locator(f".row[data-id='{leaf}1']").wait_for()
+        assert f"split root/{leaf}" in here.locator(".edits [role=status]").inner_text() and chosen(page) == leaf
+        page.keyboard.press("ArrowDown"); page.keyboard.press("End")     # the keys are still the explorer's
+        assert chosen(page) == ids()[-1]
+        here.locator("text=undo split").click()
+        here.locator("text=redo split").wait_for()
+        assert f"{leaf}1" not in ids()
         here.screenshot(path=tmp_path/"explorer.png")
         assert (tmp_path/"explorer.png").stat().st_size > 20_000
         assert not [url for url in page.requests if not url.startswith((lab, "blob:", "data:"))]
+
+
+# ---- changing a tree: the widget on a page of its own, with this process for a kernel
+
+@pytest.fixture(scope="module")
+def small_model():
+    corpus = planted_tree((3, 3), n_docs=240, overlap=.4, noise=.15, length=40, texts=True, random_state=1)
+    return TopicTree(7, min_df=1, max_df=1.).fit(corpus)
+
+
+@pytest.fixture(params=["wide", "narrow"])
+def editable(request, chromium, small_model):
+    "An explorer on a page, and the page"
+    explorer = pickle.loads(pickle.dumps(small_model)).explore(levels=())
+    with web.page(chromium, WIDTHS[request.param]) as page:
+        web.show_widget(page, explorer)
+        yield explorer, page
+        assert page.errors == []
+
+
+def read(page, id):
+    "Choose a node, and wait until it is there to be read"
+    back(page) if page.is_visible(".back") else None
+    page.click(f".row[data-id='{id}']")
+    page.wait_for_selector(".node h3")
+
+
+def pick(page, entry):
+    page.click(".node .menu summary")
+    page.click(f".node .menu >> text={entry}")
+
+
+def said(page): return page.inner_text(".edits [role=status]")
+
+
+def test_split_and_undo_by_menu(editable):
+    explorer, page = editable
+    leaf = max(explorer.model.tree_.leaves(), key=lambda leaf: leaf.size).id
+    read(page, leaf)
+    pick(page, "split in two")
+    page.wait_for_selector(f"text=undo split root/{leaf}")
+    assert explorer.model.history == [dict(step="split", node=leaf)] and said(page) == explorer.editing["told"]
+    assert page.inner_text(".node h2") == explorer.model.tree_.title(leaf)             # the same node is read, as long as there is one
+    page.wait_for_selector(".node h3")
+    assert not page.is_visible("text=split in two") and chosen(page) == leaf
+    page.click("text=undo split")
+    page.wait_for_selector(f"text=redo split root/{leaf}")
+    assert explorer.model.history == [] and said(page) == f"undone: split root/{leaf}" and explorer.model.tree_.n_leaves == 7
+    page.click("text=redo split")
+    page.wait_for_selector("text=undo split")
+    back(page)
+    assert rows(page) == [node.id for node in explorer.model.tree_]
+
+
+def test_merge_with_a_second_node_and_join(editable):
+    explorer, page = editable
+    first, *_, last = [leaf.id for leaf in explorer.model.tree_.leaves()]
+    read(page, first)
+    pick(page, "merge with")
+    assert "go there" in said(page) and page.is_visible(".tree") and page.evaluate("document.activeElement.dataset.id") == first
+    read(page, last)
+    assert explorer.model.tree_.title(last) in said(page)
+    page.click('.steps >> text="merge"')
+    page.wait_for_selector("text=undo merge")
+    assert explorer.model.history == [dict(step="merge", a=first, b=last)]
+    inner = explorer.model.tree_.splits[-1]
+    read(page, inner)
+    pick(page, "join its parts")
+    page.wait_for_selector(f"text=undo join")
+    assert explorer.model.history[-1] == dict(step="join", node=inner) and explorer.model.tree_.n_leaves == 5
+
+
+def test_documents_are_moved(editable):
+    explorer, page = editable
+    first, *_, last = explorer.model.tree_.leaves()
+    read(page, first.id)
+    names = [page.locator(".choice input").nth(k).get_attribute("aria-label").removeprefix("choose ") for k in (0, 2)]
+    for k in (0, 2): page.locator(".choice input").nth(k).check()
+    assert said(page).startswith("2 documents chosen")
+    read(page, last.id)
+    page.click("text=move to")
+    page.wait_for_selector("text=undo move")
+    docs = [list(explorer.model.given_.ids).index(name) for name in names]
+    assert explorer.model.history == [dict(step="move", docs=sorted(docs), node=last.id)] and set(docs) <= set(explorer.model.tree_[last.id].docs)
+    assert not page.locator(".choice input:checked").count()
+
+
+def test_words_are_dropped_and_mistakes_told(editable):
+    explorer, page = editable
+    leaf = explorer.model.tree_.leaves()[0].id
+    read(page, leaf)
+    pick(page, "drop words")
+    word = page.inner_text(".bars .link >> nth=0")
+    page.click(".bars .link >> nth=0")
+    page.fill(".edits input", page.input_value(".edits input") + ", nonesuch")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".edits [role=alert]")
+    assert "'nonesuch' is not" in said(page) and explorer.model.history == []
+    page.fill(".edits input", word)
+    page.click('.steps >> text="drop"')
+    page.wait_for_selector("text=undo drop")
+    assert explorer.model.history == [dict(step="drop_words", words=[word])] and word not in explorer.model.vocab_
+    assert word not in page.locator(".node .bars").first.inner_text().split()
+    pick(page, "drop words")
+    page.keyboard.press("Escape")
+    assert page.locator(".bars .link").count() == 0 and said(page) == explorer.editing["told"]
+
+
+def test_keep_rename_and_refit(editable):
+    explorer, page = editable
+    leaf = explorer.model.tree_.leaves()[2].id
+    read(page, leaf)
+    pick(page, "keep as it is")
+    page.wait_for_selector("text=undo keep")
+    assert "kept" in page.inner_text(".facts") and explorer.model.edits_.kept == (leaf,)
+    page.click("text=rename")
+    page.fill(".node input[type=text]", "ball games")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=undo rename")
+    back(page)
+    assert page.inner_text(f".row[data-id='{leaf}'] b") == "ball games" == explorer.model.tree_.names[leaf]
+    read(page, leaf)
+    pick(page, "refit all")
+    page.wait_for_selector("text=undo refit")
+    pick(page, "no longer keep")
+    page.wait_for_selector("text=undo no longer keep")
+    assert [step["step"] for step in explorer.model.history] == ["keep", "rename", "refit", "keep"] and "kept" not in page.inner_text(".facts")
+    assert page.inner_text(".node h2") == "ball games"
+
+
+def test_the_model_is_saved(editable, tmp_path):
+    explorer, page = editable
+    read(page, "0")
+    if not is_narrow(page):
+        page.click(".bar-of-tools .menu summary")
+        page.click("text=save model")
+        page.wait_for_selector(".edits [role=alert]")
+        assert "no file yet" in said(page)
+    explorer.model.save(tmp_path/"m.nmf2")
+    pick(page, "keep as it is")
+    page.click("text=save in m.nmf2")
+    page.wait_for_function("document.querySelector('.edits [role=status]').textContent == 'saved in m.nmf2'")
+    assert TopicTree.load(tmp_path/"m.nmf2").history == [dict(step="keep", node="0")] and not page.is_visible("text=save in")
+
+
+def test_changing_without_a_mouse(chromium, small_model):
+    explorer = pickle.loads(pickle.dumps(small_model)).explore(levels=())
+    with web.page(chromium) as page:
+        web.show_widget(page, explorer)
+        page.focus(".row[data-id='']")
+        page.keyboard.press("End")
+        leaf = chosen(page)
+        page.wait_for_selector(".node .menu")
+        for _ in range(9):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.textContent") == "edit": break
+        page.keyboard.press("Enter")
+        page.keyboard.press("Escape")
+        assert not page.is_visible("text=split in two") and page.evaluate("document.activeElement.textContent") == "edit"
+        for key in ("Enter", "Tab", "Enter"): page.keyboard.press(key)
+        page.wait_for_selector("text=undo split")
+        assert explorer.model.history == [dict(step="split", node=leaf)]
+        assert page.evaluate("document.activeElement.dataset.id") == leaf                 # the keys go on from there
+        page.keyboard.press("ArrowRight")
+        assert chosen(page) == leaf + "0"
+        page.keyboard.press("Shift+Tab")
+        while page.evaluate("document.activeElement.textContent") != f"undo split root/{leaf}": page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("text=redo split")
+        assert page.evaluate("document.activeElement.textContent") == f"redo split root/{leaf}" and page.errors == []
+
+
+def test_targets_for_changing_are_large(chromium, small_model):
+    explorer = pickle.loads(pickle.dumps(small_model)).explore()
+    with web.page(chromium, 390, 844) as page:
+        web.show_widget(page, explorer)
+        page.click(".row[data-id] >> nth=2")
+        page.wait_for_selector(".node h3")
+        def fits(): return page.evaluate(SMALL) == [] and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.click(".node .menu summary")
+        assert fits() and page.eval_on_selector_all(".menu button", "all => Math.min(...all.filter(b => b.checkVisibility()).map(b => b.getBoundingClientRect().left))") >= 0
+        page.click("text=drop words")
+        assert fits()
+        page.click("text=cancel")
+        page.locator(".choice input").nth(0).check()
+        assert fits() and page.locator(".edits").bounding_box()["y"] >= 0                # the line stays in sight
+
+
+def test_documents_chosen_on_the_map_are_moved(chromium, small_model):
+    explorer = pickle.loads(pickle.dumps(small_model)).explore()
+    with web.page(chromium) as page:
+        web.show_widget(page, explorer)
+        page.click('text="Map"')
+        page.wait_for_selector(".island", state="attached")
+        sea = page.locator(".sea").bounding_box()
+        page.mouse.move(sea["x"] + 2, sea["y"] + 2)
+        page.mouse.down()
+        for x, y in ((.5, 0), (.5, 1), (0, 1), (0, 0)): page.mouse.move(sea["x"] + 2 + x*(sea["width"] - 4), sea["y"] + 2 + y*(sea["height"] - 4), steps=3)
+        page.mouse.up()
+        page.click("text=choose them all")
+        n = int(said(page).split()[0])
+        assert 20 < n < 230 and page.locator(".choice input:not(:checked)").count() == 0
+        target = max(explorer.model.tree_.leaves(), key=lambda leaf: leaf.size).id
+        page.click('text="All splits"')
+        page.click(f".row[data-id='{target}']")
+        page.click("text=move to")
+        page.wait_for_selector(".edits >> text=/undo move|merge it with/")                 # some leaf may be left with none
+        assert page.errors == []

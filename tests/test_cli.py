@@ -229,7 +229,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "--jobs", "0"], "--jobs must be"),
     (["cluster", "letters", "--read", "=red"], "not NAME=VALUE"),
     (["cluster"], "required: PATH"),
-    (["clusterr"], "no command 'clusterr', only demo, cluster, show, predict, explore, export; did you mean cluster?"),
+    (["clusterr"], "no command 'clusterr', only demo, cluster, show, predict, explore, export, grow, update; did you mean cluster?"),
     (["letters"], "to cluster what is there: nmf2 cluster letters"),
     (["cluster", "letters", "--topics", "5"], "no option --topics; did you mean --leaves?"),
     (["cluster", "letters", "-k", "5"], "no option -k; did you mean --leaves?"),
@@ -467,7 +467,7 @@ def test_options_that_messages_name_exist():
     ("a.csv: encoding must be one", "a.csv: --encoding must be one"), ("header=False for one without", "--no-header for one without"),
     ("pass limits=False to read it", "pass --no-limits to read it"), ("Say it with matrix=...; there are", "Say it with --read matrix=...; there are"),
     ("which format this is", "which format this is"), ("/a/min_df/min_df.csv", "/a/min_df/min_df.csv"), ("no field 'text_field'", "no field 'text_field'"),
-    ("lower min_df", "lower --min-df"), ("(max_terms)", "(--max-terms)"), ("X must have entries", "the matrix must have entries")])
+    ("lower min_df", "lower --min-df"), ("(max_features)", "(--max-features)"), ("X must have entries", "the matrix must have entries")])
 def test_words_of_the_command(python, command): assert cli.as_options(python) == command
 
 def test_notes_name_options(letters, capsys):
@@ -480,7 +480,7 @@ def test_notes_name_options(letters, capsys):
     assert "note: --leaves 200 can't be had" in err and "n_clusters" not in err
 
 @pytest.mark.parametrize("wrong", ["--leaves 1", "--leaves x", "--seed -1", "--jobs 0", "--trials -1 --method hiernmf2", "--min-df 1.5", "--min-df 0", "--max-df 0",
-                                   "--max-df 2", "--max-df 1", "--min-df 0.5 --max-df 0.1", "--max-terms 0", "--min-df nan", "--ngrams 0",
+                                   "--max-df 2", "--max-df 1", "--min-df 0.5 --max-df 0.1", "--max-features 0", "--min-df nan", "--ngrams 0",
                                    "--ngrams 3-2", "--token-pattern (", "--token-pattern (a)(b)", "--stop-words klingon", "--stop-words a/b.txt",
                                    "--min-score -1 --method hiernmf2", "--min-score x", "--tol 0 --method hiernmf2",
                                    "--max-iter 0 --method hiernmf2", "--encoding klingon", "--encoding rot13",
@@ -515,7 +515,7 @@ def test_options_of_words(letters, monkeypatch, capsys):
     assert "the" in run("--stop-words", "none") and not {"striker", "soil"} & run("--stop-words", "stop.txt")
     assert {"red card", "red"} <= run("--ngrams", "1-2") and all(" " in w for w in run("--ngrams", "2"))
     assert all(len(w) > 4 for w in run("--token-pattern", r"\w{5,}"))
-    assert all(len(w) == 2 for w in run("--analyzer", "char_wb", "--ngrams", "2", "--max-terms", "9", "--token-pattern", "x"))
+    assert all(len(w) == 2 for w in run("--analyzer", "char_wb", "--ngrams", "2", "--max-features", "9", "--token-pattern", "x"))
     (letters/"sport"/"0.txt").write_text("The Striker scored")
     assert "Striker" in run("--keep-case")
 
@@ -717,7 +717,7 @@ def test_the_results_say_what_to_ask(asked, capsys):
     assert asked.rstrip().endswith(f"nmf2 predict {OUT/cli.MODEL} PATH (show, explore, export know it, too)")
 
 @pytest.mark.parametrize("options, why", [(["--analyzer", "char", "--ngrams", "2"], "--analyzer"), (["--weights", "tfidf"], "--weights tfidf"),
-                                          (["--max-terms", "9"], "--max-terms"), (PUBLISHED, "--method hiernmf2")])
+                                          (["--max-features", "9"], "--max-features"), (PUBLISHED, "--method hiernmf2")])
 def test_some_files_have_a_tree_alone(letters, capsys, options, why):
     from nmf2.tree import Tree
     assert main(["cluster", "letters", *SMALL, *options]) == 0
@@ -780,6 +780,28 @@ def test_export(asked, capsys):
     assert Path("page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert set(cli.FORMATS) == {"json", "csv", "graphml", "newick", "linkage", "html"}
 
+def test_grow_and_update(asked, capsys):
+    from nmf2.topictree import TopicTree
+    before = (OUT/cli.MODEL).read_bytes()
+    printed = says(capsys, "grow", OUT, "letters", "--leaves", "4", "-o", "four.nmf2")
+    assert (OUT/cli.MODEL).read_bytes() == before and printed == says(capsys, "show", "four.nmf2")
+    four = TopicTree.load("four.nmf2")
+    assert four.n_topics_ == 4 and four.history == [dict(step="grow", n_topics=4)] and four.given_.texts is None
+    assert says(capsys, "grow", "four.nmf2", "--leaves", "2", "--quiet") == says(capsys, "show", OUT)           # needs no documents
+    assert main(["update", str(OUT), "new.txt", "--documents", "letters"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("3 new documents: ") and "note: tree.html, assignments.csv" in printed.err and f"written to {OUT/cli.MODEL}" in printed.err
+    assert TopicTree.load(OUT/cli.MODEL).tree_.n_docs == 15
+    assert main(["cluster", "letters", *KEEP, "--keep-texts", "--force"]) == 0
+    assert main(["update", str(OUT), "new.txt", "--quiet"]) == 0 and main(["grow", str(OUT), "--leaves", "3", "--quiet"]) == 0
+    assert len(TopicTree.load(OUT/cli.MODEL).given_.texts) == 15
+
+def test_a_tree_alone_can_not_be_changed(letters, capsys):
+    assert main(["cluster", "letters", *KEEP, "--method", "hiernmf2"]) == 0
+    for argv in (["grow", "--leaves", "3"], ["update", "new.txt"]):
+        Path("new.txt").write_text("a goal")
+        assert main([argv[0], str(OUT), *argv[1:]]) == 2 and "a tree alone, which can't be changed" in capsys.readouterr().err
+
 @pytest.mark.parametrize("argv, why", [
     (["show", "nowhere"], "nowhere: no such file; nmf2 cluster writes one"), (["show", "letters"], "topics.nmf2: no such file"),
     (["show", "new.txt"], "new.txt is not a file of nmf2, or is damaged (File is not a zip file): make it again with nmf2 cluster"),
@@ -796,7 +818,12 @@ def test_export(asked, capsys):
     (["explore", OUT, "--port", "70000"], "--port must be"), (["explore", OUT, "nowhere"], "nowhere: no such file or folder"),
     (["export", OUT], "required: --to"), (["export", OUT, "--to", "word"], "--to must be one of json, csv, graphml, newick, linkage, html, got 'word'"),
     (["export", OUT, "--to", "json", "-o", "letters"], "--out letters is a folder"), (["export", OUT, "--to", "csv", "-o", "new.txt"], "--force replaces it"),
-    (["predict", OUT, "new.txt", "-o", "no/where.csv"], "no"), (["grow", OUT], "there is no command 'grow'")])
+    (["predict", OUT, "new.txt", "-o", "no/where.csv"], "no"), (["shrink", OUT], "there is no command 'shrink'"),
+    (["grow", OUT], "required: --leaves"), (["grow", OUT, "--leaves", "0"], "--leaves must be"), (["grow", OUT, "--leaves", "5"], "give PATH, the path that it was made from"),
+    (["grow", OUT, "new.txt", "--leaves", "5"], "new.txt has 3 documents, and the tree was made from 12"),
+    (["grow", OUT, "--leaves", "1", "-o", "new.txt"], "--force replaces it"), (["update", OUT], "required: PATH"),
+    (["update", OUT, "new.txt"], "give --documents OLD, the path that it was made from"), (["update", OUT, "new.txt", "--min-new", "1"], "--min-new must be"),
+    (["update", OUT, "new.txt", "--documents", "other.txt"], "has other documents"), (["update", OUT, "counts.npz", "--documents", "letters"], "must be texts")])
 def test_what_can_not_be_asked(asked, monkeypatch, capsys, argv, why):
     import nmf2.serving
     monkeypatch.setattr(nmf2.serving, "serve", lambda *args: pytest.fail("served nevertheless"))
@@ -838,7 +865,7 @@ def test_who_reads_the_answer_may_stop_early(asked, monkeypatch, capsys):
 def test_every_option_has_help_and_is_known():
     p = cli.parser()
     commands = next(a for a in p._actions if isinstance(a, argparse._SubParsersAction)).choices
-    assert list(commands) == ["demo", "cluster", "show", "predict", "explore", "export"]
+    assert list(commands) == ["demo", "cluster", "show", "predict", "explore", "export", "grow", "update"]
     for command in commands.values():
         for action in command._actions: assert action.help and not set(action.option_strings) - set(p.known)
 

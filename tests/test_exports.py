@@ -1,5 +1,6 @@
 "Trees for other programs, read by the real ones"
 import io
+import json
 import warnings
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2.data import planted_tree
-from nmf2.exports import pyldavis_input, to_graphml, to_newick
+from nmf2.exports import assignments_table, json_schema, pyldavis_input, to_graphml, to_newick, topics_table
 from nmf2.hier import HierNMF2
 from nmf2.topictree import TopicTree
 from nmf2.tree import Tree, in_table
@@ -120,3 +121,75 @@ def test_pyldavis_without_the_documents(model, corpus, tmp_path):
     texts = TopicTree(2, min_df=1, max_df=1.).fit(type(corpus)(texts=["a goal", "some soil", "late goal"], ids=["x", "y", "z"]))
     texts.save(tmp_path/"t.nmf2")
     with pytest.raises(ValueError, match="documents must be given"): pyldavis_input(TopicTree.load(tmp_path/"t.nmf2"))
+
+
+# ---- tables and JSON
+
+def test_tables_in_pandas(model, corpus):
+    pd = pytest.importorskip("pandas")
+    tree = model.tree_
+    topics = topics_table(tree, 5)
+    assert list(topics["node"]) == [in_table(node.id) for node in tree] and topics["documents"].tolist() == [node.size for node in tree]
+    assert topics["name"].dropna().tolist() == [tree.names["0"]] and pd.isna(topics["parent"][0])
+    below = topics[1:].groupby("parent")["documents"].sum()
+    assert all(below[in_table(id)] == tree[id].size for id in tree.splits)
+    found = assignments_table(tree, corpus.ids, levels=(2,))
+    assert_array_equal(found["leaf_number"], tree.labels())
+    assert_array_equal(found["id"], [str(id) for id in corpus.ids])
+    sizes = found.groupby("leaf").size()
+    assert {leaf: sizes[leaf] for leaf in sizes.index} == {in_table(leaf.id): leaf.size for leaf in tree.leaves()}
+    for title, k in zip(found["title_2"], tree.labels(2)): assert title == tree.title(tree.leaves(2)[k])
+    assert list(assignments_table(tree, n=3, levels=())["leaf_number"]) == tree.labels(3).tolist()
+    merged = found.merge(topics, left_on="leaf", right_on="node", how="left")
+    assert_array_equal(merged["title_x"], merged["title_y"])
+
+
+def test_tables_with_documents_in_no_leaf():
+    model = TopicTree(2, min_df=1, max_df=1.).fit(["goal match", "match coach goal", "soil water", "water roses", "..."])
+    last = assignments_table(model.tree_).iloc[-1]
+    assert last["leaf_number"] == -1 and last[["leaf", "title"]].isna().all() and last["id"] == "4"
+    with pytest.raises(ValueError, match="ids"): assignments_table(model.tree_, ["one"])
+
+
+def test_tables_without_pandas(model, monkeypatch):
+    import sys
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert topics_table(model.tree_)[0]["node"] == "root" and len(assignments_table(model.tree_)) == 300
+
+
+def valid(tree, **options):
+    from jsonschema import Draft202012Validator
+    schema = json_schema()
+    Draft202012Validator.check_schema(schema)
+    data = json.loads(tree.to_json(**options))
+    Draft202012Validator(schema).validate(data)
+    return data, Draft202012Validator(schema)
+
+
+def test_json_is_as_the_schema_says(model, corpus):
+    pytest.importorskip("jsonschema")
+    for tree in (model.tree_, single(), HierNMF2(4).fit(corpus.X).tree_):
+        for options in ({}, dict(ids=[f"d{i}" for i in range(tree.n_docs)]), dict(n_terms=1)): valid(tree, **options)
+    edited = TopicTree(9).fit(corpus)
+    edited.split(edited.tree_.leaves()[0].id)
+    edited.rename("1", ODD)
+    valid(edited.tree_)
+
+
+@pytest.mark.parametrize("wrong", [dict(id="2"), dict(size=-1), dict(size=1.5), dict(children=["0"]), dict(terms=[["a"]]), dict(terms=[["a", 1, 2]]),
+                                   dict(docs=[[1]]), dict(score="high"), dict(heading="a, b"), dict(name=3)], ids=str)
+def test_the_schema_sees_mistakes(wrong):
+    pytest.importorskip("jsonschema")
+    data, validator = valid(single())
+    assert validator.is_valid(data)
+    data["nodes"][0] |= wrong
+    assert not validator.is_valid(data)
+
+
+def test_the_schema_asks_for_every_field():
+    pytest.importorskip("jsonschema")
+    data, validator = valid(single())
+    for name in data: assert not validator.is_valid({key: value for key, value in data.items() if key != name}), name
+    node = data["nodes"][0]
+    for name in node: assert not validator.is_valid(data | dict(nodes=[{key: value for key, value in node.items() if key != name}])), name
+    assert validator.is_valid(data | dict(more=1, nodes=[node | dict(support=.5)]))               # what comes later does no harm

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (Phrase, checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, name_nodes,
-                           outline, outline_rows, ranked_words, same_word, tree_phrases)
+from nmf2.headings import (Phrase, _subjects_first, _telling_words, checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, name_nodes,
+                           outline, outline_rows, returning, same_word, tree_phrases)
 from nmf2.regroup import regroup
 from nmf2.weighting import count_pipeline
 
@@ -58,6 +58,30 @@ def test_a_phrase_takes_the_place_of_its_words(tree):
     assert rare == find_headings(tree, 3)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_words_that_come_again(seed):
+    rng = np.random.default_rng(seed)
+    texts = [" ".join(rng.choice(["Aa", "bb", "cc", "dd", "x"], size=rng.integers(1, 9))) for _ in range(80)]
+    words = {"aa", "bb", "cc", "zz"}
+    found = returning(texts, words)
+    assert found == pytest.approx(naive.returning(texts, words)) and found["zz"] == 1
+    assert returning(texts, words, lowercase=False)["aa"] == 1                                    # none is written so
+    assert set(returning((), words).values()) == set(returning(["aa bb"]*9, words).values()) == {1}
+
+
+def test_words_that_come_once_do_not_head_inner_nodes(tree):
+    """A word that is in every document, once, of half of the tree; the others come twice."""
+    telling = _telling_words(tree, 72)
+    once = str(tree.vocab[telling["0"][0][0]])
+    texts = [" ".join(word if word == once else f"{word} {word}" for word in tree.vocab) for _ in range(450)]
+    ranked = _subjects_first(tree, telling, returning(texts, tree.vocab))
+    for id, (words, values) in telling.items():
+        assert sorted(ranked[id]) == sorted(words) and (tree[id].children or list(ranked[id]) == list(words))
+    assert str(tree.vocab[ranked["0"][0]]) != once
+    give_headings(tree, texts)
+    assert tree.headings["0"][0].split(" ")[0] != once
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_phrases_by_counting(seed):
     rng = np.random.default_rng(seed)
@@ -85,10 +109,10 @@ def test_words_are_ranked_once(tree, monkeypatch):
     texts = [" ".join(tree.vocab[np.random.default_rng(i).permutation(len(tree.vocab))[:30]]) for i in range(450)]
     apart = find_headings(tree, phrases=tree_phrases(tree, texts, least=2))
     calls = []
-    def counted(tree, n=72):
+    def counted(tree, n):
         calls.append(n)
-        return ranked_words(tree, n)
-    monkeypatch.setattr("nmf2.headings.ranked_words", counted)
+        return _telling_words(tree, n)
+    monkeypatch.setattr("nmf2.headings._telling_words", counted)
     give_headings(tree, texts, least=2)
     assert calls == [72] and tree.headings == apart
     give_headings(tree)

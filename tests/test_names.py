@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 import nmf2
 from nmf2.core import renamed
 from nmf2.hier import HierNMF2
+from nmf2.weighting import count_pipeline, text_pipeline
 
 ROOT = Path(nmf2.__file__).parent.parent
 LIMIT_OR_COUNT = re.compile(r"(^|_)(iter|iters|iterations|steps|epochs|rounds|sweeps|passes|restarts|starts|progress|quiet)$|^rank$|^n_topics$")
@@ -50,7 +51,8 @@ def test_estimators_keep_to_the_vocabulary():
     ("partitions", "SVDClustering", "rank", "n_components"), ("partitions", "NMFClustering", "rank", "n_components"),
     ("methods", "LDA", "doc_iter", "max_doc_update_iter"), ("separable", "AnchorWords", "max_steps", "max_iter"),
     ("separable", "Hottopixx", "epochs", "max_iter"), ("consensus", "HypergraphEnsemble", "n_topics", "n_components"),
-    ("consensus", "ClusterAggregation", "max_rounds", "max_iter"), ("counting", "TermCounter", "progress", "verbose")])
+    ("consensus", "ClusterAggregation", "max_rounds", "max_iter"), ("counting", "TermCounter", "progress", "verbose"),
+    ("weighting", "TrimVocabulary", "max_terms", "max_features")])
 def test_old_names_of_parameters(module, name, old, new):
     kind = getattr(getattr(nmf2, module), name)
     with pytest.warns(FutureWarning, match=f"{old} of {name} is called {new} now"): model = kind(**{old: 3})
@@ -67,6 +69,12 @@ def test_old_names_warn_where_they_are_written():
     def f(b=1): return b
     with pytest.warns(FutureWarning) as caught: assert f(a=2) == 2
     assert caught[0].filename == __file__ and f(3) == 3
+
+
+@pytest.mark.parametrize("make", [count_pipeline, text_pipeline])
+def test_old_name_of_a_step(make):
+    with pytest.warns(FutureWarning, match="max_terms of .* is called max_features now"): steps = make(max_terms=7)
+    assert steps["trim"].max_features == 7 == make(max_features=7)["trim"].max_features
 
 
 def test_modules_of_the_package():

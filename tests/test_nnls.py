@@ -5,7 +5,7 @@ import pytest
 import scipy.optimize
 from numpy.testing import assert_allclose, assert_array_equal
 
-from nmf2.nnls import nnls
+from nmf2.nnls import heaviest, heaviest_by, heaviest_topics, memberships, nnls
 
 METHODS = ["bpp", "active-set"]
 
@@ -91,3 +91,47 @@ def test_documents_do_not_depend_on_each_other():
     (np.eye(2)*np.nan, np.ones((4, 2)), {}, "finite"), (np.eye(2), np.full((4, 2), np.inf), {}, "finite"), (np.eye(3), np.ones((4, 3)), dict(method="x"), "method")])
 def test_bad_input_is_named(G, R, options, message):
     with pytest.raises(ValueError, match=message): nnls(G, R, **options)
+
+
+def topics_and_documents(kind, k, rng):
+    B, Y = rng.random((60, k))**4, rng.random((60, 400))*(rng.random((60, 400)) < .3)
+    if kind == "empty": B[:,1] = 0
+    if kind == "twice": B[:,1] = B[:,2]
+    if kind == "parallel": B[:,1] = 3*B[:,2] + 1e-9*B[:,1]
+    if kind == "lengths": B *= 10.**rng.integers(-4, 5, k)
+    if kind == "signed": B -= .2
+    Y[:,::7] = 0
+    return B, Y
+
+
+@pytest.mark.parametrize("kind", ["plain", "empty", "twice", "parallel", "lengths", "signed"])
+@pytest.mark.parametrize("k", [1, 2, 3, 12, 50])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_heaviest_alone_is_that_of_all_weights(kind, k, dtype):
+    B, Y = topics_and_documents(kind if k > 2 else "plain", k, np.random.default_rng(k))
+    G, R = B.T @ B, (Y.T @ B).astype(dtype)
+    assert_array_equal(heaviest_by(G, R), heaviest(nnls(G, R).astype(dtype)))
+
+
+def test_the_heaviest_alone_as_trying_every_support():
+    B, Y = topics_and_documents("plain", 5, np.random.default_rng(0))
+    assert_array_equal(heaviest_by(B.T @ B, Y[:,:40].T @ B), heaviest(naive.nnls_rows(B, Y[:,:40].T)))
+
+
+def test_ties_go_to_the_first_topic():
+    G, R = np.eye(4) + .25, np.array([[1., 2, 2, 1], [1, 1, 1, 1], [0, 0, 0, 0], [-1, -2, -1, -1]])
+    assert heaviest_by(np.eye(4), R).tolist() == [1, 0, -1, -1]
+    for shift in (0, 1e-15, 1e-9, 1e-7, 1e-5): assert_array_equal(heaviest_by(G, R + [0, 0, shift, 0]), heaviest(nnls(G, R + [0, 0, shift, 0])))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_heaviest_topics_in_slices(dtype):
+    B, Y = topics_and_documents("plain", 12, np.random.default_rng(1))
+    X = Y.T.astype(dtype)
+    for step in (1, 133, 400, 20_000): assert_array_equal(heaviest_topics(X[:150], B, step), heaviest(memberships(X[:150], B)))
+    assert len(heaviest_topics(X[:0], B)) == 0
+
+
+def test_the_heaviest_alone_names_bad_input():
+    with pytest.raises(ValueError, match="finite"): heaviest_by(np.eye(3), np.full((2, 3), np.nan))
+    with pytest.raises(ValueError, match="give B.T @ B"): heaviest_by(np.eye(3), np.ones((2, 4)))

@@ -20,11 +20,16 @@ from types import SimpleNamespace
 
 import pytest
 
+import rendering
+from browser import Missing
+from browser import chromium as start_chromium
+from browser import page as page_of
+
 ROOT = Path(__file__).resolve().parent.parent
 NBS = ROOT/"nbs"
 NOTEBOOKS = sorted(p for p in NBS.rglob("*.ipynb") if not any(part[0] in "._" for part in p.relative_to(ROOT).parts))
 MODULES = sorted(p.stem for p in (ROOT/"nmf2").glob("*.py") if not p.name.startswith("_"))
-DOCUMENTS = [ROOT/name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+DOCUMENTS = [ROOT/name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELEASING.md")]
 SETTINGS = configparser.ConfigParser(delimiters=["="])
 SETTINGS.read(ROOT/"settings.ini", encoding="utf-8")
 SETTINGS = SETTINGS["DEFAULT"]
@@ -107,20 +112,53 @@ def slug(heading):
     return re.sub(r"^[^a-z]*", "", text) or "section"
 
 @pytest.fixture(scope="module")
+def chromium():
+    try:
+        with start_chromium() as browser: yield browser
+    except Missing as e: pytest.skip(str(e))
+
+@pytest.fixture(scope="module")
 def site(tmp_path_factory):
     "All pages as Quarto gets them from `nbdev_docs`, made in a copy of the repository, and what was said while making them"
     pytest.importorskip("nbdev")
     copy = tmp_path_factory.mktemp("site")/"nmf2"
     left = (".*", "build", "dist", "_docs", "_proc", "nmf2-results", "__pycache__", "*.egg-info")
     shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*left))
-    env = os.environ | dict(PYTHONPATH=str(copy), IPYTHONDIR=str(copy.parent/"ipython"), PYTHONWARNINGS="default::UserWarning")
+    (copy/"nmf2"/"__pycache__").mkdir()                            # with machine code, the demo need not be compiled anew
+    for file in (ROOT/"nmf2"/"__pycache__").glob("*.nbc"): shutil.copy(file, copy/"nmf2"/"__pycache__")
+    path = os.pathsep.join([stand_in(copy.parent), os.environ["PATH"]])
+    env = os.environ | dict(PATH=path, PYTHONPATH=str(copy), IPYTHONDIR=str(copy.parent/"ipython"), PYTHONWARNINGS="default::UserWarning")
     run = lambda *command: subprocess.run([sys.executable, *command], cwd=copy, env=env, capture_output=True, text=True)
     made = run("setup.py", "-q", "egg_info")                      # nbdev looks names up in installed packages
     assert made.returncode == 0, made.stderr
-    done = run("-c", "from nbdev.serve import proc_nbs; proc_nbs(n_workers=0)")
+    os.utime(copy/"README.md", (0, 0))                            # as old as it can be beside the notebook it is written from
+    done = run("-c", "from nbdev.quarto import nbdev_docs; nbdev_docs(n_workers=0)")
     assert done.returncode == 0, done.stderr[-3000:]
     pages = {path: Page(copy/"_proc"/path.relative_to(NBS)) for path in NOTEBOOKS}
-    return SimpleNamespace(pages=pages, folder=copy/"_proc", said=done.stderr)
+    return SimpleNamespace(pages=pages, folder=copy/"_proc", copy=copy, said=done.stderr)
+
+def stand_in(folder):
+    "A folder with a `quarto` that notes what it is asked for, and spoils the README if told to write it"
+    (folder/"bin").mkdir()
+    script = folder/"bin"/"quarto"
+    script.write_text(f"""#!/bin/sh
+echo "$@" >> {folder}/asked
+mkdir -p _docs
+case "$*" in *README.md*) echo spoilt > _docs/README.md ;; esac
+""", encoding="utf-8")
+    script.chmod(0o755)
+    return str(folder/"bin")
+
+def test_building_the_site_leaves_the_readme_alone(site):
+    assert (site.copy/"README.md").read_bytes() == (ROOT/"README.md").read_bytes()
+    assert (site.copy.parent/"asked").read_text().split("\n") == ["render --no-cache", ""] and (site.copy/"_docs").is_dir()
+
+@each_notebook
+def test_links_on_the_site_stay_on_it(site, path):
+    "A local copy or a fork leads to its own pages"
+    for _, source, outputs in site.pages[path].cells:
+        shown = [source, *(join(text) for o in outputs for text in o.get("data", {}).values() if not isinstance(text, dict))]
+        assert not [text for text in shown if SITE in text]
 
 def test_pages_are_made_without_a_warning(site):
     about = re.findall(r"[/\\](?:nbdev|nmf2)[/\\]\S+: (\w*Warning: .*(?:\n.*){0,6})", site.said)
@@ -138,7 +176,7 @@ def test_page_begins_with_title_and_summary(site, path):
 @each_notebook
 def test_page_has_all_that_should_be_seen(site, path):
     page = site.pages[path]
-    words = lambda text: re.sub(r"\[(`[^`]*`)\]\([^)]*\)|\]\([^)]*\)", r"\1", text).split()
+    words = lambda text: re.sub(r"<!-- here: \w+ -->|\[(`[^`]*`)\]\([^)]*\)|\]\([^)]*\)", r"\1", text).split()
     seen = " ".join(words("\n\n".join(page.markdown)))
     for text in prose(path)[1:]: assert " ".join(words(text)) in seen, text
     sources = [code(s) for s in page.code]
@@ -188,7 +226,17 @@ def comments(thing):
         tree = next((n for n in tree.body if getattr(n, "name", "") == "__init__"), None)
     for line in lines[tree.lineno - 1:tree.body[0].lineno - 1] if tree else fields:
         what, _, said = (part.strip() for part in line.partition("#"))
-        if said: yield (")" if what.endswith(":") else re.match(r"(def .*?[(,] *)?(\*{0,2}\w+)", what)[2]), said
+        if said: yield ("result" if what.endswith(":") else re.match(r"(def .*?[(,] *)?(\*{0,2}\w+)", what)[2]), said
+
+def first_parameter(thing): return next(iter(inspect.signature(thing).parameters), None)
+
+def rows(entry):
+    "What the table of an entry says of each parameter and of the result"
+    for row in re.findall(r"^\| (.*) \|$", entry, re.M)[1:]:
+        what, said = re.split(r" (?<!\\)\| ", row)[:2]
+        plain = re.sub(r"\[(`[^`]*`)\]\([^)]*\)", r"\1", said)
+        plain = "".join(part if i % 2 else re.sub(r"\\(\W)", r"\1", part) for i, part in enumerate(re.split(r"(`[^`]*`|\$[^$]*\$)", plain)))
+        for name in re.findall(r"\*{0,2}\w+", what.replace("*result*", "result")): yield name, plain.replace("&#92;", "\\")
 
 @each_module
 def test_each_public_name_has_its_entry(site, name):
@@ -205,11 +253,10 @@ def test_each_public_name_has_its_entry(site, name):
         file, line = re.search(rf"\[source\]\({re.escape(BLOB)}([\w/.]+)#L(\d+)\)", entry).groups()
         assert file == f"nmf2/{name}.py" and re.match(rf"\s*(def|class) {short}\b", source[int(line) - 1]), f"{n}: {file}#L{line}"
         assert "__main__" not in entry and "NoneType" not in entry, n
-        has_fields = inspect.isclass(thing) and "def __init__" not in inspect.getsource(thing)
-        seen = "\n".join(page.code) if has_fields else entry
-        if not has_fields and ")" not in dict(comments(thing)): assert not re.search(r"^\).*# ", entry, re.M), n
-        for what, said in comments(thing):
-            assert re.search(rf"(?<!\w){re.escape(what)}[^#\n]*# {re.escape(said)}", seen), f"{n}: what is said of {what}, {said}"
+        assert "*args, **kwargs" not in entry and "(self" not in entry, n
+        said = dict(comments(thing))
+        if "." in n and said.keys() - dict(rows(entry)).keys() == {first_parameter(thing)}: del said[first_parameter(thing)]      # the object itself
+        assert said == {name: text for name, text in rows(entry) if name in said}, n
 
 # ---- links
 
@@ -243,14 +290,13 @@ def test_links_lead_somewhere_in_a_clone(path):
 def leads_to_a_page(site, path, to):
     "On the site"
     file, _, part = to.partition("#")
-    if file.startswith(SITE): there = file[len(SITE):] or "index.html"
-    elif re.match(r"[a-z]+:", file): return (in_repository(to) or ROOT).exists()
-    else:
-        target = (path.parent/file).resolve() if file else path
-        if not target.is_relative_to(NBS): return False
-        if target.suffix != ".ipynb": return (site.folder/target.relative_to(NBS)).is_file()
-        there = html_name(target)
-    return there in PAGES and (not part or part in site.pages[PAGES[there]].anchors)
+    if re.match(r"[a-z]+:", file): return (in_repository(to) or ROOT).exists()
+    target = (path.parent/file).resolve() if file else path
+    if not target.is_relative_to(NBS): return False
+    there = html_name(target) if target.suffix == ".ipynb" else target.relative_to(NBS).as_posix()
+    if not there.endswith(".html"): return (site.folder/there).is_file()
+    if there not in PAGES: return (site.folder/there).is_file()                  # the page of the demo
+    return (not part or part in site.pages[PAGES[there]].anchors)
 
 @each_notebook
 def test_links_lead_somewhere_on_the_site(site, path):
@@ -269,14 +315,14 @@ def home(name):
 def test_names_are_links_to_their_entries(site, path):
     text = re.sub(r"^```.*?^```|^#.*?$", "", site.pages[path].text, flags=re.M | re.S)
     for name, to in re.findall(r"\[`([^`]+)`\]\(([^)]+)\)", text):
-        if to.startswith(SITE) and "." not in name: assert to.partition("#")[2] == name.rstrip("()").lower(), f"{name}: {to}"
-        if re.fullmatch(r"[a-z]\w*", name) and not DISTINCT.fullmatch(name):
+        if ".html#" in to and "." not in name: assert to.partition("#")[2] == name.rstrip("()").lower(), f"{name}: {to}"
+        if path.stem != "names" and re.fullmatch(r"[a-z]\w*", name) and not DISTINCT.fullmatch(name):
             known = vars(module(path.stem[3:])) if path.stem[3:] in MODULES else {}
             imports = re.findall(r"^from nmf2.*import (.*)", "\n".join(site.pages[path].code), re.M)
             assert name in known or re.search(rf"\b{name}\b", " ".join(imports)), f"`{name}` is just a word, but leads to {to}"
     for name in set(re.findall(r"`(\w+)(?:\(\))?`", text)):
         if not DISTINCT.fullmatch(name) or not (place := home(name)): continue
-        url = f"{SITE}{place}.html#{name.lower()}"
+        url = f"{'../'*(len(path.relative_to(NBS).parts) - 1)}{place}.html#{name.lower()}"
         for before, after in re.findall(rf"(.)`{name}(?:\(\))?`(.{{0,{len(url) + 3}}})", text, re.S):
             assert before == "[" and after == f"]({url})", f"`{name}` in {path.stem} leads to {after!r}, not {url}"
 
@@ -359,14 +405,17 @@ KNOWN = {    # the options of Quarto that there are, as far as they could be of 
     "execute": "enabled freeze",
     "format": "html",
     "format.html": "theme css toc toc-depth toc-title code-tools code-copy code-fold code-overflow html-math-method "
-                   "number-sections anchor-sections smooth-scroll link-external-newwindow highlight-style",
+                   "number-sections anchor-sections smooth-scroll link-external-newwindow highlight-style "
+                   "respect-user-color-scheme lightbox grid",
+    "format.html.grid": "sidebar-width body-width margin-width gutter-width content-mode",
     "format.html.theme": "light dark",
     "website": "title description favicon site-url repo-url repo-branch repo-subdir repo-actions issue-url search "
                "page-navigation back-to-top-navigation bread-crumbs reader-mode navbar sidebar page-footer open-graph",
+    "website.open-graph": "title description image image-alt",
     "website.navbar": "title logo logo-alt background foreground search pinned collapse left right",
     "website.navbar.left": "text href icon aria-label menu",
     "website.navbar.right": "text href icon aria-label menu",
-    "website.sidebar": "style search contents collapse-level background border alignment",
+    "website.sidebar": "id title style search contents collapse-level background border alignment",
     "website.sidebar.contents": "text href section contents",
     "website.sidebar.contents.contents": "text href section contents",
 }
@@ -444,6 +493,46 @@ def test_pictures_can_be_seen(path):
                 drawing = ElementTree.fromstring(join(data["image/svg+xml"]))
                 assert len(join(data["image/svg+xml"])) < 300_000
                 assert drawing.tag.endswith("svg") and len(list(drawing.iter())) > 3
+
+WITH_TEXT = """document-clustering flat-topics idea many-runs papers when-algorithms-disagree sweep how-we-measure choices
+31_separable 32_consensus 40_evaluate 41_study 42_report 43_islands install live recipes which-method faq glossary cite changelog names index""".split()
+
+def without_alternative(path):
+    "The cells that show pictures and have no line such as `#| fig-alt: \"Bars: how many documents have a topic\"`"
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        pictures = [kind for o in cell.get("outputs", []) for kind in o.get("data", {}) if kind.startswith("image/")]
+        said = re.search(r'^#\| fig-alt: "(.{20,})"$', join(cell["source"]), re.M)
+        if pictures and not said: yield cell["id"]
+
+@each_notebook
+def test_pictures_have_an_alternative_text(path):
+    missing = [*without_alternative(path)]
+    if missing and path.stem not in WITH_TEXT: pytest.skip(f"{path.relative_to(NBS)} has pictures without one: {' '.join(missing)}")
+    assert not missing
+    for alt, _ in (found for text in prose(path) for found in re.findall(r"!\[([^]]*)\]\(([^)]+)\)", text)): assert len(alt) > 20, alt
+
+@each_notebook
+def test_no_widget_is_left_on_the_site(site, path):
+    "Quarto would fetch scripts for it"
+    page = json.loads((site.folder/path.relative_to(NBS)).read_text(encoding="utf-8"))
+    assert "widgets" not in page["metadata"]
+    assert not [o for _, _, outputs in site.pages[path].cells for o in outputs if any("widget" in kind for kind in o.get("data", {}))]
+
+def test_pages_fit_a_phone_and_a_desk(site, chromium):
+    "Nothing scrolls sideways but in itself, and 100 characters of code fit beside the two columns of a desk; see rendering.py"
+    pages = {path.stem: page.cells for path, page in site.pages.items()}
+    try: document = rendering.document(pages)
+    except rendering.Missing as e: pytest.skip(str(e))
+    file = site.copy.parent/"all.html"
+    file.write_text(document, encoding="utf-8")
+    with page_of(chromium) as page:
+        page.goto(file.as_uri())
+        for width in (1280, 390):
+            page.set_viewport_size(dict(width=width, height=900))
+            assert page.evaluate(rendering.TOO_WIDE) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            if width == 1280: assert page.evaluate(rendering.COLUMNS) >= 100
+        assert not [url for url in page.requests if not url.startswith(("data:", "file:"))]
 
 ACTIVE = ("text/html", "text/markdown", "image/svg+xml", "application/javascript")
 

@@ -74,7 +74,7 @@ def test_linter_of_pages_sees_mistakes():
 @pytest.mark.slow
 def test_wheel_and_sdist_bring_the_files(tmp_path):
     for tool in ("setuptools", "wheel"): pytest.importorskip(tool, reason=f"{tool} is not installed: pip install {tool}")
-    left_out = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "nbs", "benchmarks")
+    left_out = shutil.ignore_patterns(".git", ".venv", "build", "dist", "*.egg-info", "__pycache__", "nbs", "benchmarks")
     shutil.copytree(ROOT, tmp_path/"nmf2", ignore=left_out)
     for kind in ("wheel", "sdist"):
         call = f"from setuptools import build_meta; build_meta.build_{kind}({str(tmp_path)!r})"

@@ -2,6 +2,7 @@
 import pickle
 import warnings
 
+import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,7 +14,7 @@ from nmf2 import Corpus, TopicTree
 from nmf2.bisection import criterion_of, repeated_bisection, unit_rows
 from nmf2.data import planted_tree
 from nmf2.nnls import heaviest, memberships
-from nmf2.topictree import best_start, pieces, settled_topics, sums_of
+from nmf2.topictree import best_start, pieces, roots_of, settled_topics, sums_of
 from nmf2.weighting import count_pipeline
 
 
@@ -89,9 +90,18 @@ def test_the_best_start_is_kept(corpus):
     assert all(a <= b for a, b in zip(still.criteria, best.criteria))                      # moves only gain
 
 
-def test_topics_are_sums():
+def test_topics_are_sums_or_their_roots():
     X = sp.csr_array(np.array([[3., 4., 0.], [0., 2., 0.], [0., 0., 5.]]))
     assert_allclose(sums_of(X, np.array([0, 0, 1])), np.array([[.6, 1.8, 0], [0, 0, np.sqrt(3.6)]]).T/np.sqrt(3.6))
+    assert_allclose(roots_of(X, np.array([0, 0, 1])), np.array([[.5, np.sqrt(.75), 0], [0, 0, 1]]).T)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_topics_the_long_way(seed):
+    rng = np.random.default_rng(seed)
+    X = sp.random(40, 30, .3, "csr", rng=rng) + sp.csr_array(np.eye(40, 30)) + sp.csr_array(np.full((40, 30), .01))
+    labels = np.concatenate([[0, 1, 2, -1], rng.integers(-1, 3, 36)])
+    assert_allclose(roots_of(X, labels), naive.roots_of(X.toarray(), labels))
 
 
 @pytest.mark.parametrize("k, n_docs", [(1, 450), (9, 450), (40, 100), (7, 8), (8, 8)])
@@ -118,15 +128,16 @@ def test_pieces_lose_less_than_cuts():
 
 
 def test_settled_topics():
-    """When labels stay, each topic is the sum of the documents that have most of it."""
+    """When labels stay, each topic is made of the documents that have most of it."""
     corpus = planted_tree((5,), n_docs=500, n_words=200, length=20, overlap=.7, random_state=1)
     X = count_pipeline().fit_transform(corpus.X)
     filled = X[np.flatnonzero(np.asarray(X.sum(1)).ravel() > 0)]
-    found = settled_topics(filled, best_start(filled, 5).labels, 50)
-    assert_allclose(found.Ht, sums_of(filled, found.labels), atol=1e-12)
-    assert_array_equal(heaviest(memberships(filled, found.Ht)), found.labels)
-    again = settled_topics(filled, found.labels)
-    assert_array_equal(again.labels, found.labels)
+    for make in (roots_of, sums_of):
+        found = settled_topics(filled, best_start(filled, 5).labels, 50, make)
+        assert_allclose(found.Ht, make(filled, found.labels), atol=1e-12)
+        assert_array_equal(heaviest(memberships(filled, found.Ht)), found.labels)
+        again = settled_topics(filled, found.labels, make=make)
+        assert_array_equal(again.labels, found.labels)
 
 
 def test_a_topic_without_documents_is_dropped():

@@ -12,8 +12,9 @@ import traitlets
 from nmf2.tree import in_table
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
+from nmf2.topictree import TopicTree
 from nmf2.weighting import count_pipeline
-from nmf2.widgets import ASKED, TreeExplorer
+from nmf2.widgets import ASKED, TreeExplorer, in_brief
 
 
 @pytest.fixture
@@ -185,3 +186,203 @@ def test_everything_that_is_asked_has_an_answer():
     from nmf2.widgets import KERNEL
     asked = {q for script in (SCRIPT, KERNEL) for q in re.findall(r"ask(?:ed)?\('(\w+)'", script)}
     assert asked == set(ASKED)
+
+
+# ---- changing the tree
+
+@pytest.fixture(scope="module")
+def fitted(planted):
+    return TopicTree(6, min_df=1, max_df=1.).fit(planted[0])
+
+
+@pytest.fixture
+def editor(fitted):
+    return heard(pickle.loads(pickle.dumps(fitted)).explore(levels=()))
+
+
+def heard(explorer):
+    explorer.sent = []
+    explorer.send = lambda content, buffers=None: explorer.sent.append(json.loads(json.dumps(content, allow_nan=False)))
+    return explorer
+
+
+def edit(explorer, step, **given): return ask(explorer, "edit", step, given)
+
+
+def assert_shown(explorer):
+    "What is shown is the model's tree"
+    tree = explorer.model.tree_
+    assert explorer.reader.tree is tree and [n["id"] for n in explorer.about["nodes"]] == [node.id for node in tree]
+    assert explorer.names == tree.names and explorer.about["splits"] == tree.splits
+    assert explorer.selected in tree.nodes and all(tree[id].children for id in explorer.unfolded)
+    assert explorer.editing["kept"] == list(explorer.model.edits_.kept) and explorer.editing["steps"] == len(explorer.model.history)
+
+
+def test_every_step_by_menu(editor):
+    model = editor.model
+    leaves = [leaf.id for leaf in model.tree_.leaves()]
+    node = next(id for id in model.tree_.splits[::-1] if id)
+    rows = model.tree_[leaves[0]].docs[:2].tolist()
+    steps = [("split", dict(node=leaves[0])), ("join", dict(node=leaves[0])), ("move", dict(docs=rows, node=leaves[1])),
+             ("merge", dict(a=leaves[0], b=leaves[-1])), ("keep", dict(node="0")), ("keep", dict(node="0", on=False)), ("refit", {}),
+             ("drop_words", dict(words=model.tree_.top_terms("0", n=1))), ("rename", dict(node="1", name="ball"))]
+    for name, given in steps:
+        said = edit(editor, name, **given)["answer"]
+        assert said == editor.editing["told"] and said.split(":")[0] == editor.editing["undo"] and "undo" not in said
+        assert model.history[-1] == dict(step=name) | given
+        assert_shown(editor)
+    assert node and len(model.history) == len(steps)
+    for name, _ in steps[::-1]:
+        undo = editor.editing["undo"]
+        assert edit(editor, "undo")["answer"] == f"undone: {undo}" and editor.editing["redo"] == undo
+        assert_shown(editor)
+    assert model.history == [] and editor.editing["undo"] is None
+    assert edit(editor, "redo")["answer"].startswith("made again: split") and len(model.history) == 1
+
+
+def test_what_a_step_says(editor):
+    tree = editor.model.tree_
+    leaf = max(tree.leaves(), key=lambda leaf: leaf.size)
+    said = edit(editor, "split", node=leaf.id)["answer"]
+    parts = editor.model.tree_[leaf.id].children
+    assert said == f"split {in_table(leaf.id)}: " + " and ".join(f"{in_table(p.id)} “{editor.model.tree_.title(p)}” ({p.size} documents)" for p in parts)
+    assert sum(part.size for part in parts) == leaf.size
+
+
+def test_errors_are_sentences_and_change_nothing(editor):
+    before, view = editor.model.tree_, (editor.about, editor.selected, editor.editing)
+    for step, given, wanted in [("split", dict(node=""), "must be a leaf"), ("merge", dict(a="0", b="01"), "must not be in one another"),
+                                ("move", dict(docs=[], node="0"), "got none"), ("drop_words", dict(words=[]), "got none"), ("undo", {}, "no step to undo"),
+                                ("redo", {}, "no step to redo"), ("shake", {}, "step must be"), ("split", dict(node="nowhere"), "no node")]:
+        error = edit(editor, step, **given)["error"]
+        assert wanted in error and "Traceback" not in error, error
+    assert "path" not in edit(editor, "split", where="0")["error"]
+    assert "no file yet" in ask(editor, "store")["error"]
+    assert editor.model.tree_ is before and view == (editor.about, editor.selected, editor.editing) and not editor.model.history
+
+
+def test_one_stays_where_one_was(editor):
+    tree = editor.model.tree_
+    inner = next(id for id in tree.splits if id)
+    a, b = [leaf.id for leaf in tree.leaves()][:2]
+    docs = set(tree[inner].docs)
+    editor.unfolded, editor.selected = ["", inner], inner
+    edit(editor, "move", docs=tree[a].docs[:1].tolist(), node=b)
+    assert editor.selected == inner and editor.unfolded == ["", inner]
+    last = [leaf.id for leaf in tree.leaves() if leaf.id.startswith(inner)][0]
+    editor.selected = last
+    edit(editor, "join", node=inner)
+    assert editor.selected == inner and set(editor.model.tree_[inner].docs) == docs             # it is in there
+    edit(editor, "undo")
+    assert editor.selected == inner and editor.n_leaves == 6
+    editor.n_leaves, editor.selected = 3, ""
+    edit(editor, "rename", node="0", name="x")
+    assert editor.n_leaves == 3 and editor.selected == ""
+    edit(editor, "split", node=tree.leaves()[0].id)
+    assert editor.n_leaves == 7 and set(tree.leaves()[0].id[:k] for k in range(len(tree.leaves()[0].id) + 1)) <= set(editor.unfolded)
+
+
+def test_ids_that_change_are_followed(editor):
+    tree = editor.model.tree_
+    leaves = tree.leaves()
+    gone = next(leaf for leaf in leaves[::-1] if leaf.id[:-1] and not tree[leaf.id[:-1] + "10"[int(leaf.id[-1])]].children)
+    sibling = gone.id[:-1] + "10"[int(gone.id[-1])]
+    other = next(leaf.id for leaf in leaves if not leaf.id.startswith(gone.id[:-1]))
+    editor.selected, docs = sibling, tree[sibling].docs
+    said = edit(editor, "merge", a=other, b=gone.id)["answer"]
+    np.testing.assert_array_equal(editor.model.tree_[editor.selected].docs, docs)
+    assert editor.selected == gone.id[:-1] and f"{in_table(sibling)} is {in_table(gone.id[:-1])} now" in said
+    edit(editor, "undo")
+    assert editor.selected == sibling
+
+
+def test_in_an_outline_a_part_is_chosen(fitted):
+    explorer = heard(pickle.loads(pickle.dumps(fitted)).explore())
+    assert explorer.outline and not TreeExplorer(fitted.tree_).editing
+    leaf = max(fitted.tree_.leaves(), key=lambda leaf: leaf.size)
+    explorer.selected = leaf.id
+    edit(explorer, "split", node=leaf.id)
+    assert explorer.selected == leaf.id + "0" and explorer.outline
+
+
+def test_the_file_named_has_every_step(fitted, planted, tmp_path):
+    explorer = heard(pickle.loads(pickle.dumps(fitted)).explore(path=tmp_path/"m.nmf2"))
+    assert not (tmp_path/"m.nmf2").exists() and explorer.editing["file"] == "m.nmf2"
+    leaf = explorer.model.tree_.leaves()[0].id
+    for step, given in [("split", dict(node=leaf)), ("undo", {}), ("rename", dict(node="0", name="ball"))]:
+        assert edit(explorer, step, **given)["answer"].endswith("; saved in m.nmf2")
+        again = TopicTree.load(tmp_path/"m.nmf2")
+        assert again.history == explorer.model.history and again.tree_.to_json() == explorer.model.tree_.to_json() and explorer.editing["saved"]
+    twin = pickle.loads(pickle.dumps(fitted))
+    twin.replay(again.history)
+    assert twin.tree_.to_json() == again.tree_.to_json()
+    explorer.path = tmp_path/"nowhere"/"m.nmf2"
+    said = edit(explorer, "split", node=leaf)["answer"]
+    assert "it could not be saved" in said and len(explorer.model.history) == 2 and not explorer.editing["saved"]
+
+
+@pytest.mark.parametrize("keep_texts", [False, True])
+def test_a_model_goes_back_to_its_file(fitted, planted, tmp_path, keep_texts):
+    fitted.save(tmp_path/"m.nmf2", keep_texts=keep_texts)
+    model = TopicTree.load(tmp_path/"m.nmf2")
+    explorer = heard(model.explore(*([] if keep_texts else [planted[0]])))
+    assert explorer.editing["saved"] and explorer.editing["file"] == "m.nmf2"
+    edit(explorer, "split", node=model.tree_.leaves()[0].id)
+    assert not explorer.editing["saved"] and TopicTree.load(tmp_path/"m.nmf2").history == []
+    assert ask(explorer, "store")["answer"] == explorer.editing["told"] == "saved in m.nmf2" and explorer.editing["saved"]
+    again = TopicTree.load(tmp_path/"m.nmf2")
+    assert again.history == model.history and (getattr(again.given_, "texts", None) is not None) == keep_texts
+    edit(explorer, "undo")
+    assert not explorer.editing["saved"]                                    # the file has a step more
+    edit(explorer, "redo")
+    assert explorer.editing["saved"]
+    fitted.saved_ = None
+
+
+def test_a_model_without_documents_says_what_it_needs(fitted, tmp_path):
+    fitted.save(tmp_path/"m.nmf2")
+    fitted.saved_ = None
+    explorer = heard(TopicTree.load(tmp_path/"m.nmf2").explore())
+    assert "needs the documents of the fit" in edit(explorer, "split", node=explorer.model.tree_.leaves()[0].id)["error"]
+    assert "join" in edit(explorer, "join", node=explorer.model.tree_.splits[-1])["answer"]                    # this needs none
+
+
+def test_a_model_changed_elsewhere(editor, planted):
+    leaf = editor.model.tree_.leaves()[0].id
+    editor.model.split(leaf)
+    assert "changed elsewhere" in edit(editor, "join", node=leaf)["error"] and len(editor.model.history) == 1
+    assert_shown(editor)
+    assert "join" in edit(editor, "join", node=leaf)["answer"]
+    editor.model.undo()
+    editor.refresh()
+    assert_shown(editor)
+    assert editor.selected == "" and editor.editing["redo"] == f"join {in_table(leaf)}"
+    editor.model.fit(planted[0][np.arange(300)])
+    with pytest.raises(ValueError, match="open it again"): editor.edit("refit")
+
+
+def test_shares_are_those_of_the_new_leaves(fitted, planted):
+    model = pickle.loads(pickle.dumps(fitted))
+    explorer = heard(model.explore(shares=model.transform(planted[0])))
+    edit(explorer, "rename", node="0", name="x")
+    assert explorer.reader.shares.shape == (360, 6)
+    edit(explorer, "split", node=model.tree_.leaves()[0].id)
+    np.testing.assert_allclose(explorer.reader.shares, model.transform(planted[0]), rtol=1e-5)
+
+
+def test_a_tree_alone_can_be_named_and_not_changed(explorer):
+    assert explorer.editing == {} and "model.explore()" in ask(explorer, "edit", "refit", {})["error"]
+    assert "model.explore()" in ask(explorer, "store")["error"]
+    assert ask(explorer, "rename", "0", "x") == dict(answer=None) and explorer.names == {"0": "x"}
+
+
+def test_steps_in_a_few_words():
+    assert in_brief(dict(step="keep", node="0", on=False)) == "no longer keep root/0"
+    assert in_brief(dict(step="move", docs=[1], node="")) == "move 1 document to root"
+    assert in_brief(dict(step="drop_words", words=["{a}", "b"])) == "drop {a}, b" and in_brief(dict(step="some_thing", x=1)) == "some thing"
+    assert len(in_brief(dict(step="drop_words", words=["word"]*100))) < 70
+
+
+def test_the_page_has_no_menu(editor):
+    page = editor.to_html()
+    assert "split in two" not in page and "rename" in page

@@ -37,10 +37,30 @@ const rounded = x => (x < 10 ? x.toPrecision(2) : number(Math.round(x)))
 const sorry = error => make('span', {class: 'error', role: 'alert'}, error.message)
 const bar = share => `--share:${(100 * share).toFixed(1)}%`
 
+// A menu that unfolds: what its entries are called and do. Escape folds it.
+function menu(name, entries) {
+  const summary = make('summary', {}, name)
+  const press = act => () => {
+    list.open = false
+    summary.focus()
+    act()
+  }
+  const close = event => {
+    if (event.key !== 'Escape' || !list.open) return
+    event.stopPropagation()
+    list.open = false
+    summary.focus()
+  }
+  const buttons = entries.map(([name, act]) => make('button', {onclick: press(act)}, name))
+  const list = make('details', {class: 'menu', onkeydown: close}, summary, make('div', {}, buttons))
+  return list
+}
+
 const words = ({heading, terms}) => (heading ? heading.slice(0, 3).join(', ') : terms.slice(0, 3).join(' '))
 const titleOf = (node, names) => short(names[node.id] || '', 100) || (node.id ? words(node) : 'all documents')
 
-function explore(place, host) {
+// `before` is what the view was like that this one takes the place of, as its `leave` gave it
+function explore(place, host, before) {
   // ---- State: the node chosen, the view, the number of leaves, the nodes unfolded, the names given
 
   const tree = host.tree
@@ -64,6 +84,11 @@ function explore(place, host) {
   const asked = (what, ...given) => host.ask(what, ...given).catch(sorry) // an answer, or what to show in its place
   const saving = event => (event.ctrlKey || event.metaKey) && event.key === 's'
   const own = event => saving(event) || event.stopPropagation()
+
+  const inner = new Set(tree.splits)
+  const goOn = () => (isNarrow() ? closePane() : markChosen(true))
+  const parts = {at: () => state.selected, title, isLeaf: id => !inner.has(id), redraw: () => drawNode(), goOn, stay}
+  const edits = host.drawEdits?.(host, parts) // the menu that changes the tree, where there is a kernel to do it
 
   // See to it that a node is there: one that the outline lacks is among all splits, or not there yet in a smaller tree
   function reachFor(id) {
@@ -186,6 +211,7 @@ function explore(place, host) {
     chosen.setAttribute('aria-selected', 'true')
     chosen.tabIndex = 0
     overview?.mark(outlineOf(state.selected))
+    edits?.draw()
     if (focus) chosen.focus({preventScroll: true})
   }
 
@@ -261,6 +287,13 @@ function explore(place, host) {
     if (isNarrow()) back.focus()
   }
 
+  const isReading = () => pane.parentElement.classList.contains('reading')
+
+  function stay() {
+    if (isReading() && isNarrow()) back.focus()
+    else markChosen(true)
+  }
+
   function closePane() {
     read(false)
     markChosen(true)
@@ -287,13 +320,14 @@ function explore(place, host) {
     const known = [id ? `node ${id}` : 'the root', `${number(node.size)} documents`, percent(node.size / tree.n_docs)]
     if (node.score != null) known.push(`score ${rounded(node.score)}`)
     if (!state.outline && splits(id)) known.push(`split number ${all.number(id)}`)
+    if (edits?.isKept(id)) known.push('kept')
     if (node.dropped) known.push(`${number(node.dropped)} dropped`)
     return known.join(' · ')
   }
 
   // Its words as bars, and next to them what tells it from its sibling, in the colour of either
   function wordsOf(node) {
-    const own = [make('h3', {}, 'Words'), bars(node.terms, '')]
+    const own = [make('h3', {}, 'Words'), bars(edits ? edits.words(node.terms) : node.terms, '')]
     if (!node.id) return own
     const most = largest([...node.more, ...node.less])
     const other = [
@@ -346,7 +380,7 @@ function explore(place, host) {
 
   // ---- Documents: a name and a beginning; the whole text is fetched when one is unfolded
 
-  function doc(about, i, note, pattern) {
+  function doc(about, i, note, pattern, open = false) {
     const soft = words => make('span', {class: 'soft'}, ' ', words)
     const text = make('div', {class: 'text'})
     const line = make(
@@ -363,7 +397,8 @@ function explore(place, host) {
       const whole = await asked('text', i)
       fill(text, typeof whole === 'string' && whole ? marked(whole, pattern) : whole || host.none)
     })
-    return list
+    list.open = open
+    return edits ? make('div', {class: 'choice'}, edits.box(i, about.id), list) : list
   }
 
   const notes = (...given) =>
@@ -402,7 +437,8 @@ function explore(place, host) {
     fill(
       body,
       make('nav', {class: 'soft', 'aria-label': 'way from the root'}, way, ' '),
-      make('div', {}, make('h2', {}, title(id)), ' ', renamer, make('div', {class: 'soft'}, facts(id))),
+      make('div', {class: 'head'}, make('h2', {}, title(id)), ' ', renamer, ' ', edits?.menuOf(id)),
+      make('div', {class: 'soft facts'}, facts(id)),
       more,
     )
   }
@@ -428,9 +464,8 @@ function explore(place, host) {
     }
     if (id !== state.selected || picked.length) return
     const node = seen.get(id)
-    const wanted = document && doc(document[1], document[0], 'found', document[2])
+    const wanted = document && doc(document[1], document[0], 'found', document[2], true)
     tell(id, wanted, wordsOf(node), documentsOf(node), labelsOf(node), columnsOf(node))
-    if (wanted) wanted.open = true
     if (!many) pane.scrollTop = 0
   }
 
@@ -478,13 +513,11 @@ function explore(place, host) {
 
   async function drawPicked(about, many = 15) {
     const dots = picked
+    const rowsOf = dots => dots.map(dot => about.rows[dot])
     if (!about.keys) fill(body, make('p', {class: 'soft'}, 'Reading the documents on the map …'))
     if (!about.keys) Object.assign(about, await asked('words'))
     const first = map.fromTheMiddle(dots).slice(0, many)
-    const found = await asked(
-      'documents',
-      first.map(dot => about.rows[dot]),
-    )
+    const found = await asked('documents', rowsOf(first))
     if (dots !== picked || naming) return
     drawn = undefined
     const words = about.keys ? tellingWords(about, dots) : []
@@ -496,6 +529,8 @@ function explore(place, host) {
       make('h2', {}, `${number(dots.length)} ${dots.length === 1 ? 'document' : 'documents'} chosen`),
       ' ',
       make('button', {class: 'rename', onclick: () => pick(about, [])}, 'clear'),
+      ' ',
+      edits && make('button', {onclick: () => edits.choose(rowsOf(dots), true)}, 'choose them all to be moved'),
       words.length > 0 && [make('h3', {}, 'Words that tell them from the others'), bars(words, '', number)],
       make('h3', {}, 'Their topics'),
       bars(topicsOf(about, dots), 'wide', number, dots.length),
@@ -684,6 +719,14 @@ function explore(place, host) {
     place.classList.toggle('mapped', mapped)
   }
 
+  // A step that leaves the tree as it is, such as a name
+  function edited() {
+    edits?.draw()
+    if (drawn == null || naming) return
+    fill(body.querySelector('.facts'), facts(drawn))
+    body.querySelector('.head .menu')?.replaceWith(edits.menuOf(drawn))
+  }
+
   function drawAll() {
     drawTools()
     overview?.name()
@@ -694,24 +737,10 @@ function explore(place, host) {
     else choose(id, {focus: false})
   }
 
-  const saver = make(
-    'details',
-    {class: 'menu'},
-    make('summary', {}, 'save'),
-    make(
-      'div',
-      {},
-      ['page', 'labels', 'topics', 'JSON'].map(what => make('button', {onclick: () => save(what)}, `save ${what}`)),
-    ),
-  )
-  saver.addEventListener('keydown', event => {
-    if (event.key !== 'Escape') return
-    saver.open = false
-    saver.firstChild.focus()
-  })
+  const kinds = ['page', 'labels', 'topics', 'JSON'].map(what => [`save ${what}`, () => save(what)])
+  const saver = menu('save', edits ? [...kinds, ['save model', edits.store]] : kinds)
 
   async function save(what) {
-    saver.open = false
     const file = await asked('save', what)
     if (file instanceof Node) return showFound(file)
     const link = make('a', {download: file.name, href: URL.createObjectURL(new Blob([file.text], {type: file.type}))})
@@ -758,13 +787,36 @@ function explore(place, host) {
   fill(
     place,
     make('div', {class: 'bar-of-tools'}, tools),
+    edits?.line,
     found,
     make('div', {class: overview ? 'panes pictured' : 'panes'}, overview?.picture, rows, sea, pane),
   )
   drawAll()
+  if (before) resume(before)
   const end = () => {
     removeEventListener('keydown', hear, true)
     map?.leave()
+    const focused = place.getRootNode().activeElement
+    return {
+      mapped,
+      reading: isReading(),
+      top: rows.scrollTop,
+      focused: place.contains(focused),
+      line: edits?.line.contains(focused),
+    }
   }
-  return {redraw: drawAll, leave: end}
+
+  // Where one was: on the map or not, in which pane, and whether keys were pressed here
+  function resume({mapped, reading, top, focused, line}) {
+    if (mapped && tree.splits.length > 0) turnTo('map')
+    read(reading)
+    rows.scrollTop = top
+    if (!mapped) seeChosen()
+    if (!focused) return
+    const pressed = line && edits?.line.querySelector('button')
+    if (pressed) pressed.focus()
+    else stay()
+  }
+
+  return {redraw: drawAll, edited, leave: end}
 }

@@ -35,6 +35,7 @@ function kernelHost(model) {
     state: stateOf(model),
     ask,
     more: true,
+    editing: model.get('editing'),
     none: '(There is no text.)',
     nothing: text => `No word begins with “${text}”, and no document is called so.`,
     leave: () => model.off('msg:custom', answered),
@@ -46,6 +47,7 @@ function kernelHost(model) {
     host.keeping = false
     model.save_changes()
   }
+  if ('told' in host.editing) host.drawEdits = drawEdits
   model.on('msg:custom', answered)
   return host
 }
@@ -67,14 +69,17 @@ function render({model, el}) {
 
   function begin() {
     host?.leave()
-    view?.leave()
+    const before = view?.leave()
     host = kernelHost(model)
     el.style.setProperty('--height', model.get('height'))
-    view = explore(el, host)
+    view = explore(el, host, before)
   }
 
+  // Several values may come at once: while the tree is not the one that is drawn, another will be drawn presently
+  const isOld = () => JSON.stringify(model.get('about')) !== JSON.stringify(host.tree)
+
   function changed() {
-    if (host.keeping) return
+    if (host.keeping || isOld()) return
     const theirs = stateOf(model)
     const same = name => JSON.stringify(plain(host.state)[name]) === JSON.stringify(plain(theirs)[name])
     if (Object.keys(theirs).every(same)) return
@@ -82,15 +87,22 @@ function render({model, el}) {
     view.redraw()
   }
 
+  function edited() {
+    host.editing = model.get('editing')
+    if (!isOld()) view.edited()
+  }
+
   begin()
   const names = ['names', ...Object.values(SHARED)].map(name => `change:${name}`).join(' ')
   model.on(names, changed)
   model.on('change:about', begin)
+  model.on('change:editing', edited)
   return () => {
     host.leave()
     view.leave()
     model.off(names, changed)
     model.off('change:about', begin)
+    model.off('change:editing', edited)
   }
 }
 

@@ -1,0 +1,104 @@
+"""Dates, periods, and topics over time: every document is counted once, in its topic and its period"""
+import datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from make_saved import some_texts
+from nmf2 import TopicTree
+from nmf2.dates import PERIODS, as_dates, in_periods
+from nmf2.over_time import by_period, shares_of
+from test_editing import cheap, fitted
+
+
+@pytest.fixture(scope="module")
+def model(): return fitted(some_texts(60), n_topics=4, max_df=.6)
+
+days = st.dates(datetime.date(1850, 1, 1), datetime.date(2150, 1, 1))
+
+@cheap(60)
+@given(dates=st.lists(days, min_size=1, max_size=30), period=st.sampled_from(list(PERIODS)))
+def test_a_date_is_in_its_period(dates, period):
+    if period in ("day", "week"): dates = [date.replace(year=2000 + date.year % 9) if date.month != 2 else datetime.date(2001, 3, 1) for date in dates]
+    found = in_periods(as_dates(dates), period)
+    def name(date):
+        if period == "week": return str(date - datetime.timedelta(date.weekday()))
+        if period == "quarter": return f"{date.year}-Q{(date.month + 2)//3}"
+        width = dict(decade=10, century=100).get(period)
+        return str(date.year//width*width) if width else str(date)[:dict(day=10, month=7, year=4)[period]]
+    assert [found.names[k] for k in found.codes] == [name(date) for date in dates]
+    assert found.names[0] == name(min(dates)) and found.names[-1] == name(max(dates)) and len(set(found.names)) == len(found.names)
+
+
+@cheap(40)
+@given(dates=st.lists(st.one_of(days.map(str), st.just(""), st.none()), min_size=60, max_size=60), n=st.integers(1, 4), words=st.integers(0, 3))
+def test_every_document_is_counted_once(model, dates, n, words):
+    if not any(dates):
+        with pytest.raises(ValueError, match="got none"): model.over_time(dates)
+        return
+    rows = model.over_time(dates, n=n, n_words=words, plain=True)
+    labels = model.tree_.labels(n)
+    assert sum(row["documents"] for row in rows) == (labels >= 0).sum()
+    for period in {row["period"] for row in rows}:
+        some = [row for row in rows if row["period"] == period]
+        assert [row["topic"] for row in some] == list(range(n))
+        assert sum(row["share"] for row in some) == pytest.approx(float(any(row["documents"] for row in some)))
+    assert (None in {row["period"] for row in rows}) == any(not date for date, label in zip(dates, labels) if label >= 0)
+    assert all(("words" in row) == (words > 0) and len(row.get("words", "").split()) <= words for row in rows)
+
+
+def test_dates_of_all_kinds(model):
+    texts = [f"2024-{1 + i % 12:02}-15" for i in range(60)]
+    texts[7] = ""
+    pandas = pytest.importorskip("pandas")
+    column = pandas.to_datetime(pandas.Series(texts), errors="coerce")
+    expected = model.over_time(texts, "month", plain=True)
+    objects = [datetime.datetime.fromisoformat(text) if text else None for text in texts]
+    for dates in (objects, [d and d.date() for d in objects], column, column.to_numpy(), column.dt.tz_localize("UTC"), pandas.Series(texts), np.array(texts)):
+        assert model.over_time(dates, "month", plain=True) == expected
+    assert model.over_time(texts, "month").to_dict("records")[0] == expected[0]
+
+
+def test_words_distinguish_a_period(model):
+    texts = some_texts(80) + ["ball goal offside referee"]*5
+    model = fitted(texts, n_topics=4, max_df=.6)
+    dates = ["2024"+"-01-01"]*80 + ["2025-01-01"]*5
+    found = by_period(model, dates, "year")
+    k = model.labels_[-1]
+    assert {"offside", "referee"} <= set(found.words[k][1]) and not {"offside", "referee"} & set(found.words[k][0])
+    assert_array_equal(found.counts[:,:2].sum(0), [80, 5])
+    assert_allclose(shares_of(found.counts).sum(0), [1, 1, 0])
+
+
+def test_new_documents_and_models_without_texts(model, tmp_path):
+    rows = model.over_time(["2024-01-01", "2024-02-01", None], documents=["ball goal", "vote law", "nothing known"], plain=True)
+    assert sum(row["documents"] for row in rows) == 2 and {row["period"] for row in rows} == {"2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29"}
+    model.save(tmp_path/"m")
+    again, dates = TopicTree.load(tmp_path/"m"), ["2024-01-01", "2024-06-01"]*30
+    counts = [{key: row[key] for key in ("documents", "share", "period")} for row in model.over_time(dates, plain=True)]
+    kept = again.over_time(dates, plain=True)
+    assert [{key: row[key] for key in ("documents", "share", "period")} for row in kept] == counts and "words" not in kept[0]
+
+
+@pytest.mark.parametrize("dates, options, message", [
+    (["2024-01-01"]*9, {}, "one entry for each of the 60 documents, got 9"), (["soon"]*60, {}, "'soon' is none"), ([2024]*60, {}, "2024 is none"),
+    (["2024-01-01"]*59 + ["2024-02-30"], {}, "'2024-02-30' is none"), (["2024-01-01"]*60, dict(period="fortnight"), "period must be one of"),
+    (["0900-01-01"] + ["2024-01-01"]*59, dict(period="day"), "number of periods"), (["2024-01-01"]*60, dict(n=9), "at most 4"),
+    (["2024-01-01"]*60, dict(n_words=-1), "n_words must be")])
+def test_bad_input(model, dates, options, message):
+    with pytest.raises(ValueError, match=message): model.over_time(dates, **options)
+
+
+def test_the_picture_has_a_row_for_each_topic(model):
+    import matplotlib.pyplot as plt
+    from nmf2.plots import plot_over_time
+    dates = [f"2024-{1 + i % 12:02}-15" for i in range(60)]
+    for n, counts in ((4, False), (2, True)):
+        ax = plot_over_time(model, dates, "month", n=n, counts=counts)
+        assert sum(len(bars.get_paths()) == 12 for bars in ax.collections) == n
+    assert plot_over_time(model, dates[:3], documents=some_texts(3), ax=ax) is ax
+    with pytest.raises(ValueError, match="ax must be"): plot_over_time(model, dates, ax=plt)
+    plt.close("all")

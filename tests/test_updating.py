@@ -1,0 +1,304 @@
+"""A fitted TopicTree with more topics and more documents: nothing is lost, ids stay, undo restores the bits"""
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import naive
+from make_saved import SUBJECTS, some_texts
+from nmf2 import Corpus, TopicTree
+from nmf2.data import planted_tree
+from nmf2.editing import matrix_of
+from nmf2.updating import FEW, TOGETHER, best_cut, new_topics, weighed_anew, with_new_ids
+from test_editing import assert_sound, assert_told, bits, cheap, fitted, leaf, made
+
+# ---- random steps
+
+NAMES = ("split", "merge", "join", "move", "drop_words", "refit", "keep", "rename", "grow", "grow", "update", "update", "update", "undo", "undo", "redo",
+         "load", "predict")
+steps = st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 60), st.integers(0, 60)), min_size=4, max_size=9)
+
+@st.composite
+def corpora(draw):
+    "Documents of a few subjects, or planted counts, in an order of their own, and how many are there at first"
+    n, seed = draw(st.integers(30, 110)), draw(st.integers(0, 1000))
+    rng = np.random.default_rng(seed)
+    if draw(st.booleans()):
+        docs = planted_tree((2, 2), n_docs=max(n, 40), overlap=draw(st.sampled_from([0, .3, .6])), noise=.2, random_state=seed, length=30)
+        return docs[rng.permutation(len(docs))], max(n, 40)//2
+    texts = [some_texts(n, seed)[i] for i in rng.permutation(n)]
+    for i in rng.integers(0, n, n//20): texts[i] = ["", "nothing known here"][i % 2]
+    if draw(st.booleans()): texts = texts[:n//2] + [text for text in texts[n//2:]] + ["comet orbit telescope nebula said"]*draw(st.integers(0, 14))
+    return (Corpus(texts, ids=[f"text {i}" for i in range(len(texts))]) if draw(st.booleans()) else texts), n//2
+
+@cheap(12)
+@given(corpus=corpora(), k=st.integers(1, 6), steps=steps)
+def test_some_lives(tmp_path, corpus, k, steps): live(*corpus, k, steps, tmp_path)
+
+@pytest.mark.slow
+@cheap(120)
+@given(corpus=corpora(), k=st.integers(1, 6), steps=steps)
+def test_many_lives(tmp_path, corpus, k, steps): live(*corpus, k, steps, tmp_path)
+
+def arguments(model, docs, name, i, j):
+    "The arguments of a step, from two numbers; None if there are no documents left to be added"
+    n = model.tree_.n_docs
+    if name == "grow": return dict(n_topics=1 + i % 12)
+    if name != "update": return made(model, name, i, j)
+    if n == len(docs): return None
+    return dict(texts=docs[n:n + 1 + i % 30], min_new=[None, 3, 10][j % 3])
+
+def live(docs, first, k, steps, tmp_path):
+    "Fit to some documents, take steps, and look at the model after each"
+    try: model = fitted(docs[:first], n_topics=k, max_df=.7)
+    except ValueError as e: return print(e)
+    known, undone = [bits(model)], []
+    for name, i, j in steps:
+        old, before = model.tree_, bits(model)
+        if name == "load":
+            model.save(tmp_path/"m")
+            model = TopicTree.load(tmp_path/"m")
+            assert bits(model) == before
+            known, undone = known[-1:], []
+        elif name == "predict": assert len(model.predict(docs)) == len(docs)
+        elif name in ("undo", "redo"):
+            there, other = (known[:-1], undone) if name == "undo" else (undone, known)
+            if not there: continue
+            getattr(model, name)()
+            other.append(known.pop() if name == "undo" else undone.pop())
+            assert bits(model) == known[-1]
+        else:
+            options = arguments(model, docs, name, i, j)
+            if options is None: continue
+            if name in ("split", "merge", "move", "drop_words", "refit", "grow", "update"): options["documents"] = docs[:old.n_docs]
+            try: changed = getattr(model, name)(**options)
+            except ValueError: assert bits(model) == before and model.tree_ is old
+            else:
+                assert_told(old, model.tree_, changed, name == "rename")
+                if name == "update": assert_updated(old, model.tree_, changed, len(options["texts"]))
+                known, undone = [*known, bits(model)], []
+        assert_sound(model, docs[:model.tree_.n_docs])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_allclose(model.transform(docs).sum(1), 1, rtol=1e-4)
+
+def assert_updated(old, tree, told, n):
+    "What an update says of itself"
+    assert told.n_new == n and tree.n_docs == old.n_docs + n and str(told)
+    assert sum(new for *_, new in told.grew) == n - len(told.topicless)
+    assert {id for id, *_ in told.grew} == {leaf.id for leaf in tree.leaves()}
+    longer = {a: b for a, b in told.renamed.items() if len(b) > len(a)}
+    if not told.gone: assert all(b[:len(a)] == a and set(b[len(a):]) == {"0"} for a, b in told.renamed.items())
+    for a in longer: assert a in told.new or old[a].children
+
+
+# ---- more topics
+
+@pytest.fixture(scope="module")
+def corpus(): return planted_tree((3, 2), n_docs=240, overlap=.3, noise=.2, random_state=1)
+
+def test_grows_where_it_gains_most(corpus):
+    model = fitted(corpus, n_topics=3)
+    X = matrix_of(model).toarray().astype(float)
+    gains = {leaf.id: naive.gain_of_cut(X[leaf.docs], best_cut(matrix_of(model)[leaf.docs]).side) for leaf in model.tree_.leaves()}
+    model.grow(4)
+    assert model.tree_.splits[-1] == max(gains, key=gains.get)
+    assert model.tree_[model.tree_.splits[-1]].score == pytest.approx(max(gains.values()), rel=1e-4)
+
+
+def test_growing_at_once_or_one_by_one(corpus):
+    one, other = fitted(corpus, n_topics=2), fitted(corpus, n_topics=2)
+    one.grow(7)
+    for n in range(3, 8): other.grow(n)
+    assert one.tree_.splits == other.tree_.splits
+    assert_array_equal(one.transform(corpus), other.transform(corpus))
+    before = {n: (one.predict(corpus, n), one.tree_.labels(n)) for n in range(2, 8)}
+    for n in range(6, 1, -1):
+        one.grow(n)
+        assert_array_equal(one.labels_, before[n][1])
+        assert_array_equal(one.predict(corpus), before[n][0])
+
+
+def test_kept_nodes_are_not_cut(corpus):
+    model = fitted(corpus, n_topics=3)
+    kept = model.tree_.leaves()[0].id
+    model.keep(kept)
+    model.grow(8)
+    assert not model.tree_[kept].children
+    with pytest.raises(ValueError, match="n_topics must be at least"): model.grow(1)
+    model.keep("0" if kept[0] == "1" else "1")
+    model.keep("")
+    with pytest.raises(ValueError, match="n_topics must be at most 8"): model.grow(9)
+
+
+# ---- more documents
+
+def months(texts, n): return [texts[i::n] for i in range(n)]
+
+def test_documents_of_old_topics_change_no_id():
+    model = fitted(some_texts(80), n_topics=4, max_df=.6)
+    for name, leaf_ in zip("abcd", model.tree_.leaves()): model.rename(leaf_, name)
+    subject = {frozenset(words): model.tree_.title(model.tree_.leaves()[model.predict([" ".join(words)])[0]]) for words in SUBJECTS}
+    ids = list(model.tree_.nodes)
+    for seed in (1, 2, 3):
+        told = model.update(some_texts(40, seed))
+        assert list(model.tree_.nodes) == ids and not (told.new or told.gone or told.renamed or told.titles or told.moved)
+    assert model.tree_.n_docs == 200 == len(model.given_)
+    for words in SUBJECTS: assert model.tree_.title(model.tree_.leaves()[model.predict([" ".join(words)])[0]]) == subject[frozenset(words)]
+
+
+STARS = ["comet", "orbit", "telescope", "nebula", "planet"]
+
+def of_stars(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(STARS, 6)) + " said" for _ in range(n)]
+
+def test_a_new_topic_becomes_a_leaf():
+    model = fitted(some_texts(80), n_topics=4, max_df=.6)
+    leaves = {leaf.id: set(leaf.docs) for leaf in model.tree_.leaves()}
+    told = model.update(some_texts(20, 1) + of_stars(25))
+    new = [id for id in told.new if not model.tree_[id].children]
+    assert len(new) == 1 and set(model.tree_[new[0]].docs) == set(range(100, 125)) and set(STARS) <= set(told.words)
+    assert told.rejected == () and told.grew[0][0] == new[0]
+    for id, docs in leaves.items(): assert docs == {i for i in model.tree_[told.renamed.get(id, id)].docs if i < 80}
+    assert model.n_topics_ == 5 and model.predict(of_stars(3, 1)).tolist() == [model.tree_.labels()[110]]*3
+
+
+def test_too_few_or_not_wanted_is_no_topic():
+    for docs, options in ((of_stars(6), {}), (of_stars(25), dict(min_new=None)), (of_stars(25), dict(min_new=26))):
+        model = fitted(some_texts(80), n_topics=4, max_df=.6)
+        told = model.update(docs, **options)
+        assert model.n_topics_ == 4 and not told.new
+
+
+def test_new_words_come_in_and_dropped_ones_stay_out():
+    model = fitted(some_texts(80), n_topics=4, max_df=.6)
+    model.drop_words("umpire")
+    told = model.update(["umpire goal offside"]*3 + ["vote quorum"]*2)
+    assert told.words == ("offside",) and "umpire" not in model.vocab_ and "umpire" in str(model.documents_)
+    model.update(["law quorum budget"])
+    assert "quorum" in model.vocab_
+
+
+def test_weights_are_those_of_a_fit_of_all():
+    old, new = some_texts(60), some_texts(30, 1) + of_stars(9)
+    model, whole = fitted(old, n_topics=4, max_df=.6), fitted(old + new, n_topics=4, max_df=.6)
+    pipeline, X = weighed_anew(model.pipeline_, old + new)
+    assert_array_equal(X.toarray(), matrix_of(whole).toarray())
+    assert list(pipeline.get_feature_names_out()) == list(whole.vocab_)
+
+
+def test_kept_nodes_get_nothing_new(corpus):
+    model = fitted(corpus[:150], n_topics=6)
+    model.keep("0")
+    docs = model.tree_["0"].docs
+    model.update(corpus[150:])
+    assert_array_equal(model.tree_["0"].docs, docs)
+    model.keep("")
+    told = model.update(Corpus(X=corpus.X[:9], vocab=corpus.vocab, ids=[f"again {i}" for i in range(9)]))
+    assert len(told.topicless) == 9 and (model.labels_[240:] == -1).all()
+
+
+def test_a_saved_model_is_updated(tmp_path):
+    texts, new = some_texts(60), some_texts(20, 1)
+    model = fitted(texts, n_topics=4, max_df=.6)
+    model.save(tmp_path/"m")
+    again = TopicTree.load(tmp_path/"m")
+    with pytest.raises(ValueError, match=r"update needs the documents of the fit.*model\.update\("): again.update(new)
+    with pytest.raises(ValueError, match="documents must be the 60 of the fit"): again.update(new, documents=texts[:30])
+    again.update(new, documents=texts)
+    model.update(new)
+    assert bits(again) == bits(model)
+    model.save(tmp_path/"n", keep_texts=True)
+    kept = TopicTree.load(tmp_path/"n")
+    assert kept.given_ == texts + new and kept.history == model.history and bits(kept) == bits(model)
+    assert kept.update(some_texts(20, 2)).n_new == 20
+
+
+def test_names_of_documents_go_along(tmp_path):
+    texts = some_texts(90)
+    def named(rows, letter): return Corpus([texts[i] for i in rows], ids=[f"{letter}{i}" for i in rows], labels=[str(i % 4) for i in rows])
+    model = fitted(named(range(60), "a"), n_topics=4, max_df=.6)
+    model.save(tmp_path/"m")
+    with pytest.raises(ValueError, match="new documents, and 'a3' is among"): model.update(named(range(3, 9), "a"))
+    model.update(named(range(60, 70), "b"))
+    model.update(texts[70:])
+    assert list(model.given_.ids) == [f"a{i}" for i in range(60)] + [f"b{i}" for i in range(60, 70)] + [str(i) for i in range(70, 90)]
+    again = TopicTree.load(tmp_path/"m")                                       # the names are in the file, the texts aren't
+    again.update(texts[60:], documents=texts[:60])
+    assert again.given_.ids[3] == "a3" and again.given_.texts == texts
+    assert with_new_ids(None, None, 2, 2) is None
+
+
+def test_replay_comes_to_the_same():
+    texts = some_texts(120) + of_stars(20)
+    model = fitted(texts[:60], n_topics=4, max_df=.6)
+    model.rename("0", "first")
+    model.update(texts[60:100])
+    model.grow(6)
+    model.update(texts[100:], min_new=5)
+    model.drop_words("vote")
+    scope = dict(TopicTree=TopicTree, documents=texts)
+    exec(model.script(), scope)
+    assert bits(scope["model"]) == bits(model)
+    other = fitted(texts[:60], n_topics=4, max_df=.6)
+    with pytest.raises(ValueError, match="documents must be given"): other.replay(model.history)
+    while other.history: other.undo()
+    other.replay(json.loads(json.dumps(model.history)), texts)
+    assert bits(other) == bits(model)
+    for _ in range(len(model.history)): model.undo()
+    assert bits(model) == bits(fitted(texts[:60], n_topics=4, max_df=.6)) and len(model.given_) == 60
+
+
+def test_counts_of_all_kinds(corpus):
+    X, new = corpus.X[:150], corpus.X[150:]
+    found = []
+    for old, later in ((X, new), (X.toarray(), new.toarray()), (corpus[:150], corpus[150:])):
+        model = fitted(old)
+        model.update(later)
+        found.append(model.labels_)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(corpus.X.toarray(), columns=corpus.vocab)
+    model = fitted(frame[:150])
+    model.update(frame[150:])
+    for labels in found: assert_array_equal(labels, model.labels_)
+    assert list(model.vocab_) == list(model.tree_.vocab)
+
+
+def test_new_topics_are_good_by_definition(corpus):
+    truth = corpus.classes(1)[0]
+    order = np.argsort(truth >= 4, kind="stable")
+    X = fitted(corpus).pipeline_.fit_transform(corpus.X[order])
+    n_old, labels = int((truth < 4).sum()), truth[order]
+    start = np.where(labels < 4, labels, -1)
+    found = new_topics(X, start, np.flatnonzero(labels >= 4), n_old, 10, 1., np.zeros(len(labels), bool), np.zeros(4, bool))
+    for k in range(4, found.max() + 1):
+        rows = np.flatnonzero(found == k)
+        assert (rows < n_old).mean() <= FEW and len(rows) >= 10
+        assert naive.would_stay(X.toarray().astype(float), found, k) >= TOGETHER*len(rows)
+    assert found.max() >= 4 and len(start) == len(found)
+
+
+@pytest.mark.parametrize("texts, options, message", [
+    ([], {}, "at least one document"), ("one text", {}, "text"), (some_texts(3), dict(min_new=1), "min_new must be"),
+    (some_texts(3), dict(min_new="many"), "min_new must be"), (np.eye(3), {}, "documents must be texts"), ([1, 2], {}, "must be")])
+def test_bad_input(texts, options, message):
+    model = fitted(some_texts(40), n_topics=3, max_df=.6)
+    before = bits(model)
+    with pytest.raises(ValueError, match=message): model.update(texts, **options)
+    with pytest.raises(ValueError, match="n_topics must be"): model.grow(0)
+    with pytest.raises(ValueError, match="n_topics must be at most"): model.grow(400)
+    assert bits(model) == before
+
+
+def test_models_with_updates_can_be_pickled():
+    model = fitted(some_texts(60), n_topics=4, max_df=.6)
+    model.update(some_texts(20, 1))
+    again = pickle.loads(pickle.dumps(model))
+    again.undo()
+    assert bits(again) == bits(fitted(some_texts(60), n_topics=4, max_df=.6))
