@@ -8,7 +8,7 @@ __all__ = ['WHOLE', 'tree_sum', 'save_shards', 'open_shard', 'Found', 'check_par
            'Scrap', 'cut_out', 'split_blocks', 'cut_blocks', 'SpreadTree', 'SpreadGrower', 'planted_blocks', 'fit',
            'Dask', 'sent']
 
-# %% ../nbs/60_scale.ipynb #6eedf4f0
+# %% ../nbs/60_scale.ipynb #b7293e31
 import itertools
 import struct
 import weakref
@@ -37,7 +37,7 @@ from .products import Rows
 from .rank2 import SAMPLE, rank2_nmf, revive, sides, svd_topics
 from .tree import Node, Split, Tree
 
-# %% ../nbs/60_scale.ipynb #ca3bae01
+# %% ../nbs/60_scale.ipynb #f00fe269
 def tree_sum(
     values,   # in order; an iterator will do
     add,      # adds two of them
@@ -54,7 +54,7 @@ def tree_sum(
     while waiting: total = add(waiting.pop()[1], total)
     return total
 
-# %% ../nbs/60_scale.ipynb #4cb38b51
+# %% ../nbs/60_scale.ipynb #8a4eaf65
 def save_shards(
     X,          # document-term matrix, CSR, (n_docs, n_terms)
     folder,     # where to; made if it isn't there
@@ -68,7 +68,7 @@ def save_shards(
     for path, lo, hi in zip(paths, cuts[:-1], cuts[1:]): sp.save_npz(path, X[lo:hi], compressed=False)
     return paths
 
-# %% ../nbs/60_scale.ipynb #f880305f
+# %% ../nbs/60_scale.ipynb #ad4180ad
 def _where(path, info):
     "Where in a file the data of a member of its archive begins"
     with open(path, "rb") as file:
@@ -86,7 +86,7 @@ def _member(path, archive, name):
         file.seek(0)
         return np.lib.format.read_array(file, allow_pickle=False)
 
-# %% ../nbs/60_scale.ipynb #1c0a07e2
+# %% ../nbs/60_scale.ipynb #b88bd293
 def open_shard(
     path,   # of a file of `scipy.sparse.save_npz`
 )->sp.csr_array:
@@ -100,7 +100,7 @@ def open_shard(
     X.data, X.indices, X.indptr = arrays
     return X
 
-# %% ../nbs/60_scale.ipynb #c28e06ba
+# %% ../nbs/60_scale.ipynb #3dde90fe
 class Found(NamedTuple):
     "What there is in a partition"
     n_docs:int
@@ -131,7 +131,7 @@ def check_part(
     found = Found(*X.shape, int(np.count_nonzero(Rows(X).filled())), X.nnz, X.dtype.name)
     return source if on_disk else sp.csr_array(X), found
 
-# %% ../nbs/60_scale.ipynb #48f5a193
+# %% ../nbs/60_scale.ipynb #d7bf2998
 class Topics(NamedTuple):
     "All that a partition is told for a sweep"
     stamp:int            # a number of its own
@@ -139,7 +139,7 @@ class Topics(NamedTuple):
     lengths:np.ndarray   # theirs, (2,)
     gram:np.ndarray      # of the topics at unit length: 11, 12, 22, (3,)
 
-# %% ../nbs/60_scale.ipynb #27c164f3
+# %% ../nbs/60_scale.ipynb #e1e5e216
 class Part:
     "Some documents: a matrix in memory, or a shard that is mapped when its documents are wanted."
     def __init__(self,
@@ -171,7 +171,7 @@ class Part:
         X = self.source
         return self.ids.nbytes + (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else 0)
 
-# %% ../nbs/60_scale.ipynb #4b13f44a
+# %% ../nbs/60_scale.ipynb #7defe62f
 def weights_of(
     part:Part,              # documents
     topics:Topics|None,     # None for no topics yet
@@ -199,7 +199,7 @@ def sweep_part(
     _collect(len(docs.work.parts), docs.work, S)
     return S, docs.work.sums[0].copy()
 
-# %% ../nbs/60_scale.ipynb #8f01ded7
+# %% ../nbs/60_scale.ipynb #851d09c2
 class Local:
     "Partitions in this process: one for each thread."
     def __init__(self,
@@ -236,7 +236,7 @@ class Local:
     def join(self, f, held, shared=()): return f(*shared, *held)
     def fetch(self, held): return list(held)
 
-# %% ../nbs/60_scale.ipynb #c03b7b06
+# %% ../nbs/60_scale.ipynb #2df3091f
 def _add(a, b): return tuple(x + y for x, y in zip(a, b))
 
 class PartedWeights:
@@ -278,7 +278,7 @@ class Blocks:
         work.tables[0,:,2:] = S
         W.topics = now
 
-# %% ../nbs/60_scale.ipynb #83b22fc3
+# %% ../nbs/60_scale.ipynb #9a250032
 def _sources(X):
     "Partitions and their names"
     if isinstance(X, (str, Path)):
@@ -315,7 +315,7 @@ def as_blocks(
 def _numbered(source, lo, hi):
     return Part(source, np.arange(lo, hi, dtype=np.int32 if hi < 2**31 else np.int64))
 
-# %% ../nbs/60_scale.ipynb #1fb01f35
+# %% ../nbs/60_scale.ipynb #f9bb198f
 def _rows_of(X, rows):
     "Some rows of a CSR matrix, over all of its columns"
     sub, terms = take(X, rows)
@@ -342,7 +342,7 @@ def sample(
     places = [chosen[lo:hi] - start for lo, hi, start in zip([0, *cuts[:-1]], cuts, starts)]
     return _stacked(blocks.engine.fetch(blocks.engine.hold(_filled_rows, blocks.parts, places)))
 
-# %% ../nbs/60_scale.ipynb #eb640fdb
+# %% ../nbs/60_scale.ipynb #3036b0c5
 def start_topics(
     blocks:Blocks,  # the partitions
 )->np.ndarray:      # (n_terms, 2)
@@ -358,17 +358,19 @@ def start_topics(
     if not Ht.any(0).all(): revive(blocks, Ht)
     return Ht
 
-# %% ../nbs/60_scale.ipynb #9941690e
+# %% ../nbs/60_scale.ipynb #3f62b7d0
 def _worst_in(part, Ht): return part.docs.worst(Ht)
 def _worse(a, b): return b if b[0] > a[0] else a
 
 @patch_to(Blocks)
-def worst(blocks, Ht):
-    "The document that two topics explain worst: its squared error, and the document."
+def worst(blocks,
+    Ht:np.ndarray,   # topics, (n_terms, 2)
+)->tuple:            # its squared error, and the document, (n_terms,)
+    "The document that two topics explain worst."
     full = [part for part, f in zip(blocks.parts, blocks.found) if f.n_docs]
     return blocks.engine.total(_worst_in, full, shared=(Ht,), add=_worse)
 
-# %% ../nbs/60_scale.ipynb #1e3c603e
+# %% ../nbs/60_scale.ipynb #6bdb5e3d
 class Spread:
     "An array that stays with the partitions, a piece each; `np.asarray` brings it here."
     def __init__(self,
@@ -388,10 +390,14 @@ class Spread:
         if function not in answers: return NotImplemented
         return getattr(self, answers[function])(*args[1:])
 
-# %% ../nbs/60_scale.ipynb #a4fcc627
+# %% ../nbs/60_scale.ipynb #44fef8f7
 class Sides(Spread):
     "The side each document goes to, 0 or 1"
-    def __init__(self, engine, pieces, counts):
+    def __init__(self,
+        engine,         # `Local` or `Dask`
+        pieces:list,    # held by it
+        counts:list,    # how many documents of each are on either side
+    ):
         super().__init__(engine, pieces, [sum(c) for c in counts])
         self.each = np.sum(counts, 0)
 
@@ -405,7 +411,7 @@ class Sides(Spread):
     def __ne__(self, side): return self == 1 - side
     __hash__ = None
 
-# %% ../nbs/60_scale.ipynb #06de31c5
+# %% ../nbs/60_scale.ipynb #dfae723e
 WHOLE = 2_000_000               # nonzeros of a node that is handed over, if it isn't said otherwise
 
 class Members(Spread):
@@ -433,7 +439,7 @@ class Members(Spread):
         some = Members(self.engine, self.home, pieces, found, self.whole, self.kind)
         return some.handed_over() if len(some) < 2*SAMPLE or some.stored <= self.whole else some
 
-# %% ../nbs/60_scale.ipynb #2cfa6074
+# %% ../nbs/60_scale.ipynb #bbe54590
 def _places(part, ids): return np.searchsorted(part.ids, ids)
 
 def _picked(part, ids, mask):
@@ -449,10 +455,12 @@ def _filled_ids(part):
     ids = part.ids[Rows(part.X).filled()]
     return ids, _count(part, ids)
 
-# %% ../nbs/60_scale.ipynb #2ec5a1c5
+# %% ../nbs/60_scale.ipynb #bad6b632
 class Scrap:
     "A shard that is removed with the last that refers to it"
-    def __init__(self, path):
+    def __init__(self,
+        path,    # of the file
+    ):
         self.path = path
         weakref.finalize(self, Path(path).unlink, missing_ok=True)
 
@@ -471,7 +479,7 @@ def _gathered(scratch, *pieces):
 
 def _cut(part, ids): return _rows_of(part.X, _places(part, ids)), ids
 
-# %% ../nbs/60_scale.ipynb #1d663c2d
+# %% ../nbs/60_scale.ipynb #d00d40b2
 @patch_to(Members)
 def handed_over(rows)->Members:         # in one partition
     "The same documents, copied into a partition of their own, if they are in several."
@@ -482,7 +490,7 @@ def handed_over(rows)->Members:         # in one partition
     pieces, found = engine.keep(_all_ids, home)
     return Members(engine, home, pieces, found, rows.whole, rows.kind)
 
-# %% ../nbs/60_scale.ipynb #d0814b83
+# %% ../nbs/60_scale.ipynb #6502b529
 def _left_out(n, *pieces):
     "What is in the first `n` pieces and not in the others; and how many"
     left = np.setdiff1d(np.concatenate(pieces[:n]), np.concatenate(pieces[n:]), assume_unique=True)
@@ -507,7 +515,7 @@ def without(rows,
         left, sizes = engine.keep(_as_it_is, [both])
     return Spread(engine, left, sizes)
 
-# %% ../nbs/60_scale.ipynb #41810ae7
+# %% ../nbs/60_scale.ipynb #949836e4
 def _terms_in(part, ids):
     seen = np.zeros(part.X.shape[1], bool)
     seen[take(part.X, _places(part, ids))[1]] = True
@@ -531,7 +539,7 @@ def cut_out(
     kind = rows.kind
     return Blocks(engine, parts, [Found(n, len(terms), n, s, kind) for n, s in rows.found]), terms
 
-# %% ../nbs/60_scale.ipynb #1fb702c4
+# %% ../nbs/60_scale.ipynb #85cdb6d8
 def _sides_in(part, topics, scale):
     "Weights and sides of the documents of a partition; and how many are on each side"
     W = weights_of(part, topics)*scale
@@ -552,7 +560,7 @@ def _as_split(blocks, terms, Ht, held, counts):
     return Split(terms.astype(np.int32), Ht.astype(blocks.dtype), Spread(engine, weights, sizes),
                  Sides(engine, side, counts))
 
-# %% ../nbs/60_scale.ipynb #392b9653
+# %% ../nbs/60_scale.ipynb #708270cd
 def split_blocks(
     blocks:Blocks,      # the documents of a node, over the terms that occur in them
     terms:np.ndarray,   # the numbers of these terms, (t,)
@@ -572,7 +580,7 @@ def split_blocks(
     split = _as_split(blocks, terms, fit.Ht, held, counts)
     return split, (fit.n_iter, blocks.reads*blocks.size, fit.converged)
 
-# %% ../nbs/60_scale.ipynb #6350ca91
+# %% ../nbs/60_scale.ipynb #af1692b2
 def _whole_cut(part):
     "What `cut_in_two` finds in a partition; weights and sides apart"
     split, took = cut_in_two(part.X, np.arange(part.X.shape[1]))
@@ -599,7 +607,7 @@ def cut_blocks(
     held, counts = engine.keep(_sides_in, blocks.parts, shared=(engine.send(topics), np.ones(2)))
     return _as_split(blocks, terms, split.Ht, held, counts), took
 
-# %% ../nbs/60_scale.ipynb #6fc0d6fb
+# %% ../nbs/60_scale.ipynb #297b3ee4
 class SpreadTree(Tree):
     "A tree whose documents stay with the partitions."
     def add(self, id, docs, outliers=(), score=0., split=None):
@@ -617,7 +625,7 @@ class SpreadTree(Tree):
         tree.splits = list(self.splits)
         return tree
 
-# %% ../nbs/60_scale.ipynb #9102e652
+# %% ../nbs/60_scale.ipynb #8487627f
 def _unit_sum(part): return documents(unit_rows(part.X)).back(np.ones((len(part.ids), 1)))[:,0]
 
 class SpreadGrower(Grower):
@@ -643,7 +651,7 @@ class SpreadGrower(Grower):
             self.known[id, "cut"] = split, -1. if split is None else self.score(sub, terms, None, split), took
         return self.known[id, "cut"]
 
-# %% ../nbs/60_scale.ipynb #2d92608e
+# %% ../nbs/60_scale.ipynb #d1649dd5
 def _sum(part): return documents(part.X).back(np.ones((len(part.ids), 1)))[:,0]
 
 def planted_blocks(
@@ -663,7 +671,7 @@ def planted_blocks(
     plant(grower, every, rows)
     return grower
 
-# %% ../nbs/60_scale.ipynb #ec65c86c
+# %% ../nbs/60_scale.ipynb #70254340
 def _check_model(est):
     "Stop at a model that can't be fitted to partitions"
     from nmf2.hier import HierNMF2
@@ -695,7 +703,7 @@ def fit(
             grow(grower, est.n_leaves, bar)
     return _named(est, grower)
 
-# %% ../nbs/60_scale.ipynb #6f448302
+# %% ../nbs/60_scale.ipynb #04ad00c6
 def _named(est, grower):
     "What was found, as attributes of the estimator"
     tree = grower.tree
@@ -705,7 +713,7 @@ def _named(est, grower):
                      components_=np.stack([leaf.topic for leaf in tree.leaves()]).astype(grower.X.dtype))
     return est
 
-# %% ../nbs/60_scale.ipynb #9b39c0c0
+# %% ../nbs/60_scale.ipynb #0dc0ac96
 def _client(client):
     "A client of Dask: the one given, a new one for an address, or the one that is running"
     try: from distributed import Client
@@ -726,13 +734,13 @@ def _check_workers(client):
             has = f"has no nmf2 ({found})" if isinstance(found, Exception) else f"has nmf2 {found}"
             raise ValueError(f"client must have workers with nmf2 {here}, but {worker} {has}")
 
-# %% ../nbs/60_scale.ipynb #57bda466
+# %% ../nbs/60_scale.ipynb #0b53eeba
 def _alone(f, *args):
     "Call a function on one thread: on a worker, partitions are what is done at the same time"
     set_num_threads(1)
     with single_blas(): return f(*args)
 
-# %% ../nbs/60_scale.ipynb #cf2ee4d2
+# %% ../nbs/60_scale.ipynb #f4a2b8b1
 class Dask:
     "Partitions on the workers of a Dask cluster."
     scratch = None                   # what is too much for a worker's memory, Dask puts on its disk

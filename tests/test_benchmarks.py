@@ -332,3 +332,9 @@ def test_trees_from_nested_cuts():
     model = BisectingKMeans(3, random_state=0).fit(np.repeat(points, 5, 0))
     tree = bisected(model)
     assert len(set(zip(tree.labels(), model.labels_))) == 3 and len(set(zip(tree.labels(2), model.labels_))) == 3
+
+
+def test_scale(quick):
+    (row,) = quick("scale")
+    assert set(row["seconds"]) == {"in memory", "1 in memory", "2 in memory", "7 in memory", "7 shards"}
+    assert row["sweep"]["must"] <= row["sweep"]["moved"] < 1.2*row["sweep"]["must"] + 2000
