@@ -457,16 +457,16 @@ def shares(
     return out
 
 # %% ../nbs/21_tree.ipynb #3cc3df3a
-def _led(tree, counted, X):
-    "What is counted of each topic, at the leaves to which it leads, (n, n_leaves)"
-    if tree.ways is None: return counted
-    k, pairs = counted.shape[1], tree.ways.pairs
-    out = np.zeros((len(counted), tree.n_leaves + pairs.shape[1]//2), counted.dtype)
-    for c, leaf in enumerate(tree.ways.to[:k]): out[:,leaf] += counted[:,c]
+def _led(tree, W, X):
+    "Weights of topics, at the leaves to which they lead, (n, n_leaves)"
+    if tree.ways is None: return W
+    k, pairs = W.shape[1], tree.ways.pairs
+    out = np.zeros((len(W), tree.n_leaves + pairs.shape[1]//2), W.dtype)
+    for c, leaf in enumerate(tree.ways.to[:k]): out[:,leaf] += W[:,c]
     for number, pair, to in _pairs(tree, k):
         rows = np.flatnonzero(out[:,number])
         if not len(rows): continue
-        part = memberships(X[rows], pair)*pair.sum(0)
+        part = memberships(X[rows], pair)
         part[part.sum(1) == 0] = 1
         part *= (out[rows,number]/part.sum(1))[:,None]
         for side in (0, 1): out[rows,to[side]] += part[:,side]
@@ -479,10 +479,10 @@ def cut_shares(
     X,                 # the documents, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves; all if None
 )->np.ndarray:         # each row sums to one, (n, n)
-    "Shares of the topics of all leaves, summed at the nodes of a cut; leaves' sizes where a document has none of them."
-    counted = _led(tree, W*tree.leaf_topics.sum(0), X)
-    counted[counted.sum(1) == 0] = [leaf.size for leaf in tree.leaves()]
-    parts = counted/counted.sum(1, keepdims=True)
+    "Weights of the topics of all leaves as shares, summed at the nodes of a cut; leaves' sizes where all are zero."
+    W = _led(tree, W, X).copy()
+    W[W.sum(1) == 0] = [leaf.size for leaf in tree.leaves()]
+    parts = W/W.sum(1, keepdims=True)
     numbers = numbers_at(tree, n)
     if numbers[-1] + 1 == len(numbers): return parts                # a cut through all leaves
     return parts @ (numbers[:,None] == np.arange(numbers[-1] + 1)).astype(W.dtype)

@@ -44,6 +44,7 @@ def test_documents_of_the_fit_get_their_labels(corpus, model):
     shares = model.transform(corpus.X)
     assert shares.min() >= 0
     assert_allclose(shares.sum(1), 1, rtol=1e-5)
+    assert_array_equal(shares.argmax(1), model.labels_)
     for n in (1, 3, 9):
         part = model.transform(corpus.X, n)
         assert part.shape == (450, n)
