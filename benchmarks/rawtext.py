@@ -1,20 +1,22 @@
-"""How long is the way from a file of texts to the tree, and what does counting on all cores save?
+"""How long is the way from a file of texts to the tree, and how fast are words counted?
 
-Each stage of `nmf2 cluster` on collections of texts: reading, counting, weighting, growing the tree. Counting is also done by
-scikit-learn's `CountVectorizer` with the same parameters, and by nmf2 in one process, and once more as it is done where processes
-can't be copied (notebooks, macOS, Windows): there the first count waits for the workers to start and later ones find them ready.
-All counts must be the same. Medians of interleaved runs.
+Each stage of `nmf2 cluster` on collections of texts: reading, counting, weighting, growing the tree. Words are also counted by
+scikit-learn's `CountVectorizer` with the same parameters, whose counts must be the same; by nmf2 in one thread (`one process`); in processes, as for a
+tokenizer of one's own; and, where they are installed, by Polars (`str.extract_all` and a group for each document and word) and by
+gensim (`Dictionary.doc2bow`, with words from `re`), neither of which drops stop words here, or makes a matrix. Medians of interleaved runs.
+
+The large collection has 100,000 documents, each a half of one abstract of arxiv_2level and a half of another, drawn with a seed.
 
     NMF2_DATA=folder python benchmarks/rawtext.py [--quick] [--out FOLDER]
 """
-import time
+import re
 import warnings
+from importlib.util import find_spec
 from unittest.mock import patch
 
 import numpy as np
-from common import arguments, collections, interleaved, say, table, write
+from common import SEES_MEMORY, arguments, bytes_of, collections, in_child, interleaved, peak_beyond, say, table, write
 from joblib import effective_n_jobs
-from joblib.externals.loky import get_reusable_executor
 from sklearn.feature_extraction.text import CountVectorizer
 
 from nmf2 import counting
@@ -24,6 +26,7 @@ from nmf2.weighting import count_pipeline
 
 NAMES = ["20newsgroups", "reuters21578", "arxiv_2level", "classic4_raw"]
 WAYS = dict(token_pattern=WORDS, stop_words="english", dtype=np.float32)    # those of text_pipeline
+MIXED = "abstracts, mixed"
 
 
 def same(counters, texts):
@@ -34,18 +37,54 @@ def same(counters, texts):
     return found[-1]
 
 
-def by_joblib(texts, rounds):
-    """Seconds of counting where processes can't be copied: when the workers have to be started, and when they are there."""
-    first, later = [], []
-    with patch.object(counting, "start_method", lambda: "loky"):
-        for _ in range(rounds):
-            get_reusable_executor().shutdown()
-            for times in (first, later):
-                t0 = time.perf_counter()
-                counting.TermCounter(**WAYS).fit_transform(texts)
-                times.append(time.perf_counter() - t0)
-    get_reusable_executor().shutdown()                 # with its threads, beside which processes aren't copied
-    return float(np.median(first)), float(np.median(later))
+def mixed(n, seed=0):
+    """Documents that are the first half of one abstract and the second half of another."""
+    texts = load("arxiv_2level").texts
+    pairs = np.random.default_rng(seed).integers(0, len(texts), (n, 2))
+    return [texts[i][:len(texts[i])//2] + " " + texts[j][len(texts[j])//2:] for i, j in pairs]
+
+
+def in_processes(texts):
+    """Counted by scikit-learn in processes, as where a function cuts the texts."""
+    with patch.object(counting, "COMPILED", float("inf")): return counting.TermCounter(**WAYS).fit_transform(texts)
+
+
+def polars_counts(texts):
+    """How often each word stands in each document, by Polars: a row for each."""
+    import polars as pl
+    frame = pl.LazyFrame({"text": texts}).with_row_index("document")
+    words = frame.with_columns(pl.col("text").str.to_lowercase().str.extract_all(WORDS.removeprefix("(?u)"))).explode("text")
+    return words.drop_nulls("text").group_by("document", "text").len().collect()
+
+
+def gensim_counts(texts):
+    """How often each word stands in each document, by gensim: a list of pairs for each."""
+    from gensim.corpora import Dictionary
+    dictionary, find = Dictionary(), re.compile(WORDS).findall
+    return [dictionary.doc2bow(find(text.lower()), allow_update=True) for text in texts]
+
+
+OTHERS = dict(polars=polars_counts, gensim=gensim_counts)
+
+
+def peak_of(name, n):
+    """What counting takes in addition to the texts, as a multiple of the matrix that comes out."""
+    texts, found = mixed(n) if name == MIXED else load(name).labelled().texts, []
+    counting.TermCounter(**WAYS).fit_transform(texts[:3000])
+    beyond = peak_beyond(lambda: found.append(counting.TermCounter(**WAYS).fit_transform(texts)))
+    return beyond/bytes_of(found[0])
+
+
+def counted(texts, others):
+    """The ways to count, with the counts that they agree on; with `others` those too that take long on many texts."""
+    one, plain, all_cores = counting.TermCounter(n_jobs=1, **WAYS), CountVectorizer(**WAYS), counting.TermCounter(**WAYS)
+    X = same([plain, one, all_cores], texts)
+    ways = {"counting": lambda: all_cores.fit_transform(texts), "scikit-learn": lambda: plain.fit_transform(texts),
+            "one process": lambda: one.fit_transform(texts)}
+    if others:
+        ways["processes"] = lambda: in_processes(texts)
+        ways.update({name: lambda count=count: count(texts) for name, count in OTHERS.items() if find_spec(name)})
+    return X, ways, all_cores.way_
 
 
 def built_in():
@@ -54,42 +93,38 @@ def built_in():
     return [("library-docs", corpus, corpus.classes()[0])]
 
 
-def measure(name, corpus, classes, rounds):
-    """Seconds of each stage on one collection, and of counting in other ways."""
-    texts, n_leaves = corpus.texts, len(set(classes))
-    one, plain, all_cores = counting.TermCounter(n_jobs=1, **WAYS), CountVectorizer(**WAYS), counting.TermCounter(**WAYS)
-    counts = same([plain, one, all_cores], texts)
-    X = count_pipeline().fit_transform(counts)
-    seconds = interleaved({
-        "reading": lambda: load(name),
-        "counting": lambda: all_cores.fit_transform(texts),
-        "scikit-learn": lambda: plain.fit_transform(texts),
-        "one process": lambda: one.fit_transform(texts),
-        "weighting": lambda: count_pipeline().fit_transform(counts),
-        "growing": lambda: HierNMF2(n_leaves).fit(X),
-    }, rounds)
-    seconds["workers started"], seconds["workers ready"] = by_joblib(texts, rounds)
+def measure(name, texts, n_leaves, rounds, quick):
+    """Seconds of each stage on one collection, and of counting in other ways; without leaves of counting alone."""
+    counts, calls, way = counted(texts, others=n_leaves is not None)
+    row = dict(collection=name, documents=len(texts), letters=sum(map(len, texts)), terms=counts.shape[1], nonzeros=int(counts.nnz), way=way)
+    if n_leaves:
+        X = count_pipeline().fit_transform(counts)
+        calls = {"reading": lambda: load(name), **calls, "weighting": lambda: count_pipeline().fit_transform(counts),
+                 "growing": lambda: HierNMF2(n_leaves).fit(X)}
+        row.update(weighted=X.shape, leaves=n_leaves)
+    seconds = interleaved(calls, rounds)
     say(f"{name}: {', '.join(f'{what} {t:.2f}' for what, t in seconds.items())}")
-    return dict(collection=name, documents=len(texts), letters=sum(map(len, texts)), terms=counts.shape[1], nonzeros=int(counts.nnz),
-                weighted=X.shape, leaves=n_leaves, processes=counting.n_processes(all_cores, texts, -1),
-                seconds={what: round(t, 4) for what, t in seconds.items()})
+    if SEES_MEMORY and not quick: row["memory"] = round(in_child(peak_of, name, len(texts)), 2)
+    return dict(row, threads=counting.n_threads(row["letters"], -1), seconds={what: round(t, 4) for what, t in seconds.items()},
+                times_as_fast={what: round(t/seconds["counting"], 2) for what, t in seconds.items() if what in ("scikit-learn", *OTHERS)})
 
 
 def main():
     args = arguments(__doc__, "rawtext.json")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")        # documents without terms
-        rows = [measure(*found, rounds=1 if args.quick else 3)
-                for found in (built_in() if args.quick else collections(NAMES))]
+        rows = [measure(name, corpus.texts, len(set(classes)), 1 if args.quick else 3, args.quick)
+                for name, corpus, classes in (built_in() if args.quick else collections(NAMES))]
+        if not args.quick: rows.append(measure(MIXED, mixed(100_000), None, 3, False))
     stages = ["reading", "counting", "weighting", "growing"]
-    ways = ["one process", "counting", "workers started", "workers ready"]
-    shown = [[row["collection"], f"{row['documents']:,}", row["processes"], *(f"{row['seconds'][s]:.2f}" for s in stages),
-              f"{row['seconds']['scikit-learn']:.2f}",
-              *(f"{row['seconds']['scikit-learn']/row['seconds'][w]:.2f}" for w in ways)] for row in rows]
-    write(args.output, table(["collection", "documents", "processes", *(f"{s}, s" for s in stages), "scikit-learn's counting, s",
-                              "one process, times as fast", "all cores", "joblib's workers, first", "later"], shown),
-          what="Seconds from a file of texts to the tree, with as many leaves as classes, and how many times faster than scikit-learn's "
-          f"CountVectorizer the words are counted; medians of interleaved runs, at most {effective_n_jobs(-1)} processes",
+    ways = ["scikit-learn", "one process", "processes", *OTHERS]
+    def seconds(row, what): return f"{row['seconds'][what]:.2f}" if what in row["seconds"] else "–"
+    shown = [[row["collection"], f"{row['documents']:,}", *(seconds(row, what) for what in stages + ways),
+              f"{row['times_as_fast']['scikit-learn']:.1f}", row.get("memory", "–")] for row in rows]
+    write(args.output, table(["collection", "documents", *(f"{s}, s" for s in stages), *(f"counting by {w}, s" for w in ways),
+                              "times as fast as scikit-learn", "memory, matrices"], shown),
+          what="Seconds from a file of texts to the tree, with as many leaves as classes, and how long counting the words takes in other ways; "
+          f"medians of interleaved runs, at most {effective_n_jobs(-1)} threads or processes; memory beside the texts, as a multiple of the matrix of counts",
           rows=rows)
 
 

@@ -9,14 +9,14 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows', 'document_columns',
            'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say', 'stage', 'agreement',
            'without_leaf', 'summary', 'in_seconds', 'readable', 'what_to_ask', 'print_results', 'given', 'n_leaves',
-           'check_arguments', 'make_tree', 'model_options', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo',
-           'named', 'reader_options', 'from_path', 'documents_at', 'cluster', 'model_file', 'has_model', 'open_model',
-           'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells', 'write_answers', 'predict',
-           'check_same', 'explore', 'open_to_change', 'documents_of', 'save_again', 'grow', 'update', 'write_tree',
-           'export', 'whole_number', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
-           'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
-           'add_tree', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing',
-           'parser', 'in_one_line', 'failed', 'main']
+           'check_arguments', 'make_tree', 'model_options', 'find_support', 'Made', 'make_topics', 'read_corpus',
+           'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at', 'cluster', 'model_file',
+           'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells',
+           'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of', 'save_again', 'grow',
+           'update', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share',
+           'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
+           'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_making', 'add_file', 'add_show', 'add_export',
+           'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -124,6 +124,7 @@ class Topics(NamedTuple):
     flat:np.ndarray|None=None         # flat topic of each document, (n_docs,)
     components:np.ndarray|None=None   # the flat topics, (n_leaves, n_terms)
     grown:object=None                 # a `Grown`, if the tree is that of `TopicTree`
+    choice:object=None                # a `Choice`, if the number of topics was found out
 
     def words(self,
         n:int=10,   # at most this many of each
@@ -136,20 +137,23 @@ class Topics(NamedTuple):
 def join(
     X,                    # weighted document-term matrix, (n_docs, n_terms)
     vocab,                # the terms, (n_terms,)
-    n_leaves:int=20,      # number of topics
+    n_leaves:int|str=20,  # number of topics, or "auto" to find it out
     seed:int=0,           # of random choices
     verbose:bool=False,   # show a progress bar?
     texts=None,           # the documents, if headings may have phrases
     **options,            # of `find_phrases`
 )->Topics:
     "The tree of `TopicTree`."
+    from nmf2.support import choose_n_topics
     from nmf2.topictree import topic_tree
+    choice = choose_n_topics(X, random_state=seed, verbose=verbose) if n_leaves == "auto" else None
+    if choice: n_leaves = choice.n_topics
     filled = int((X.sum(axis=1) > 0).sum())
     grown = topic_tree(X, min(n_leaves, filled), vocab, seed=seed, verbose=verbose, texts=texts, **options)
     tree = grown.tree
-    if tree.n_leaves < n_leaves:
+    if tree.n_leaves < n_leaves and not choice:
         warnings.warn(f"n_leaves={n_leaves} can't be had: there are {tree.n_leaves} topics that some document has most of")
-    return Topics(tree, grown=grown)
+    return Topics(tree, grown=grown, choice=choice)
 
 # %% ../nbs/70_cli.ipynb #c34ff3d2
 def split(
@@ -183,6 +187,7 @@ def as_model(
     model.pipeline_ = Pipeline([("count", counter)]*(counter is not None) + pipeline.steps)
     model.vocab_ = model.pipeline_.get_feature_names_out()
     model.given_, (model.tree_, model.criteria_) = corpus, topics.grown
+    model.choice_ = topics.choice
     model.counts_ = corpus.X if counter is None else None
     begin_history(model)
     model.expected_ = expected_of(X, model.tree_, pipeline["trim"])
@@ -212,23 +217,25 @@ def node_rows(
     n_terms:int=10,   # how many words of each node and each flat topic
 ):                    # rows of `node_columns`
     "One row for each node of the tree, with the flat topic if it is a leaf that has one."
-    from nmf2.tree import in_table
+    from nmf2.tree import in_table, or_none
     tree, has_flat = topics.tree, topics.flat is not None
     words = topics.words(n_terms) if has_flat else []
     number = {leaf.id: i for i, leaf in enumerate(tree.leaves())}
     level = first_levels(tree)
     for id in sorted(tree.nodes):
         node, i = tree.nodes[id], number.get(id)
+        again = () if tree.support is None else (or_none(round(node.support, 3)),)
         flat = (None, None) if i is None or not has_flat else (int((topics.flat == i).sum()), words[i])
         yield (in_table(id), in_table(id[:-1]) if id else None, i, len(id), level.get(id), node.size,
-               len(node.outliers), round(float(node.score), 6), tree.title(node), ", ".join(tree.top_terms(node, n=n_terms)),
+               len(node.outliers), round(float(node.score), 6), *again, tree.title(node), ", ".join(tree.top_terms(node, n=n_terms)),
                *(flat if has_flat else ()))
 
 def node_columns(
     topics:Topics,   # tree and flat topics
 )->list:             # names
     "The columns of `topics.csv`."
-    columns = ["node", "parent", "leaf_number", "depth", "level", "size", "outliers", "score", "title", "terms"]
+    again = ["support"]*(topics.tree.support is not None)
+    columns = ["node", "parent", "leaf_number", "depth", "level", "size", "outliers", "score", *again, "title", "terms"]
     return columns + ["in_flat_topic", "flat_terms"]*(topics.flat is not None)
 
 # %% ../nbs/70_cli.ipynb #a53cf3b5
@@ -239,8 +246,9 @@ def document_rows(
 ):                    # rows of `document_columns`
     "One row for each document."
     from nmf2.exports import titles
-    from nmf2.tree import in_table
+    from nmf2.tree import in_table, or_none
     tree, leaves = topics.tree, topics.tree.leaves()
+    stays = None if tree.support is None else [or_none(round(share, 3)) for share in tree.support.docs.tolist()]
     levels = list(zip(*(titles(tree, n) for n in tree.levels))) or [()]*tree.n_docs
     words = None if topics.flat is None else [*topics.words(n_terms), None]         # the last for those without
     known = [(in_table(leaf.id), k, tree.title(leaf), ", ".join(tree.top_terms(leaf, n=n_terms)))
@@ -248,17 +256,19 @@ def document_rows(
     for i, (id, k) in enumerate(zip(corpus.ids, tree.labels().tolist())):
         labels = () if corpus.labels is None else [label or None for label in corpus.labels[i]]
         flat = () if words is None else (int(topics.flat[i]), words[topics.flat[i]])
-        yield (str(id), *(known[k] if k >= 0 else (None, k, None, None)), *levels[i], *flat, *labels)
+        again = () if stays is None else (stays[i],)
+        yield (str(id), *(known[k] if k >= 0 else (None, k, None, None)), *again, *levels[i], *flat, *labels)
 
 def document_columns(
     corpus,          # the documents
     topics:Topics,   # their tree and flat topics
 )->list:             # names
-    "The columns of `assignments.csv`: one more for each level of the tree, and for each level of labels."
+    "The columns of `assignments.csv`: one more for each level of the tree, for each level of labels, and for support."
     labels = [f"label_{i + 1}" for i in range(corpus.n_levels or 0)]
     flat = ["flat_topic", "flat_terms"]*(topics.flat is not None)
     at_levels = [f"title_{n}" for n in topics.tree.levels]
-    return ["id", "leaf", "leaf_number", "title", "terms", *at_levels, *flat, *labels]
+    again = ["stays"]*(topics.tree.support is not None)
+    return ["id", "leaf", "leaf_number", "title", "terms", *again, *at_levels, *flat, *labels]
 
 # %% ../nbs/70_cli.ipynb #ffc7f0e8
 MODEL = "topics.nmf2"
@@ -435,6 +445,7 @@ def summary(
     tree = topics.tree
     lines = [f"{plural(len(corpus), 'document')}, {plural(tree.n_terms, 'term')}, {plural(tree.n_leaves, 'topic')}; "
              + without_leaf(int((tree.labels() < 0).sum()), n_empty)]
+    if topics.choice: lines.append(f"{topics.choice}\n(another number: --leaves N)")
     for level in range(corpus.n_levels or 0):
         which = f" of level {level + 1}" if corpus.n_levels > 1 else ""
         lines.append(f"NMI to the labels{which}: leaves {agreement(corpus, tree.labels(), level):.2f}")
@@ -485,7 +496,7 @@ def print_results(
 # %% ../nbs/70_cli.ipynb #8a621d93
 PUBLISHED = "init", "trials", "max_outliers", "min_score", "tol", "max_iter"      # options of the published method
 LEAST = {"leaves": 2, "seed": 0, "jobs": 1, "trials": 0, "max_iter": 1}
-N_LEAVES = 20                                                                      # unless something else is asked for
+N_LEAVES = 20                  # of the demo and the published method, unless something else is asked for
 
 def given(
     args,     # the parsed command line
@@ -496,12 +507,14 @@ def given(
 
 def n_leaves(
     args,   # the parsed command line
-)->int:
-    "How many topics are wanted: by default as many as the last level has."
-    levels, leaves = args.levels or [N_LEAVES], args.leaves
+)->int|str:
+    "How many topics are wanted: by default as many as the last level has, or 'auto' to find it out."
+    levels, leaves = args.levels, args.leaves
     for n in levels: check_number("--levels", n, 2)
-    if leaves is None: return levels[-1]
-    if args.levels and levels[-1] > leaves:
+    if leaves is None: return levels[-1] if levels else N_LEAVES if args.method == "hiernmf2" else args.usual
+    if leaves == "auto":
+        if args.method == "hiernmf2": raise ValueError("--leaves auto goes with --method topictree")
+    elif levels and levels[-1] > leaves:
         raise ValueError(f"--levels must be at most {leaves}, the topics there will be, got {levels[-1]}: "
                          f"ask for more with --leaves {levels[-1]}")
     return leaves
@@ -517,8 +530,9 @@ def check_arguments(
     for name in given(args, PUBLISHED if args.method != "hiernmf2" else ()):
         raise ValueError(f"--{name.replace('_', '-')} goes with --method hiernmf2")
     for name, value in given(args, LEAST).items():
-        if value is not None: check_number(f"--{name.replace('_', '-')}", value, LEAST[name])
+        if value not in (None, "auto"): check_number(f"--{name.replace('_', '-')}", value, LEAST[name])
     n_leaves(args)
+    if args.support and args.method == "hiernmf2": raise ValueError("--support goes with --method topictree")
     if "min_score" in args: check_number("--min-score", args.min_score, 0, whole=False)
     if "tau" in args: check_tau(args.tau, "--tau")
     if "max_outliers" in args: check_share("--max-outliers", args.max_outliers)
@@ -553,8 +567,23 @@ def model_options(
     "The parameters of a `TopicTree` that would do the same."
     words = given(args, COUNTING) if counts else {}
     words.pop("analyzer", None)
-    return words | given(args, ("min_df", "max_df", "tau")) | dict(n_topics=min(n_leaves(args), n_filled),
+    n = n_leaves(args)
+    return words | given(args, ("min_df", "max_df", "tau")) | dict(n_topics=n if n == "auto" else min(n, n_filled),
                                                                    random_state=args.seed)
+
+# %% ../nbs/70_cli.ipynb #104ffc46
+def find_support(
+    X,        # the weighted documents, (n_docs, n_terms)
+    tree,     # from `make_tree`
+    args,     # the parsed command line
+):
+    "Find out how well topics are found again, or say why that can't be told."
+    from nmf2.support import support
+    filled = int((X.sum(axis=1) > 0).sum())
+    if filled//2 < max(tree.n_leaves, 2):
+        return warnings.warn(f"--support can't tell anything of {tree.n_leaves} topics in {plural(filled, 'document')}: "
+                             "it takes two documents for each of them")
+    tree.support = support(X, tree, n_jobs=args.jobs or 1, random_state=args.seed, verbose=not args.quiet)
 
 # %% ../nbs/70_cli.ipynb #774a982b
 class Made(NamedTuple):
@@ -583,6 +612,8 @@ def make_topics(
         why, options = only_a_tree(args), model_options(args, counter is not None, len(corpus) - n_empty)
         if why: warnings.warn(f"{MODEL} has the tree alone, because of {why}: nmf2 predict can't ask it")
         model = None if why else as_model(corpus, X, counter, pipe, topics, **options)
+    if args.support:
+        with stage("Fitting again", times, shown): find_support(X, topics.tree, args)
     return Made(topics, model, n_empty, report)
 
 # %% ../nbs/70_cli.ipynb #2993901b
@@ -959,6 +990,12 @@ def whole_number(
     try: return int(text)
     except ValueError: raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r:.60}") from None
 
+def n_or_auto(
+    text:str,   # such as '3', or 'auto'
+):              # int or str
+    "A whole number, or 'auto'."
+    return text if text == "auto" else whole_number(text)
+
 def number(
     text:str,   # such as '0.01'
 )->float:
@@ -1178,16 +1215,20 @@ def add_counting(
 # %% ../nbs/70_cli.ipynb #8a2081b5
 def add_tree(
     p:argparse.ArgumentParser,   # the parser of a command
+    usual:int|str="auto",        # number of topics if nothing is said
 ):
     "The options for the tree and for results."
+    p.set_defaults(usual=usual)
     g = p.add_argument_group("tree")
     def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
-    add("--leaves", f"number of topics (default {N_LEAVES}, or the last of --levels)", metavar="N", type=whole_number,
-        default=None)
+    add("--leaves", f"number of topics, or auto to find it out (default: the last of --levels; else {usual}, and "
+        f"{N_LEAVES} with hiernmf2)", metavar="N", type=n_or_auto, default=None)
     add("--levels", "show the tree with so many topics, such as 6,20 (default: where topics differ most)",
         metavar="N,N", type=numbers, default=[])
     add("--method", "topictree: topics from several starts, regrouped (default); hiernmf2: the published tree",
         choices=["topictree", "hiernmf2"], default="topictree")
+    add("--support", "fit 30 times again to halves of the documents, and say how well topics are found again",
+        action="store_true", default=False)
     add("--seed", "seed of random choices (default 0)", metavar="N", type=whole_number, default=0)
     g = p.add_argument_group("tree, with --method hiernmf2")
     add("--trials", "how often a topic may set odd documents aside before it is cut in two in another way (default 3)",
@@ -1221,7 +1262,8 @@ def add_making(
     add_reading(c)
     add_counting(d, max_df=0.2)
     add_counting(c)
-    for each in (d, c): add_tree(each)
+    add_tree(d, N_LEAVES)
+    add_tree(c)
     d.set_defaults(run=demo)
     c.set_defaults(run=cluster)
 

@@ -39,7 +39,7 @@ def count_terms(
     ngram_range:tuple=(1, 1),     # (1, 2) counts pairs of neighbouring words as well
     min_df:int|float=1,           # leave out words found in fewer documents (a share of them if below 1)
     vocabulary=None,              # count just these words, in this order
-    n_jobs:int|None=-1,           # most processes, as in scikit-learn: -1 for one a core
+    n_jobs:int|None=-1,           # most threads, as in scikit-learn: -1 for one a core
     **options,                    # more of `TermCounter`, such as tokenizer, analyzer or verbose
 )->tuple:                         # X (n_docs, n_terms), CSR, float64; vocab (n_terms,), str
     "How often each word occurs in each text."

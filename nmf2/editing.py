@@ -27,6 +27,7 @@ from .headings import give_headings
 from .kernels import documents as filled_documents
 from .nnls import heaviest, memberships, unit
 from .regroup import cluster_sums, split_of
+from .support import carried
 from .topictree import as_in_fit, phrase_options, roots_of, tell
 from .tree import Tree, Ways, in_table, shortened
 from .weighting import EmptyDocumentsWarning
@@ -335,6 +336,7 @@ def new_version(
     "Give a model another tree."
     old, edits = model.tree_, model.edits_ if edits is None else edits
     _heads(model, tree, shape, state.get("given_", model.given_))
+    if old.support is not None: tree.support = carried(old.support, old, tree, shape.was)
     kept = tuple(sorted({shape.was[id] for id in edits.kept if id in shape.was}))
     expected = state.get("expected_", model.expected_)._replace(sizes=np.array(shape.sizes, np.int64))
     model.past_, model.future_ = [*model.past_, _version(model)], []

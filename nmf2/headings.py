@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .core import check_number
-from .tree import check_given, largest, shortened
+from .tree import WEAK, check_given, largest, shortened
 
 # %% ../nbs/24_headings.ipynb #cb5391da
 def distinction(
@@ -286,14 +286,21 @@ def outline_rows(
     return rows
 
 # %% ../nbs/24_headings.ipynb #53f9cf7d
+def _again(node):
+    "How well a node is found again, in percent and with a question mark if that is little; blank where it isn't known"
+    if node.tree.support is None: return ""
+    return " "*6 if np.isnan(node.support) else f"{node.support:5.0%}{'?' if node.support < WEAK else ' '}"
+
 def outline(
     tree,             # a `Tree`
     levels=None,      # as for `outline_rows`
     n_terms:int=4,    # words for each topic
 )->str:
     "Nested cuts of a tree as lines of text."
-    lines = [f"{'   '*depth}{node.size:6,}  {tree.title(node, n_terms)}" for node, depth in outline_rows(tree, levels)]
-    return "\n".join([f"{tree[''].size:,} documents", *lines])
+    lines = [f"{'   '*depth}{node.size:6,}{_again(node)}  {tree.title(node, n_terms)}"
+             for node, depth in outline_rows(tree, levels)]
+    told = "" if tree.support is None else f"; how well topics are found again, with ? where that is below {WEAK:.0%}"
+    return "\n".join([f"{tree[''].size:,} documents{told}", *lines])
 
 # %% ../nbs/24_headings.ipynb #63e4b62b
 def name_nodes(

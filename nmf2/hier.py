@@ -237,24 +237,25 @@ def try_node(
 # %% ../nbs/22_hier.ipynb #04219f85
 def plant(
     grower:Grower,      # what is shared
-    filled:np.ndarray,  # which documents have terms, (n_docs,)
+    every:np.ndarray,   # all documents
+    rows:np.ndarray,    # those that have terms
 ):
     "Make the root of a tree; empty documents are outliers of it."
-    rows = np.flatnonzero(filled)
     topic = grower.tree.root_topic
     if grower.how.max_outliers is None: split, _, *took = grower.split(rows, topic, "", 0, 0)
     else: rows, _, split, took = try_node(grower, "", rows, topic, np.inf)
     grower.took += [cost for cost in took if cost]
-    outliers = np.setdiff1d(np.arange(len(filled)), rows, assume_unique=True)
+    outliers = np.setdiff1d(every, rows, assume_unique=True)
     grower.tree.add("", rows, outliers, -1. if split is None else np.inf, split)
 
 # %% ../nbs/22_hier.ipynb #9ebb1b9c
-def _warn_of_empty(filled):
-    "Say how many documents are empty"
+def _warn_of_empty(n_docs, n_filled):
+    "Say how many documents are empty, if any"
     from nmf2.weighting import EmptyDocumentsWarning
-    n_empty = np.count_nonzero(~filled)
+    n_empty = n_docs - n_filled
+    if not n_empty: return
     they = "is empty: it gets" if n_empty == 1 else "are empty: they get"
-    warnings.warn(f"{n_empty} of {len(filled)} documents {they} the label -1", EmptyDocumentsWarning, stacklevel=4)
+    warnings.warn(f"{n_empty} of {n_docs} documents {they} the label -1", EmptyDocumentsWarning, stacklevel=4)
 
 # %% ../nbs/22_hier.ipynb #17fad787
 def planted(
@@ -267,9 +268,9 @@ def planted(
     total = docs.back(np.ones((X.shape[0], 1)))[:,0]
     filled = docs.filled()
     del docs                                                         # its working space is wanted elsewhere
-    if not filled.all(): _warn_of_empty(filled)
+    _warn_of_empty(len(filled), np.count_nonzero(filled))
     grower = Grower(X, Tree(X.shape[0], total/np.linalg.norm(total)), start, how)
-    plant(grower, filled)
+    plant(grower, np.arange(X.shape[0]), np.flatnonzero(filled))
     return grower
 
 # %% ../nbs/22_hier.ipynb #1d1bf88a

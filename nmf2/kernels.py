@@ -186,14 +186,15 @@ def _add_up(rows):
 
 @register_jitable
 def one_pass(
-    data:np.ndarray,   # the nonzeros of a CSR matrix, or a dense matrix
+    data,              # the nonzeros of a CSR matrix, a dense matrix, or what spreads passes over several matrices
     work:Work,         # its working space
     W:np.ndarray,      # weights of the documents, (n_docs, 2), float64; written to unless `mode` is `BACK`
     mode:int,          # `SOLVE`, `GRAM`, `BACK` or `TIMES`
 ):
     "Read the matrix once. Sums over terms stay in the tables, those over documents go to the first row of `work.sums`."
     if data.ndim == 1: _sweep(len(work.tables), data, work, W, mode)
-    else: _sweep_dense(data, work, W, mode)
+    elif data.ndim == 2: _sweep_dense(data, work, W, mode)
+    else: data.spread(work, W, mode)                                # partitions, see `nmf2.scale`
     _add_up(work.sums)
 
 # %% ../nbs/10_kernels.ipynb #8a871397
@@ -348,6 +349,10 @@ class Docs(Rows):
     def small(self)->bool:
         "Is the loop over sweeps worth compiling?"
         return self.sparse and len(self.work.tables) == 1
+
+    def weights(self)->np.ndarray:
+        "Weights of no topic yet, (n_docs, 2)"
+        return np.zeros((self.shape[0], 2))
 
     def put(self, B):
         "Make at most two columns the topics of the next pass, (n_terms, k)"

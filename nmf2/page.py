@@ -24,7 +24,7 @@ from .dates import as_dates, in_periods, missing
 from .headings import checked_levels
 from .islands import dots, islands, nearness
 from .tree import STYLE as TREE_STYLE
-from .tree import beginning, check_given, largest, shortened
+from .tree import WEAK, beginning, check_given, largest, shortened
 
 # %% ../nbs/50_page.ipynb #5767d191
 class _Given(NamedTuple):
@@ -181,13 +181,15 @@ def overview(reader,
     def brief(node):
         scored = np.isfinite(node.score) and node.score >= 0
         heading = dict(heading=tree.heading(node, n_terms)) if tree.headings.get(node.id) else {}
+        known = {} if np.isnan(node.support) else dict(support=round(node.support, 3))
         return dict(id=node.id, size=node.size, dropped=len(node.outliers),
                     terms=[shortened(word) for word in tree.top_terms(node, n=n_terms)],
-                    score=round(node.score, 4) if scored else None, **heading)
+                    score=round(node.score, 4) if scored else None, **heading, **known)
     columns = [dict(name=shortened(name, 100), times=column.names.tolist() if column.is_time else None)
                for name, column in reader.columns.items()]
     return dict(title=reader.title, n_docs=tree.n_docs, n_terms=tree.n_terms, splits=list(tree.splits),
                 words=tree.vocab is not None, levels=reader.levels, columns=columns,
+                weak=None if tree.support is None else WEAK,
                 nodes=[brief(node) for node in tree])
 
 # %% ../nbs/50_page.ipynb #c9f1d6d5
@@ -268,6 +270,11 @@ def document(reader,
     return dict(id=shortened(reader.name(i), 100), labels=labels, text=text)
 
 # %% ../nbs/50_page.ipynb #a5e1586c
+def _stays(tree, rows):
+    "How often some documents stay in their topics, as far as that is known, by row number"
+    if tree.support is None: return {}
+    return {i: round(float(tree.support.docs[i]), 2) for i in rows if not np.isnan(tree.support.docs[i])}
+
 @patch_to(Reader)
 def details(reader,
     id:str,           # of a node
@@ -287,7 +294,7 @@ def details(reader,
                 labels=[_composition(*level, node, n_labels) for level in reader.classes],
                 columns=_columns(reader, node, n_labels),
                 shares=[round(float(share), 3) for share in shares], typical_at_all=bool(node.id),
-                sure={i: round(float(share), 3) for i, share in zip(told, sure)},
+                sure={i: round(float(share), 3) for i, share in zip(told, sure)}, stays=_stays(tree, told),
                 documents={i: reader.document(i) for i in told})
 
 # %% ../nbs/50_page.ipynb #c171d273
@@ -332,7 +339,7 @@ def placed(reader,
     "A document with its last node in the tree and how sure that is."
     leaf = reader.tree.path(i)[-1]
     sure = round(float(confidence(reader, leaf, [i])[0]), 2)
-    return reader.document(i, text) | dict(way=leaf.id, sure=sure)
+    return reader.document(i, text) | dict(way=leaf.id, sure=sure, stays=_stays(reader.tree, [i]).get(i))
 
 # %% ../nbs/50_page.ipynb #6e412f22
 @patch_to(Reader)
@@ -368,14 +375,19 @@ STYLE = static("explorer.css")
 SCRIPT = "".join(map(static, ("views.js", "picture.js", "map.js", "texts.js", "explorer.js")))
 
 # %% ../nbs/50_page.ipynb #b46ba3d9
+def _stays_of_all(tree):
+    "How often each document stays in its topic, in percent, None where it isn't known; nothing if nobody looked"
+    known = _stays(tree, range(tree.n_docs))
+    return dict(stays=[round(100*known[i]) if i in known else None for i in range(tree.n_docs)]) if known else {}
+
 def index(
     reader,            # a `Reader`
     n_terms:int=100,   # how many terms of each topic
-)->dict:               # words: {word: [[node, rank], ...]}, best rank first; ids, ways, sure, dropped
+)->dict:               # words: {word: [[node, rank], ...]}, best rank first; ids, ways, sure, dropped, stays
     """What the search on a page looks into.
 
     Besides the words: the names of the documents, the number of the last node on each one's way, how sure it is,
-    in percent, and which were dropped there.
+    in percent, and which were dropped there. If the tree has support, how often each document stays, in percent.
     """
     tree = reader.tree
     words = {}
@@ -390,7 +402,7 @@ def index(
             sure[rows] = confidence(reader, node, rows)
     return dict(words={word: sorted(found, key=lambda f: f[1]) for word, found in words.items()},
                 ids=[reader.name(i) for i in range(tree.n_docs)], ways=ways.tolist(),
-                sure=np.round(100*sure).astype(int).tolist(), dropped=dropped)
+                sure=np.round(100*sure).astype(int).tolist(), dropped=dropped, **_stays_of_all(tree))
 
 # %% ../nbs/50_page.ipynb #b521b760
 def _below(leaves, id): return np.array([leaf.id.startswith(id) for leaf in leaves])

@@ -26,7 +26,7 @@ from .core import check_number, patch_to
 from .headings import outline_rows
 from .islands import dots, islands, nearness
 from .over_time import by_period, shares_of
-from .tree import Tree, largest, shortened
+from .tree import WEAK, Tree, largest, shortened
 
 # %% ../nbs/50_plots.ipynb #a60a5463
 @lru_cache(maxsize=1024)
@@ -112,6 +112,7 @@ class Fitted(Text):
         pad:float=2,         # left free on each side, points
         edge=None,           # color of a frame around the words; none if None
         fill="white",        # color inside the frame
+        dashed:bool=False,   # is the frame of dashes, with nothing inside?
         **options,           # for `Text`
     ):
         (*words, self.end), fonts = drawable([*words, end])
@@ -124,7 +125,8 @@ class Fitted(Text):
         self.lines, self.drawn_for = [], None                # chosen when it is drawn
         self.pen = Text(0, 0, "", ha=align, va="baseline", **options)
         self.pen.set_figure(ax.figure)
-        self.frame = edge and Rectangle((0, 0), 1, 1, fc=fill, ec=edge, lw=.8, clip_on=True, clip_box=ax.bbox)
+        line = dict(fc="white", ls="--") if dashed else dict(fc=fill)
+        self.frame = edge and Rectangle((0, 0), 1, 1, ec=edge, lw=.8, clip_on=True, clip_box=ax.bbox, **line)
         self.set_in_layout(False)
         ax.add_artist(self)
 
@@ -309,9 +311,11 @@ def _words(tree, node, n):
     return [*(word + comma for word in words), last], False
 
 def _label(ax, box, tree, node, n, **options):
-    "The words of a node in a box"
+    "The words of a node in a box, with how well it is found again if that is known; the frame is dashed if that is weak"
     words, named = _words(tree, node, n)
-    return Fitted(ax, box, words, f"({tree[node].size:,})", whole=named, **options)
+    node = tree[node]
+    known = "" if np.isnan(node.support) else f", {node.support:.0%}"
+    return Fitted(ax, box, words, f"({node.size:,}{known})", whole=named, dashed=node.support < WEAK, **options)
 
 # %% ../nbs/50_plots.ipynb #c853b93d
 def _rows(leaves):

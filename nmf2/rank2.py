@@ -13,9 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import say_if_compiling
-from .core import check_matrix, check_number, keep_parameters, renamed, seed_of, single_blas, stream
+from .core import (check_matrix, check_number, keep_parameters, patch_to, renamed, seed_of, single_blas,
+                       stream)
 from .cutting import stored, take
-from .kernels import CONVERGED, DIED, Rules, alternate, documents, krylov, nnls2, residuals, squared_error
+from .kernels import (CONVERGED, DIED, Docs, Rules, alternate, documents, krylov, nnls2, residuals,
+                          squared_error)
 from .nnls import TopicModel, heaviest, unit
 
 # %% ../nbs/13_rank2.ipynb #ff737460
@@ -26,6 +28,17 @@ class Rank2(NamedTuple):
     n_iter:int          # iterations made
     converged:bool      # did it end before `max_iter`?
 
+# %% ../nbs/13_rank2.ipynb #4c72e6a0
+@patch_to(Docs)
+def worst(docs,
+    Ht:np.ndarray,   # topics, (n_terms, 2)
+)->tuple:            # its squared error, 0 if that is nothing but rounding; and the document, (n_terms,)
+    "The document that two topics explain worst."
+    W = nnls2(Ht.T @ Ht, docs.times(Ht))
+    left = residuals(docs, W, Ht)
+    left[left <= max(1e-10, 20*docs.rounding)*docs.squares()] = 0
+    return left.max(), docs.row(left.argmax())
+
 # %% ../nbs/13_rank2.ipynb #0a7b6216
 def revive(
     docs,            # from `documents`
@@ -33,14 +46,9 @@ def revive(
 )->bool:             # False if nothing is left to explain
     "Put dead topics on the documents explained worst."
     for r in np.flatnonzero(~Ht.any(0)):
-        W = nnls2(Ht.T @ Ht, docs.times(Ht))
-        left = residuals(docs, W, Ht)
-        whole = docs.squares()
-        left[left <= max(1e-10, 20*docs.rounding)*whole] = 0        # nothing but rounding
-        worst = left.argmax()
-        if left[worst] == 0: return False
-        Ht[:,r] = docs.row(worst)
-        Ht[:,r] /= np.linalg.norm(Ht[:,r])
+        left, document = docs.worst(Ht)
+        if left == 0: return False
+        Ht[:,r] = document/np.linalg.norm(document)
     return True
 
 # %% ../nbs/13_rank2.ipynb #f7d36799
@@ -77,7 +85,7 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, side_tol):
     "Alternate, from topics, ending on the best weights for the topics; with extrapolation if wanted"
     rules = Rules(tol, side_tol, min_iter, max_iter, extrapolate, docs.rounding)
     loop = alternate if docs.small else alternate.py_func
-    W = np.zeros((docs.shape[0], 2))
+    W = docs.weights()
     work = docs.work
     i = 1
     first = 0.

@@ -155,6 +155,12 @@ def _documents_kept(model, keep_texts):
 # %% ../nbs/25_topicfile.ipynb #cc84c175
 FORMAT, VERSIONS = "nmf2 TopicTree", (1,)      # of files that can be read
 
+def _choice_kept(model):
+    "Why there are so many topics, in words, and what splits were worth, as arrays; None and nothing if it was said"
+    choice = model.choice_
+    if choice is None: return None, {}
+    return dict(n_topics=choice.n_topics, why=choice.why), dict(splits=choice.times)
+
 def packed_model(
     model,                   # a fitted `TopicTree`
     keep_texts:bool=False,   # with the texts of the fit?
@@ -163,16 +169,17 @@ def packed_model(
     columns, (names, source) = _columns(model), _column_names(model)
     arrays, kept = _documents_kept(model, keep_texts)
     counter = model.pipeline_.named_steps.get("count")
+    choice, splits = _choice_kept(model)
     left_out = None if counter is None else stop_list(counter.stop_words)
     about = dict(format=FORMAT, version=VERSIONS[-1], settings=settings_of(model), weights=_options(model), kept=kept,
-                 counts=counter is None, names=source, criteria=model.criteria_,
+                 choice=choice, counts=counter is None, names=source, criteria=model.criteria_,
                  stop_words=None if left_out is None else sorted(left_out),
                  tokenizer=cannot_be_kept(model).get("tokenizer"),
                  unknown=model.expected_.unknown, history=list(model.history),
                  edits={name: list(value) for name, value in model.edits_._asdict().items()} | dict(moved=model.edits_.moved.tolist()))
     if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")
     return dict(model=as_json(about), focus=model.expected_.focus, sizes=model.expected_.sizes,
-                **_weights(model, columns), **arrays)
+                **splits, **_weights(model, columns), **arrays)
 
 # %% ../nbs/25_topicfile.ipynb #2d0816a7
 def _is_or_none(value, kind): return value is None or type(value) is kind
@@ -192,6 +199,8 @@ def _check_about(about):
     good = all(type(value) in (int, float) for value in about["criteria"])
     sound(good and about["criteria"], "the criteria of the starts are not numbers")
     check_number("unknown", about["unknown"], 0, whole=False, high=1)
+    sound(_is_or_none(about.get("choice"), dict), "the choice of a number of topics is something else")
+    if about["choice"] is not None: check_types(about["choice"], dict(n_topics=int, why=str))
 
 def _check_weights_said(weights):
     "Stop unless it is said how counts are weighed"
@@ -227,6 +236,7 @@ def _check_arrays(about, arrays, tree):
     without = np.union1d(arrays["wordless"], arrays["topicless"])
     sound(np.array_equal(without, np.flatnonzero(tree.labels() < 0)), "other documents have no topic than in the tree")
     sound(set(about["edits"]["kept"]) <= set(tree.nodes), "nodes that are kept are not there")
+    if about["choice"] is not None: sound((arrays["splits"] >= 0).all(), "splits are worth less than nothing")
 
 def _words_of(about, arrays):
     "The words of the columns, or None; they must be different where texts are counted"
@@ -317,6 +327,12 @@ def _documents_of(about, arrays, n_docs):
     return Corpus(texts, ids=ids, labels=labels, name=kept["name"])
 
 # %% ../nbs/25_topicfile.ipynb #313c2130
+def _choice_of(about, arrays):
+    "Why there are so many topics, or None if it was said how many"
+    if about["choice"] is None: return None
+    from nmf2.support import Choice
+    return Choice(**about["choice"], times=arrays["splits"])
+
 def unpacked_model(
     about:dict,       # from `from_json`
     arrays:dict,      # those of `packed_model`
@@ -331,7 +347,7 @@ def unpacked_model(
     model.pipeline_ = _pipeline_of(model, about, arrays, tree.n_docs)
     model.given_ = _documents_of(about, arrays, tree.n_docs)
     model.vocab_ = model.pipeline_.get_feature_names_out()
-    model.tree_, model.criteria_ = tree, about["criteria"]
+    model.tree_, model.criteria_, model.choice_ = tree, about["criteria"], _choice_of(about, arrays)
     model.n_topics_, model.labels_, model.components_ = tree.n_leaves, tree.labels(), topics_of(tree)
     model.documents_ = Documents(tree.n_docs, arrays["wordless"], arrays["topicless"], about["kept"]["report"])
     model.expected_ = Expected(arrays["focus"], arrays["sizes"], about["unknown"])
@@ -359,6 +375,7 @@ def _kinds(about):
     "The arrays that a file should have, as for `read_arrays`"
     kinds = dict(support="u", df="i", idf="f", sum="f", focus="f", sizes="i", wordless="i", topicless="i")
     kept = about["kept"]
+    if about["choice"] is not None: kinds["splits"] = "f"
     texts = dict(words=about["names"], ids=kept["titles"], texts=kept["texts"], labels=kept["levels"])
     for name in (name for name, there in texts.items() if there): kinds |= {name: "u", name + "_ends": "i"}
     return {name: (kind, 0) for name, kind in kinds.items()}
@@ -370,7 +387,7 @@ def _model_in(archive, limit, tokenizer):
           "it holds a tree alone, without what new documents need: read that with Tree.load(path)")
     tree = tree_of(archive, limit)
     about = from_json(read_array(member(archive, "model", json_room(limit)), "u").tobytes(), FORMAT, VERSIONS)
-    about = dict(edits=dict(kept=[], moved=[], dropped=[])) | about                    # earlier files have none
+    about = dict(edits=dict(kept=[], moved=[], dropped=[]), choice=None) | about       # earlier files have none
     _check_about(about)
     return unpacked_model(about, read_arrays(archive, limit, _kinds(about)), tree, tokenizer)
 

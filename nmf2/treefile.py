@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['BELOW', 'LARGEST', 'NO_SPLIT', 'FORMAT', 'VERSIONS', 'PARTS', 'ROOM', 'KINDS', 'sound', 'check_nodes', 'check_rows',
            'check_weights', 'check_split', 'check_documents', 'check_branches', 'check_words', 'check_ways',
-           'check_view', 'check_tree', 'as_json', 'packed', 'write_arrays', 'write_tree', 'read_array', 'member',
-           'read_arrays', 'LaterVersion', 'from_json', 'check_types', 'read_about', 'apart', 'unpacked', 'json_room',
-           'tree_of', 'read_file', 'read_tree']
+           'check_support', 'check_view', 'check_tree', 'as_json', 'packed', 'write_arrays', 'write_tree', 'read_array',
+           'member', 'read_arrays', 'LaterVersion', 'from_json', 'check_types', 'read_about', 'apart', 'unpacked',
+           'json_room', 'tree_of', 'read_file', 'read_tree']
 
 # %% ../nbs/21_treefile.ipynb #4881e21f
 import io
@@ -20,7 +20,7 @@ import numpy as np
 
 from .core import check_number
 from .files import is_text
-from .tree import Split, Tree, Ways, shortened
+from .tree import Split, Support, Tree, Ways, shortened
 from .writing import whole_file
 
 # %% ../nbs/21_treefile.ipynb #48018de5
@@ -154,11 +154,24 @@ def check_ways(
     good = (to >= 0) & (to < tree.n_leaves + n_pairs) & ((to < tree.n_leaves) | (to - tree.n_leaves > own))
     sound(good.all(), "ways lead nowhere")
 
+# %% ../nbs/21_treefile.ipynb #c4e7a1b2
+def check_support(
+    tree,   # a `Tree` with `support`
+):
+    "Stop unless all that is known of how well nodes are found again are shares, or nan."
+    found = tree.support
+    sound(len(found.ids) == len(set(found.ids)), "a node was found again twice")
+    shapes = dict(nodes=(len(found.ids),), docs=(tree.n_docs,), runs=(len(found.runs), len(found.ids)))
+    for name, shape in shapes.items():
+        array = getattr(found, name)
+        good = isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.shape == shape
+        sound(good and not ((array < 0) | (array > 1)).any(), f"support of {name} is not one share for each")
+
 # %% ../nbs/21_treefile.ipynb #5397447e
 def check_view(
     tree,   # a `Tree`
 ):
-    "Stop unless the levels of an outline are there, and each leaf has a topic if any has."
+    "Stop unless the levels of an outline are there, each leaf has a topic if any has, and support is what it should be."
     levels = tree.levels
     good = all(isinstance(n, int) and 1 <= n <= tree.n_leaves for n in levels)
     sound(good and list(levels) == sorted(set(levels)), "levels are not ascending numbers of leaves")
@@ -166,6 +179,7 @@ def check_view(
         k = tree.n_leaves if tree.ways is None else len(tree.ways.to) - tree.ways.pairs.shape[1]
         check_weights(tree.leaf_topics, (tree.n_terms, k), "topics of the leaves", unit=True)
     if tree.ways is not None: check_ways(tree)
+    if tree.support is not None: check_support(tree)
 
 # %% ../nbs/21_treefile.ipynb #f265f0af
 def check_tree(
@@ -196,6 +210,13 @@ def _arrays(node):
     "The arrays of a node by name"
     return dict(docs=node.docs, outliers=node.outliers, **(node.split or NO_SPLIT)._asdict())
 
+# %% ../nbs/21_treefile.ipynb #c4e7a1b3
+def _found_again(tree):
+    "The arrays of a tree's support by name, in the order of the nodes"
+    if tree.support is None: return {}
+    found = tree.support.of(tree.nodes)
+    return {f"support_{name}": getattr(found, name) for name in ("nodes", "docs", "runs")}
+
 # %% ../nbs/21_treefile.ipynb #9fc27231
 def packed(
     tree,      # a `Tree`
@@ -208,7 +229,7 @@ def packed(
                  names=tree.names, headings=tree.headings, levels=list(tree.levels), has_topics=has_topics,
                  ways=tree.ways.to.tolist() if has_ways else [],
                  n_pairs=tree.ways.pairs.shape[1]//2 if has_ways else 0,
-                 vocab=None if tree.vocab is None else tree.vocab.tolist())
+                 has_support=tree.support is not None, vocab=None if tree.vocab is None else tree.vocab.tolist())
     arrays = dict(about=as_json(about), root_topic=tree.root_topic,
                   score=np.array([node.score for node in nodes]))
     for name in PARTS:
@@ -216,7 +237,7 @@ def packed(
         arrays[name], arrays[name + "_ends"] = np.concatenate(parts), np.cumsum([len(p) for p in parts])
     if has_topics: arrays["leaf_topics"] = tree.leaf_topics
     if about["n_pairs"]: arrays["pairs"] = tree.ways.pairs
-    return arrays
+    return arrays | _found_again(tree)
 
 # %% ../nbs/21_treefile.ipynb #d33f0d35
 def write_arrays(
@@ -330,10 +351,10 @@ def read_about(
     data:bytes,   # JSON
 )->dict:          # with all that `packed` writes, of the right types
     "What the arrays of a tree are about."
-    once = dict(names={}, headings={}, levels=[], has_topics=False, ways=[], n_pairs=0)     # earlier files have none
+    once = dict(names={}, headings={}, levels=[], has_topics=False, ways=[], n_pairs=0, has_support=False)     # earlier files have none
     about = once | from_json(data, FORMAT, VERSIONS)
     check_types(about, dict(n_docs=int, splits=list, ids=list, has_split=list, names=dict, headings=dict, levels=list,
-                            has_topics=bool, ways=list, n_pairs=int),
+                            has_topics=bool, ways=list, n_pairs=int, has_support=bool),
                 dict(splits=str, ids=str, has_split=bool, levels=int, ways=int))
     words = about.get("vocab")
     good = words is None or type(words) is list and all(type(word) is str for word in words)
@@ -374,6 +395,8 @@ def unpacked(
     tree.splits, tree.names, tree.headings = about["splits"], about["names"], about["headings"]
     tree.levels, tree.leaf_topics = tuple(about["levels"]), arrays.get("leaf_topics")
     no_pairs = np.empty((tree.n_terms, 0), tree.root_topic.dtype)
+    if about["has_support"]:
+        tree.support = Support(tuple(ids), *(arrays[f"support_{name}"] for name in ("nodes", "docs", "runs")))
     if about["ways"]: tree.ways = Ways(np.array(about["ways"]), arrays.get("pairs", no_pairs))
     return tree
 
@@ -394,7 +417,8 @@ def tree_of(
     n_topics = len(about["ways"]) - pairs if about["ways"] else len(about["splits"]) + 1
     if about["has_topics"]: topics["leaf_topics"] = "f", n_topics
     if pairs: topics["pairs"] = "f", pairs
-    tree = unpacked(about, read_arrays(archive, limit, KINDS | topics))
+    found = dict(support_nodes=("f", 0), support_docs=("f", 0), support_runs=("f", len(about["ids"])))
+    tree = unpacked(about, read_arrays(archive, limit, KINDS | topics | (found if about["has_support"] else {})))
     check_tree(tree)
     return tree
 

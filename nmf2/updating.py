@@ -18,14 +18,14 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .answers import _weighed, cosines, judge, without_itself
+from .answers import _weighed, judge, without_itself
 from .bisection import repeated_bisection, rows_of, unit_rows
 from .core import check_number, single_blas
 from .data import Corpus
 from .editing import (_WEIGHTED, Changed, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
                           settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
 from .kernels import documents as filled_documents
-from .nnls import heaviest, nnls
+from .nnls import heaviest_by
 from .regroup import cluster_sums, joined, joins
 from .topictree import as_in_fit
 from .tree import in_table, shortened
@@ -190,15 +190,15 @@ GROUPS = 20        # most groups of these
 
 def would_stay(
     X,                    # weighted documents, CSR, (n_docs, n_terms)
-    Ht:np.ndarray,        # topics of unit length, sums of their documents, (n_terms, n)
+    Ht:np.ndarray,        # topics of unit length, roots of the sums of their documents, (n_terms, n)
     labels:np.ndarray,    # topic of each document, −1 for none, (n_docs,)
     least:int=0,          # topics from here on
 )->np.ndarray:            # how many, of each topic, (n,)
     "How many documents would go to their topic if it were made of the others."
     rows = np.flatnonzero(labels >= least)
     if not len(rows): return np.zeros(Ht.shape[1], np.int64)
-    C = without_itself(cosines(X, Ht), labels)[rows]
-    found = heaviest(nnls(Ht.T.astype(np.float64) @ Ht, C))
+    C = without_itself(X, Ht, labels)[rows]
+    found = heaviest_by(Ht.T.astype(np.float64) @ Ht, C)
     return np.bincount(labels[rows][found == labels[rows]], minlength=Ht.shape[1])
 
 def _poor(X, Ht, labels, used, k, n_old, least):

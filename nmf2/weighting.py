@@ -568,7 +568,7 @@ def text_pipeline(
     normalized_cut:bool=True,   # weigh documents by normalized cut?
     tau:float=.1,               # how far that is regularized, see `NormalizedCut`; 0 for the paper's weights
     dtype=np.float32,           # float type of the result, float32 or float64
-    n_jobs:int|None=-1,         # most processes for counting, as in scikit-learn: -1 for one a core
+    n_jobs:int|None=-1,         # most threads for counting, as in scikit-learn: -1 for one a core
     **options,                  # more of `TermCounter`, such as tokenizer, analyzer, preprocessor or verbose
 ):                              # scikit-learn Pipeline with the steps 'count', 'trim', 'tfidf', 'ncut'
     "Raw texts to weights (n_docs, n_terms), the form that all models here are meant for."

@@ -571,10 +571,10 @@ def gain_of_cut(X, side):
 
 
 def would_stay(X, labels, k):
-    "How many documents of a topic would go to it, had it been made of the others in it: nonnegative least squares with all topics' sums"
+    "How many documents of a topic would go to it, had it been made of the others in it: nonnegative least squares with all topics, roots of sums"
     units = [x/np.linalg.norm(x) if x.any() else x for x in X]
     topics, stay = sorted(set(labels.tolist()) - {-1}), 0
-    def topic(c, without=None): return sum((units[i] for i in np.flatnonzero(labels == c) if i != without), np.zeros(X.shape[1]))
+    def topic(c, without=None): return np.sqrt(sum((units[i] for i in np.flatnonzero(labels == c) if i != without), np.zeros(X.shape[1])))
     fixed = {c: topic(c)/np.linalg.norm(topic(c)) for c in topics}
     for i in np.flatnonzero(labels == k):
         cosine = np.array([units[i] @ fixed[c] for c in topics])

@@ -120,6 +120,46 @@ def test_levels_are_those_of_the_outline_the_page_and_the_tables(tmp_path, capsy
         if d["leaf"]: assert d["title_9"] == d["title"] and d["title_3"] == nodes[next(id for id in top if d["leaf"].startswith(id))]["title"]
         else: assert d["title_3"] == d["title_9"] == ""
 
+def planted(tmp_path):
+    from nmf2.data import planted_tree
+    corpus = planted_tree((3, 3), n_docs=300, random_state=1)
+    np.savez(tmp_path/"planted.npz", X=corpus.X.toarray(), vocab=corpus.vocab.astype(str))
+    return str(tmp_path/"planted.npz")
+
+def test_number_of_topics_is_found_out_unless_somebody_says_one(tmp_path, capsys):
+    from nmf2 import TopicTree
+    assert main(["cluster", planted(tmp_path), "--out", str(tmp_path/"a"), "--quiet"]) == 0
+    out, why = capsys.readouterr().out, "9 topics: their weakest split gains"
+    assert out.count(why) == 1 and why in (tmp_path/"a"/"report.txt").read_text(encoding="utf-8")
+    model = TopicTree.load(tmp_path/"a"/"topics.nmf2")
+    assert model.n_topics == "auto" and model.n_topics_ == model.choice_.n_topics == 9 and str(model.choice_) in out
+    assert main(["cluster", planted(tmp_path), "--out", str(tmp_path/"b"), "--quiet", "--leaves", "4"]) == 0
+    assert "weakest split" not in capsys.readouterr().out and TopicTree.load(tmp_path/"b"/"topics.nmf2").choice_ is None
+
+def test_few_documents_are_one_topic(letters, capsys):
+    for name in ("3.txt", "4.txt", "5.txt"):
+        for kind in ("sport", "garden"): (letters/kind/name).unlink()
+    assert main(["cluster", "letters", "--min-df", "1", "--max-df", "1.0", "--support"]) == 0
+    assert "1 topic: with fewer than ten documents it can't be told" in capsys.readouterr().out
+
+def test_support_is_in_all_files(tmp_path, capsys):
+    from nmf2 import TopicTree
+    assert main(["cluster", planted(tmp_path), "--out", str(tmp_path/"a"), "--quiet", "--leaves", "9", "--support"]) == 0
+    assert "how well topics are found again" in capsys.readouterr().out.splitlines()[0]
+    found = TopicTree.load(tmp_path/"a"/"topics.nmf2").support_
+    nodes, docs = rows(tmp_path/"a"/"topics.csv"), rows(tmp_path/"a"/"assignments.csv")
+    assert len(found.runs) == 30 and all(float(r["support"]) == round(found[r["node"].removeprefix("root").removeprefix("/")], 3) for r in nodes)
+    assert all(float(r["stays"]) == round(share, 3) for r, share in zip(docs, found.docs))
+    tree = json.loads((tmp_path/"a"/"tree.json").read_text(encoding="utf-8"))
+    assert all(node["support"] == found[node["id"]] for node in tree["nodes"])
+    assert '"weak":0.6' in (tmp_path/"a"/"tree.html").read_text(encoding="utf-8")
+    assert main(["show", str(tmp_path/"a")]) == 0 and "%" in capsys.readouterr().out
+
+def test_support_of_too_few_documents_is_left_out(letters, capsys):
+    assert main(["cluster", "letters", "--min-df", "1", "--max-df", "1.0", "--leaves", "7", "--support"]) == 0
+    printed = capsys.readouterr()
+    assert "note: --support can't tell anything of 7 topics in 12 documents" in printed.err and "found again" not in printed.out
+
 @pytest.mark.parametrize("options, said", [
     (["--levels", "6,x"], "--levels must be whole numbers with commas between, such as 6,20, got '6,x'"),
     (["--levels", ""], "--levels must be whole numbers"), (["--levels", "1,6"], "--levels must be a whole number of at least 2, got 1"),
@@ -484,7 +524,8 @@ def test_notes_name_options(letters, capsys):
                                    "--ngrams 3-2", "--token-pattern (", "--token-pattern (a)(b)", "--stop-words klingon", "--stop-words a/b.txt",
                                    "--min-score -1 --method hiernmf2", "--min-score x", "--tol 0 --method hiernmf2",
                                    "--max-iter 0 --method hiernmf2", "--encoding klingon", "--encoding rot13",
-                                   "--delimiter ab", "--quote ab", "--read encoding=klingon", "--min-df=-1", "--init svdd", "--method nmf", "--trials 3", "--init svd"])
+                                   "--delimiter ab", "--quote ab", "--read encoding=klingon", "--min-df=-1", "--init svdd", "--method nmf", "--trials 3", "--init svd",
+                                   "--leaves auto --method hiernmf2", "--support --method hiernmf2"])
 def test_refused_before_reading(letters, monkeypatch, capsys, wrong):
     import nmf2.data
     monkeypatch.setattr(nmf2.data, "read", lambda *args, **options: pytest.fail("read nevertheless"))

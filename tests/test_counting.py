@@ -176,7 +176,7 @@ def test_pipelines_take_n_jobs(small):
 def test_an_interrupt_ends_everything(tmp_path):
     if sys.platform != "linux": pytest.skip("signals to a group of processes")
     (tmp_path/"long.py").write_text("from nmf2.counting import TermCounter\nprint('begin', flush=True)\n"
-                                    "TermCounter(n_jobs=2).fit(['a goal and a vote '*2000]*2000)\n")
+                                    "TermCounter(n_jobs=2, tokenizer=str.split).fit(['a goal and a vote '*2000]*2000)\n")
     job = subprocess.Popen([sys.executable, tmp_path/"long.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                            start_new_session=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))   # which shells set aside for background jobs

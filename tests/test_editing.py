@@ -32,6 +32,7 @@ def bits(model):
     tree = model.tree_
     arrays = [model.labels_, model.components_, tree.leaf_topics, tree.root_topic, model.expected_.focus, model.expected_.sizes, model.edits_.moved,
               model.documents_.wordless, model.documents_.topicless, *(() if tree.ways is None else tree.ways)]
+    if tree.support is not None: arrays += [tree.support.nodes, tree.support.docs, tree.support.runs]
     for node in tree: arrays += [node.docs, node.outliers, np.array(node.score), *(() if node.split is None else node.split)]
     told = [tree.to_json(), model.history, list(model.vocab_), model.edits_.kept, model.edits_.dropped, model.documents_.words, tree.names]
     return json.dumps(told).encode() + b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
@@ -75,6 +76,15 @@ def assert_told(old, tree, changed, renamed=False):
     for a, b in stay.items():
         assert (b in changed.changed) == (not np.array_equal(old[a].docs, tree[b].docs))
         if a in old.names and not renamed: assert tree.names[b] == old.names[a]
+    if old.support is not None: assert_support_stays(old, tree, stay)
+
+def assert_support_stays(old, tree, stay):
+    "Nodes with the same documents are still known, and documents in leaves with the same; of others nothing is"
+    same = {b: a for a, b in stay.items() if np.array_equal(old[a].docs, tree[b].docs)}
+    for node in tree: assert_array_equal(node.support, old[same[node.id]].support if node.id in same else np.nan)
+    for leaf in tree.leaves():
+        known = leaf.id in same and not old[same[leaf.id]].children
+        assert_array_equal(tree.support.docs[leaf.docs], old.support.docs[leaf.docs] if known else np.nan)
 
 
 # ---- random steps
@@ -99,7 +109,9 @@ steps = st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 60), st.intege
 @pytest.fixture(scope="module")
 def starts(corpus):
     texts = some_texts(90)
-    return [(fitted(corpus, n_topics=n), corpus) for n in (2, 6)] + [(fitted(texts, n_topics=5, max_df=.6), texts)]
+    starts = [(fitted(corpus, n_topics=n), corpus) for n in (2, 6)] + [(fitted(texts, n_topics=5, max_df=.6), texts)]
+    for model, _ in starts[1:]: model.support(n_fits=2)
+    return starts
 
 def cheap(n): return settings(derandomize=True, max_examples=n, deadline=None, phases=[Phase.generate],
                              suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -317,3 +329,18 @@ def test_bad_input(starts, step, message):
 def test_documents_that_are_alike_stay_together():
     model = fitted(["goal umpire said"]*6 + ["vote law said"]*6 + ["oven dough said"]*6, n_topics=3, min_df=1, max_df=.5)
     with pytest.raises(ValueError, match="too much alike"): model.split(leaf(model, 0))
+
+
+def test_support_is_lost_where_a_tree_changes_and_comes_back(corpus):
+    model = fitted(corpus)
+    found = model.support(n_fits=12)
+    leaf = model.tree_.leaves()[0]
+    model.split(leaf.id)
+    assert [node.id for node in model.tree_ if np.isnan(node.support)] == [leaf.id + "0", leaf.id + "1"]
+    assert np.isnan(model.support_.docs[leaf.docs]).all() and np.isfinite(np.delete(model.support_.docs, leaf.docs)).all()
+    again = model.support(n_fits=13)
+    assert np.isfinite(again.nodes).all() and model.support_ is again
+    model.undo()
+    assert model.support_ is found
+    model.redo()
+    assert model.support_ is again

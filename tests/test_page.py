@@ -13,6 +13,7 @@ from nmf2.data import Corpus, planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.exports import titles
 from nmf2.page import Reader, _column, _drawn, confidence, document_map, first_view, index, keywords, map_words, page, to_html
+from nmf2.tree import Support
 from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline
 
@@ -311,6 +312,24 @@ def test_index_leads_to_leaves_and_ranks(planted):
     assert [ids[k] for k in found["ways"]] == [tree.path(i)[-1].id for i in range(360)]
     assert {(w, id, r) for w, at in found["words"].items() for id, r in at} == \
            {(w, node.id, r) for node in tree for r, w in enumerate(tree.top_terms(node, n=5), 1)}
+
+
+def test_support_is_told_if_it_is_known(planted):
+    corpus, tree = planted[0], pickle.loads(pickle.dumps(planted[1]))
+    plain = Reader(tree, corpus)
+    assert plain.overview()["weak"] is None and "stays" not in index(plain) and plain.details("0")["stays"] == {} and plain.placed(3)["stays"] is None
+    ids = tuple(tree.nodes)[1:]                                    # nothing is known of the root
+    docs = np.linspace(0, 1, 360)
+    docs[7] = np.nan
+    tree.support = Support(ids, np.linspace(1, 0, len(ids)), docs, np.ones((1, len(ids))))
+    about = Reader(tree, corpus).overview()
+    assert about["weak"] == .6 and "support" not in about["nodes"][0]
+    assert all(node["support"] == round(tree[node["id"]].support, 3) for node in about["nodes"][1:])
+    stays = index(Reader(tree, corpus))["stays"]
+    assert stays[7] is None and [n for n in stays if n is not None] == [round(100*round(share, 2)) for share in np.delete(docs, 7)]
+    seen = Reader(tree, corpus).details("0")
+    assert all(seen["stays"].get(i) == (None if i == 7 else round(docs[i], 2)) for i in seen["documents"])
+    assert Reader(tree, corpus).placed(7)["stays"] is None and Reader(tree, corpus).placed(8)["stays"] == round(docs[8], 2)
 
 
 def test_page_begins_with_the_view_given(planted):

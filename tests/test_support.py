@@ -9,7 +9,7 @@ from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.regroup import regroup
-from nmf2.support import _chosen, choose_n_topics, compare, fit_again, gain, jaccards, members, shuffled, support, times_chance
+from nmf2.support import BETWEEN, _chosen, _too_far, choose_n_topics, compare, fit_again, gain, jaccards, members, shuffled, support, times_chance
 from nmf2.topictree import TopicTree, topic_tree
 from nmf2.weighting import count_pipeline
 
@@ -168,10 +168,27 @@ def test_one_topic_and_few_documents():
 
 def test_no_end():
     times = np.linspace(3, 1.2, 100)
-    choice = _chosen(times, False)
+    choice = _chosen(times, False, 4000)
     assert choice.n_topics == 1 + (times > 2).sum() and "on and on" in choice.why
-    assert _chosen(times/2, False).n_topics == 1 + (times/2 > 1.1).sum() == _chosen(times/2, True).n_topics
-    assert str(_chosen(times/10, False)).startswith("1 topic: no split")
+    assert _chosen(times/2, True, 4000).n_topics == 1 + (times/2 > 1.1).sum()
+    assert str(_chosen(times/10, True, 4000)).startswith("1 topic: no split")
+
+
+def test_no_end_and_a_number_one_can_read():
+    many, few = _chosen(np.full(300, 2.5), False, 10_000), _chosen(np.full(300, 1.3), False, 10_000)
+    assert (few.n_topics, many.n_topics) == BETWEEN == (20, 60) and "most that is usual" in many.why and "least that is usual" in few.why
+    assert _chosen(np.full(300, 1.3), False, 200).n_topics == 10                     # twenty documents to each
+    assert _chosen(np.full(1, 1.3), False, 12).n_topics == 2
+    assert _chosen(np.full(9, 1.3), False, 10_000).n_topics == 10                    # no more than there are splits better than chance
+
+
+def test_when_to_stop():
+    none = np.zeros(0)
+    assert not _too_far(np.full(15, 3.), none, 32) and _too_far(np.full(63, 1.2), np.full(31, 1.2), 128)
+    clear = np.full(127, 3.)
+    assert not _too_far(clear, clear[:63], 256)
+    end, no_end = np.r_[clear, np.full(128, .5)], np.full(255, 3.)
+    assert not _too_far(end, clear, 512) and _too_far(no_end, clear, 512)
 
 
 def test_the_number_does_not_depend_on_the_order(case):

@@ -127,6 +127,20 @@ def test_empty_documents_and_words_of_no_text(new, tmp_path):
     assert_same(cut, saved(cut, tmp_path/"m"), halves)
 
 
+def test_choice_and_support_come_back(corpus, tmp_path):
+    model = fitted(corpus, n_topics="auto")
+    model.support(n_fits=3)
+    again = saved(model, tmp_path/"m")
+    assert str(again.choice_) == str(model.choice_) and bits(again.choice_.times) == bits(model.choice_.times)
+    assert again.n_topics == "auto" and again.support_.ids == model.support_.ids
+    for name in ("nodes", "docs", "runs"): assert bits(getattr(again.support_, name)) == bits(getattr(model.support_, name))
+    assert_same(model, again, corpus.X)
+    tree = Tree.load(tmp_path/"m")
+    assert [node.support for node in tree] == [node.support for node in model.tree_]
+    again.split(again.tree_.leaves()[0].id, corpus)
+    assert bits(saved(again, tmp_path/"m").support_.docs) == bits(again.support_.docs)
+
+
 # ---- what is kept of documents
 
 def test_rare_words_are_not_in_the_file(texts, tmp_path):

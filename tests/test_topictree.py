@@ -236,3 +236,42 @@ def test_what_is_shown(texts):
     assert model.outline(3).count("5 texts") == 3
     page = model.to_html(title="nine")
     assert "nine" in page and texts[model.tree_.typical(model.tree_.leaves()[0], 1)[0]][:40] in page
+
+
+# ---- how many topics, and how far to believe them
+
+def test_auto_finds_the_number_and_says_why(corpus):
+    auto = TopicTree("auto").fit(corpus)
+    n = auto.choice_.n_topics
+    assert auto.n_topics_ == n and str(auto.choice_).startswith(f"{n} topics: ")
+    same = TopicTree(n).fit(corpus)
+    assert same.choice_ is None and auto.tree_.to_json() == same.tree_.to_json()
+    assert clone(auto).get_params()["n_topics"] == "auto" and TopicTree("auto").fit(corpus).tree_.to_json() == same.tree_.to_json()
+
+
+@pytest.mark.parametrize("wrong", ["many", "", "20", None, 0, 2.5, True, ["auto"]])
+def test_numbers_of_topics_that_are_none(corpus, wrong):
+    with pytest.raises(ValueError, match="n_topics must be a whole number"): TopicTree(wrong).fit(corpus)
+
+
+def test_support_of_a_model(corpus):
+    model = TopicTree(5).fit(corpus)
+    assert model.support_ is None and "support" not in model.topics().columns and "%" not in model.outline()
+    found = model.support(n_fits=3)
+    assert found is model.support_ is model.tree_.support and found.runs.shape == (3, 9)
+    assert list(model.topics()["support"]) == [leaf.support for leaf in model.tree_.leaves()]
+    assert all(f"{leaf.support:.0%}" in model.outline((2, 5)) for leaf in model.tree_.leaves())
+    again = TopicTree(5).fit(corpus).support(n_fits=3)
+    assert np.array_equal(again.runs, found.runs)
+    assert TopicTree(5).fit(corpus).support_ is None
+    with pytest.raises(ValueError, match="n_fits"): model.support(n_fits=0)
+    assert model.support_ is found
+    with pytest.raises(AttributeError): TopicTree().support_
+
+
+def test_support_of_a_model_without_its_documents(texts, tmp_path):
+    model = TopicTree(2, min_df=1, max_df=1.).fit(texts)
+    model.save(tmp_path/"m")
+    loaded = TopicTree.load(tmp_path/"m")
+    with pytest.raises(ValueError, match="support needs the documents of the fit"): loaded.support()
+    assert np.array_equal(loaded.support(texts, n_fits=2).runs, model.support(n_fits=2).runs)

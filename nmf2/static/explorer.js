@@ -117,13 +117,26 @@ function explore(place, host, before) {
     if (open) openPane()
   }
 
+  // ---- Support: how well a topic is found again, if somebody looked, with a mark where it is weak
+
+  const foundAgain = 'how well the topic is found again when the tree is fitted to other parts of the documents'
+  const explained = `${foundAgain}; below ${percent(tree.weak)} don't trust it`
+  const knows = id => nodes.get(id).support != null
+  const isWeak = id => knows(id) && nodes.get(id).support < tree.weak
+  const support = id => (knows(id) ? `${percent(nodes.get(id).support)}${isWeak(id) ? ' ?' : ''}` : '–')
+  const supportCell = id =>
+    tree.weak != null &&
+    make('span', {class: `support number${isWeak(id) ? ' weak' : ''}`, title: explained}, support(id))
+
   // ---- The overview: a picture of the outline
 
   const outlineOf = id => (outline.has(id) ? id : outlineOf(parent(id))) // the node itself, or the next above it
   const size = id => nodes.get(id).size
   const told = id => {
     const [count, share] = [number(size(id)), percent(size(id) / tree.n_docs)]
-    return {title: title(id), about: `${count} documents, ${share}`, brief: `${count} · ${share}`}
+    const again = knows(id) ? `, support ${support(id)}` : ''
+    const mark = isWeak(id) ? ' · weak' : ''
+    return {title: title(id), about: `${count} documents, ${share}${again}`, brief: `${count} · ${share}${mark}`}
   }
   const see = (id, open) => choose(id, {focus: false, reach: true, open})
   const overview = tree.levels.length > 0 ? drawPicture(outline, size, told, see) : null
@@ -177,6 +190,7 @@ function explore(place, host, before) {
       rank ? make('span', {class: 'rank', title: 'rank of the word in this topic'}, `no. ${number(rank)}`) : null,
       make('span', {class: 'number'}, number(node.size)),
       make('span', {class: 'share number'}, percent(share)),
+      supportCell(node.id),
       make('span', {class: 'score number'}, node.score == null ? '–' : rounded(node.score)),
     )
   }
@@ -187,6 +201,7 @@ function explore(place, host, before) {
     make('span', {class: 'words'}, 'topic'),
     make('span', {class: 'number', title: 'documents'}, 'docs'),
     make('span', {class: 'share number'}, 'share'),
+    tree.weak != null && make('span', {class: 'support number', title: explained}, 'support'),
     make('span', {class: 'score number', title: 'how good the split is, or would be'}, 'score'),
   )
 
@@ -318,6 +333,7 @@ function explore(place, host, before) {
   function facts(id) {
     const node = nodes.get(id)
     const known = [id ? `node ${id}` : 'the root', `${number(node.size)} documents`, percent(node.size / tree.n_docs)]
+    if (knows(id)) known.push(`support ${support(id)}`)
     if (node.score != null) known.push(`score ${rounded(node.score)}`)
     if (!state.outline && splits(id)) known.push(`split number ${all.number(id)}`)
     if (edits?.isKept(id)) known.push('kept')
@@ -404,6 +420,8 @@ function explore(place, host, before) {
   const notes = (...given) =>
     given.filter(Boolean).map(([text, title]) => make('span', {title, class: 'note'}, text, ' '))
   const sure = share => share != null && [percent(share), 'share of this topic in the document, among all topics']
+  const stays = share =>
+    share != null && [`stays ${percent(share)}`, 'how often the document stays in its topic in other fits']
 
   function documentsOf(node) {
     const border = ['On the border to ', node.sibling != null ? jump(node.sibling) : '']
@@ -415,7 +433,7 @@ function explore(place, host, before) {
     const pattern = tree.words && node.typical_at_all ? patternOfWords(node.terms.map(term => term[0])) : null
     const drawn = lists.map(([title, list, note]) => {
       if (!list.length) return null
-      const one = (i, k) => doc(node.documents[i], i, notes(note(k), sure(node.sure[i])), pattern)
+      const one = (i, k) => doc(node.documents[i], i, notes(note(k), sure(node.sure[i]), stays(node.stays[i])), pattern)
       return [make('h3', {}, title), list.map(one)]
     })
     const size = Math.max(node.typical.length, node.borderline.length)
@@ -438,7 +456,9 @@ function explore(place, host, before) {
       body,
       make('nav', {class: 'soft', 'aria-label': 'way from the root'}, way, ' '),
       make('div', {class: 'head'}, make('h2', {}, title(id)), ' ', renamer, ' ', edits?.menuOf(id)),
-      make('div', {class: 'soft facts'}, facts(id)),
+      make('div', {class: 'soft facts', title: knows(id) && explained}, facts(id)),
+      isWeak(id) &&
+        make('div', {class: 'weak'}, 'Weak: fits to other parts of the documents found other topics here.'),
       more,
     )
   }
@@ -522,7 +542,7 @@ function explore(place, host, before) {
     drawn = undefined
     const words = about.keys ? tellingWords(about, dots) : []
     const pattern = words.length ? patternOfWords(words.map(word => word[0])) : null
-    const one = ([i, told]) => doc(told, i, notes([title(told.way)], sure(told.sure)), pattern)
+    const one = ([i, told]) => doc(told, i, notes([title(told.way)], sure(told.sure), stays(told.stays)), pattern)
     const more = make('button', {onclick: () => drawPicked(about, 4 * many)}, 'more documents')
     fill(
       body,

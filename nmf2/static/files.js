@@ -31,12 +31,15 @@ function labelsTable(all, {names, leaves}) {
 }
 
 function topicsTable(all, {names}) {
+  const looked = all.tree.weak != null // how well topics are found again
   const row = node => {
-    const {id, size, dropped, terms} = node
+    const {id, size, dropped, terms, support} = node
+    const sizes = [size, dropped, ...(looked ? [support] : [])]
     const parent = id ? inTable(id.slice(0, -1)) : null
-    return line([inTable(id), parent, size, dropped, names[id] || null, titleOf(node, names), terms.join(' ')])
+    return line([inTable(id), parent, ...sizes, names[id] || null, titleOf(node, names), terms.join(' ')])
   }
-  const head = ['node', 'parent', 'documents', 'dropped', 'name', 'title', 'words']
+  const sizes = ['documents', 'dropped', ...(looked ? ['support'] : [])]
+  const head = ['node', 'parent', ...sizes, 'name', 'title', 'words']
   return line(head) + all.tree.nodes.map(row).join('')
 }
 
@@ -52,12 +55,14 @@ function treeJson(all, {names}) {
     return lists
   })
   const inner = new Set(splits)
-  const entry = ({id, heading, size, score}, k) => ({
+  const looked = all.tree.weak != null
+  const entry = ({id, heading, size, score, support}, k) => ({
     id,
     name: names[id] || null,
     heading: heading || null,
     size,
     score,
+    ...(looked ? {support: support ?? null} : {}),
     children: inner.has(id) ? [`${id}0`, `${id}1`] : [],
     terms: all.nodes[id].terms,
     outliers: outliers[k],

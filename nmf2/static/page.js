@@ -14,7 +14,7 @@ function around(text, pattern, length = 200) {
 const inPage = id => JSON.parse(document.getElementById(id).textContent)
 
 function pageHost(all, readMap = () => inPage('map')) {
-  const {words, ids, ways, sure} = all.index
+  const {words, ids, ways, sure, stays} = all.index
   const lower = ids.map(id => id.toLowerCase())
   const known = Object.keys(words).map(word => [word.toLowerCase(), word])
   const kinds = ['typical', 'borderline', 'dropped']
@@ -32,7 +32,12 @@ function pageHost(all, readMap = () => inPage('map')) {
   }
   const about = i => all.documents[i] || {id: short(ids[i], 100), labels: [], text: beginning(i)}
 
-  const placed = i => ({...about(i), way: all.tree.nodes[ways[i]].id, sure: sure[i] / 100})
+  const placed = i => ({
+    ...about(i),
+    way: all.tree.nodes[ways[i]].id,
+    sure: sure[i] / 100,
+    stays: stays?.[i] == null ? null : stays[i] / 100,
+  })
 
   // ---- The search: words by their beginning, documents by a part of their name or by their number
 

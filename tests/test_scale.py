@@ -1,0 +1,365 @@
+"""Trees over partitions against trees in memory: sums that repeat, shards, memory limits, and a cluster of processes"""
+import gc
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from nmf2 import scale
+from nmf2.core import progress_bar
+from nmf2.data import planted_tree
+from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
+from nmf2.kernels import documents
+from nmf2.rank2 import rank2_nmf, revive
+from nmf2.scale import (Dask, Local, Part, as_blocks, check_part, fit, open_shard, save_shards, start_topics, sweep_part,
+                        tree_sum, weights_of)
+from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
+
+WHOLE = 20_000                                  # so that the upper nodes stay in several partitions
+NEAR = {np.float32: 1e-5, np.float64: 1e-10}
+
+
+@cache
+def collection(dtype=np.float64, n_docs=16_000):
+    "Documents of a planted tree; nobody changes them"
+    corpus = planted_tree((2, 4), n_docs=n_docs, n_terms=1500, overlap=.3, noise=.1, length=30, random_state=0, shuffle=True)
+    return count_pipeline().fit_transform(corpus.X).astype(dtype)
+
+
+def cut(X, n, seed=None):
+    "A matrix in partitions, of very different sizes if there is a seed"
+    inner = np.arange(1, n)*X.shape[0]//n if seed is None else np.sort(np.random.default_rng(seed).choice(X.shape[0], n - 1))
+    return [X[lo:hi] for lo, hi in itertools.pairwise([0, *inner, X.shape[0]])]
+
+
+def in_memory(X, n_leaves=8, **options):
+    "The tree in memory, of documents and words in the order they are in"
+    model = HierNMF2(n_leaves, **options)
+    grower = planted(X, starter(model.init, model.random_state or 0), grower_options(model))
+    with progress_bar(None, "", False, "split") as bar: grow(grower, n_leaves, bar)
+    return grower.tree
+
+
+def assert_same(tree, other, atol):
+    assert tree.splits == other.splits
+    assert list(tree.nodes) == list(other.nodes)
+    for id, node in other.nodes.items():
+        assert_array_equal(np.asarray(tree[id].docs), node.docs, err_msg=id)
+        assert_array_equal(np.asarray(tree[id].outliers), node.outliers, err_msg=id)
+        assert_allclose(tree[id].score, node.score, rtol=max(1e-9, 10*atol), err_msg=id)
+        assert_allclose(tree[id].topic, node.topic, atol=atol, err_msg=id)
+        if node.split is not None: assert_allclose(np.asarray(tree[id].split.W), node.split.W, atol=1e-4, err_msg=id)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 7, 8, 21])
+def test_sums_are_added_in_pairs_and_few_wait(n):
+    def level(values):
+        pairs = [f"({''.join(values[i:i+2])})" if i + 1 < len(values) else values[i] for i in range(0, len(values), 2)]
+        return pairs[0] if len(pairs) == 1 else level(pairs)
+    letters = [chr(97 + k) for k in range(n)]
+    assert tree_sum(iter(letters), lambda a, b: f"({a}{b})") == (level(letters) if n > 1 else "a")
+
+
+@pytest.mark.parametrize("dtype", NEAR)
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_rank2_is_that_in_memory_and_repeats(n, dtype):
+    X = collection(dtype)
+    tol = dict(tol=1e-3)                # in float32 the error of the iterations between 1e-3 and 1e-4 is below rounding
+    here = rank2_nmf(documents(X), **tol)
+    fits = [rank2_nmf(blocks, start_topics(blocks), **tol) for blocks in (as_blocks(cut(X, n, seed=n)) for _ in range(2))]
+    assert fits[0].n_iter == here.n_iter
+    assert_allclose(fits[0].Ht, here.Ht, atol=NEAR[dtype]*here.Ht.max())
+    assert_array_equal(fits[0].Ht, fits[1].Ht)
+    if n == 1: assert_array_equal(fits[0].Ht, here.Ht)
+
+
+def test_partitions_and_documents_may_be_empty():
+    X = sp.csr_array(collection().toarray()[:900]*(np.arange(900) % 7 > 0)[:,None])
+    blocks = as_blocks([X[:0], X[:300], sp.csr_array((20, X.shape[1])), X[300:], X[:0]])
+    filled = X[np.flatnonzero(np.arange(900) % 7)]
+    fit_ = rank2_nmf(blocks, start_topics(blocks))
+    assert_allclose(fit_.Ht, rank2_nmf(documents(filled)).Ht, atol=1e-8)
+
+
+def test_a_dead_topic_goes_where_it_goes_in_memory():
+    X = collection()[:3000]
+    Ht = np.zeros((X.shape[1], 2))
+    Ht[:,0] = np.linspace(.1, 1, len(Ht))/np.linalg.norm(np.linspace(.1, 1, len(Ht)))
+    there, here = Ht.copy(), Ht.copy()
+    assert revive(as_blocks(cut(X, 3)), there) and revive(documents(X), here)
+    assert_array_equal(there, here)
+    t = np.linspace(.1, 1, X.shape[1])
+    parallel = np.c_[t, t]                                      # one of these dies in the first sweep
+    assert_allclose(rank2_nmf(as_blocks(cut(X, 3)), parallel).Ht, rank2_nmf(documents(X), parallel).Ht, atol=1e-10)
+
+
+def test_lost_weights_are_solved_for_again():
+    X = collection()[:1000]
+    part = Part(X, np.arange(1000))
+    rng = np.random.default_rng(0)
+    def topics(stamp):
+        table = rng.random((X.shape[1], 2))
+        return scale.Topics(stamp, table, np.ones(2), (table.T @ table)[[0, 0, 1], [0, 1, 1]])
+    first, second = topics(1), topics(2)
+    sweep_part(part, first, None)
+    kept = sweep_part(part, second, first)
+    lost = Part(X, np.arange(1000))
+    for a, b in zip(kept, sweep_part(lost, second, first)): assert_array_equal(a, b)
+    for a, b in zip(kept, sweep_part(part, second, first)): assert_array_equal(a, b)            # a task that runs twice
+    assert_array_equal(weights_of(lost, first), weights_of(part, first))
+
+
+@pytest.mark.parametrize("dtype", NEAR)
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_tree_is_that_in_memory(n, dtype):
+    X = collection(dtype)
+    tree = fit(HierNMF2(8), cut(X, n, seed=n), whole=WHOLE).tree_
+    assert n == 1 or max(len(node.docs.home) for node in tree.nodes.values() if node.id) > 1
+    assert_same(tree, in_memory(X), NEAR[dtype])
+    assert_same(tree.gathered(), in_memory(X), NEAR[dtype])
+
+
+@pytest.mark.parametrize("options", [dict(max_outliers=None), dict(init="random", random_state=1), dict(trials=0),
+                                     dict(imbalance=4.), dict(leaf_choice="mndcg-paper")])
+def test_tree_is_that_in_memory_with_other_options(options):
+    X = collection()
+    model = fit(HierNMF2(5, **options), cut(X, 3), whole=WHOLE)
+    assert_same(model.tree_, in_memory(X, 5, **options), 1e-10)
+
+
+def test_it_is_the_same_however_small_the_nodes_that_are_handed_over():
+    X = collection()
+    trees = [fit(HierNMF2(8), cut(X, 3), whole=whole).tree_ for whole in (0, WHOLE, 10**9)]
+    for tree in trees[1:]: assert_same(tree, trees[0].gathered(), 1e-10)
+
+
+def test_empty_documents_are_outliers():
+    X = sp.csr_array(collection().copy())
+    keep = np.arange(X.shape[0]) % 1000 > 0
+    X = sp.csr_array(X.multiply(keep[:,None]))
+    X.eliminate_zeros()
+    with pytest.warns(EmptyDocumentsWarning):
+        tree = fit(HierNMF2(4), cut(X, 3), whole=WHOLE).tree_
+        here = in_memory(X, 4)
+    assert_same(tree, here, 1e-10)
+    assert set(np.flatnonzero(~keep)) <= set(np.asarray(tree[""].outliers))
+
+
+def test_a_fitted_model_answers():
+    X = collection()
+    model = fit(HierNMF2(8), cut(X, 3), whole=WHOLE, vocab=[f"w{j}" for j in range(X.shape[1])])
+    assert model.components_.shape == (8, X.shape[1]) and model.n_iter_ > 10 and model.n_sweeps_ > 3
+    assert_array_equal(model.predict(X), model.predict(X[:]))
+    assert (model.tree_.labels() == model.predict(X)).mean() > .9
+    assert model.tree_.top_terms("0", n=3)[0].startswith("w")
+    assert_array_equal(model.tree_.labels(3), in_memory(X, 3).labels())
+
+
+def test_a_node_with_too_many_outliers_is_cut_by_a_sample(monkeypatch):
+    X = collection()
+    monkeypatch.setattr(scale.SpreadGrower, "split", lambda grower, rows, topic, *draw: (None, -1., None))
+    tree = fit(HierNMF2(2), cut(X, 3), whole=WHOLE).tree_
+    assert tree.n_leaves == 2 and sum(leaf.size for leaf in tree.leaves()) == X.shape[0]
+
+
+def test_shards_on_disk(tmp_path):
+    X = collection(np.float32)
+    save_shards(X, tmp_path/"plain", 3)
+    for k, part in enumerate(cut(X, 3)):
+        assert (open_shard(tmp_path/"plain"/f"part-{k:05}.npz") != part).nnz == 0
+        (tmp_path/"small").mkdir(exist_ok=True)
+        sp.save_npz(tmp_path/"small"/f"{k}.npz", part, compressed=True)
+    here = in_memory(X)
+    scratch = tmp_path/"scratch"
+    scratch.mkdir()
+    for X_, engine in ((tmp_path/"plain", Local(scratch)), (str(tmp_path/"small"), None)):
+        model = fit(HierNMF2(8), X_, engine, whole=WHOLE)
+        assert_same(model.tree_, here, 1e-5)
+
+
+def test_what_is_cut_out_is_removed(tmp_path):
+    save_shards(collection(), tmp_path/"corpus", 3)
+    scratch = tmp_path/"scratch"
+    scratch.mkdir()
+    model = fit(HierNMF2(3), tmp_path/"corpus", Local(scratch), whole=WHOLE)
+    assert list(scratch.iterdir())                               # the nodes that were handed over
+    del model
+    gc.collect()
+    assert not list(scratch.iterdir())
+
+
+def broken(tmp_path):
+    "Shards with something wrong"
+    X = collection()[:60]
+    whole = save_shards(X, tmp_path, 1)[0].read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole)//2] ^= 1
+    for name, content in dict(short=whole[:-2000], flipped=bytes(flipped), empty=b"", text=b"1 2 3").items():
+        path = tmp_path/f"{name}.npz"
+        path.write_bytes(content)
+        yield path
+    np.savez(tmp_path/"arrays.npz", data=X.data)
+    yield tmp_path/"arrays.npz"
+    outside = X.copy()
+    outside.indices = outside.indices + 7
+    for name, matrix in dict(columns=X.tocsc(), negative=-X, whole=X.astype(np.int64), nan=X*np.nan, outside=outside).items():
+        path = tmp_path/f"{name}.npz"
+        sp.save_npz(path, matrix, compressed=False)
+        yield path
+    yield tmp_path/"not-there.npz"
+
+
+def test_a_broken_shard_is_named(tmp_path):
+    for path in broken(tmp_path):
+        with pytest.raises(ValueError, match=f"shard 1, {path.name}"): as_blocks([tmp_path/"part-00000.npz", path])
+
+
+def test_bad_input():
+    X = collection()[:50]
+    for bad, words in (([], "list of partitions"), (X, "list of partitions"), ([X, X[:,:9]], "same terms"),
+                       ([X, X.astype(np.float32)], "same float type"), ([X*0], "empty"), (["nowhere.npz"], "nowhere.npz"),
+                       ("no-folder", "no-folder")):
+        with pytest.raises(ValueError, match=words): as_blocks(bad)
+    with pytest.raises(ValueError, match="n must be"): save_shards(X, "never-made", 0)
+    for name, value in (("solver", "hals"), ("extrapolate", False), ("leaf_choice", "error"), ("init", lambda docs, terms: None)):
+        with pytest.raises(ValueError, match=f"{name} must be"): fit(HierNMF2(**{name: value}), [X])
+    with pytest.raises(ValueError, match="HierNMF2"): fit(SimpleNamespace(), [X])
+    with pytest.raises(ValueError, match="n_leaves"): fit(HierNMF2(0), [X])
+    with pytest.raises(ValueError, match="whole"): fit(HierNMF2(2), [X], whole=-1)
+
+
+def test_a_partition_is_never_changed():
+    X = collection()[:5000]
+    before = X.copy()
+    fit(HierNMF2(3), cut(X, 2), whole=0)
+    for name in ("data", "indices", "indptr"): assert_array_equal(getattr(X, name), getattr(before, name))
+    dense = X[:100].toarray()
+    assert check_part(dense, "a")[1].stored == X[:100].nnz
+
+
+def test_without_dask_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r"nmf2\[dask\]"): Dask()
+
+
+@pytest.mark.slow
+def test_memory_limit_of_the_operating_system(tmp_path):
+    "A corpus that doesn't fit below the limit is fitted from shards below it"
+    program = """
+        import resource, sys
+        import numpy as np, scipy.sparse as sp
+        from pathlib import Path
+        from nmf2.hier import HierNMF2
+        from nmf2.scale import Local, fit, save_shards, open_shard
+        folder = Path(sys.argv[1])
+        rng = np.random.default_rng(0)
+        def shard(k, n=5_000):                                       # two planted topics, 20 MB
+            terms = np.arange(0, 20_000, 40) + rng.integers(0, 40, (n, 500)) + 20_000*(np.arange(n) % 2)[:,None]
+            return sp.csr_array((np.ones(terms.size, np.float32), terms.ravel().astype(np.int32), np.arange(0, terms.size + 1, 500)), (n, 40_000))
+        small = shard(0, 3000)
+        (folder/"small").mkdir()
+        for k in range(2): sp.save_npz(folder/"small"/f"{k}.npz", small, compressed=False)
+        fit(HierNMF2(2), folder/"small", whole=0)                    # compiles, opens libraries
+        (folder/"large").mkdir()
+        size = 0
+        for k in range(10):
+            path = folder/"large"/f"{k}.npz"
+            sp.save_npz(path, shard(k), compressed=False)
+            size += path.stat().st_size
+        used = int(Path("/proc/self/statm").read_text().split()[0])*resource.getpagesize()
+        room = size*2//3
+        resource.setrlimit(resource.RLIMIT_AS, (used + room, used + room))
+        try:
+            whole = sp.vstack([sp.load_npz(path) for path in sorted((folder/"large").iterdir())])
+            print("fits in memory")
+        except MemoryError: print("too large")
+        model = fit(HierNMF2(2), folder/"large", Local(folder/"scratch"), whole=0)
+        labels = model.tree_.labels()
+        print(size//10**6, [leaf.size for leaf in model.tree_.leaves()], len(set(labels[::2])), len(set(labels[1::2])))
+    """
+    (tmp_path/"scratch").mkdir()
+    few = os.environ | dict(MALLOC_ARENA_MAX="1")                # each arena of glibc reserves 64 MB, used or not
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(tmp_path)], env=few, capture_output=True,
+                          text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = done.stdout.splitlines()
+    assert lines[0] == "too large"
+    assert lines[1].endswith("[25000, 25000] 1 1"), lines
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    "Two processes"
+    from distributed import Client, LocalCluster
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client: yield client
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    save_shards(collection(np.float32), folder, 3)
+    return folder
+
+
+@pytest.mark.slow
+def test_cluster_tree_is_that_of_one_process_to_the_last_bit(cluster, folder):
+    there = fit(HierNMF2(4), folder, Dask(cluster), whole=WHOLE).tree_.gathered()
+    here = fit(HierNMF2(4), folder, whole=WHOLE).tree_.gathered()
+    assert_same(there, here, 0)
+
+
+@pytest.mark.slow
+def test_cluster_takes_arrays_and_delayed_blocks(cluster):
+    import dask.array as da
+    from dask import delayed
+    X = collection()
+    blocks = [delayed(part) for part in cut(X, 2)]
+    array = da.concatenate([da.from_delayed(block, part.shape, X.dtype, meta=sp.csr_array((0, 0)))
+                            for block, part in zip(blocks, cut(X, 2))])
+    here = in_memory(X, 2)
+    for given in (array, blocks, cut(X, 2)): assert_same(fit(HierNMF2(2), given, Dask(cluster)).tree_, here, 1e-10)
+    with pytest.raises(ValueError, match="all terms in one chunk"): as_blocks(array.rechunk({1: 100}), Dask(cluster))
+
+
+@pytest.mark.slow
+def test_cluster_names_a_broken_shard(cluster, folder, tmp_path):
+    odd = tmp_path/"odd.npz"
+    odd.write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="shard 1, odd.npz"): as_blocks([*sorted(folder.iterdir())[:1], odd], Dask(cluster))
+
+
+@pytest.mark.slow
+def test_cluster_of_another_version_is_refused(cluster, monkeypatch):
+    monkeypatch.setattr(scale, "version", lambda name: "0.0.9")
+    client = SimpleNamespace(run=lambda f, name, on_error: {"tcp://there": "0.1.0"})
+    with pytest.raises(ValueError, match=r"with nmf2 0.0.9, but tcp://there has nmf2 0.1.0"): Dask(client)
+    client.run = lambda f, name, on_error: {"tcp://there": ModuleNotFoundError("none")}
+    with pytest.raises(ValueError, match="tcp://there has no nmf2"): Dask(client)
+    client.run = lambda f, name, on_error: {}
+    with pytest.raises(ValueError, match="has none"): Dask(client)
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_recovered_from(cluster, folder, monkeypatch):
+    "In mid-fit, when some sweeps have been made; the nanny starts another process"
+    engine = Dask(cluster)
+    sweeps = itertools.count()
+    total = engine.total
+    def killing(f, *columns, **options):
+        if f is sweep_part and next(sweeps) == 4: os.kill(min(cluster.run(os.getpid).values()), signal.SIGKILL)
+        return total(f, *columns, **options)
+    monkeypatch.setattr(engine, "total", killing)
+    tree = fit(HierNMF2(3), folder, engine, whole=WHOLE).tree_.gathered()
+    assert next(sweeps) > 4
+    monkeypatch.undo()
+    assert_same(tree, fit(HierNMF2(3), folder, whole=WHOLE).tree_.gathered(), 0)
+
