@@ -15,6 +15,7 @@ import subprocess
 import sys
 from functools import cache
 from importlib.metadata import entry_points
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -228,6 +229,11 @@ def comments(thing):
         what, _, said = (part.strip() for part in line.partition("#"))
         if said: yield ("result" if what.endswith(":") else re.match(r"(def .*?[(,] *)?(\*{0,2}\w+)", what)[2]), said
 
+def properties(name, entries):
+    "The properties among the entries of a page, those that have a cell of their own, as functions"
+    found = {n: attrgetter(n)(module(name)) for n in entries}
+    return {n: thing.fget for n, thing in found.items() if isinstance(thing, property)}
+
 def first_parameter(thing): return next(iter(inspect.signature(thing).parameters), None)
 
 def rows(entry):
@@ -243,6 +249,7 @@ def test_each_public_name_has_its_entry(site, name):
     path = next(p for p in NOTEBOOKS if p.stem.split("_", 1)[-1] == name and p.parent == NBS)
     page, things = site.pages[path], public(name)
     things |= {n: f for cls in list(things.values()) if inspect.isclass(cls) for n, f in methods(cls).items()}
+    things |= properties(name, [n for n, _ in page.entries])
     entries = dict(page.entries)
     assert sorted(n for n, _ in page.entries) == sorted(things)
     source = (ROOT/"nmf2"/f"{name}.py").read_text(encoding="utf-8").splitlines()
