@@ -70,7 +70,7 @@ def main():
     client = None
     if args.dask:
         from distributed import Client
-        client = Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
+        client = Client(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     seconds = measure(X, 4 if args.quick else 20, 1 if args.quick else 3, client)
     if client: client.close()
     row = dict(n_docs=X.shape[0], n_terms=X.shape[1], nonzeros=X.nnz, bytes=bytes_of(X), seconds=seconds,

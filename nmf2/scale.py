@@ -528,16 +528,23 @@ def _narrowed(part, ids, seen, scratch):
     X = as_csr(sub.data, number[terms][sub.indices].astype(np.int32), sub.indptr, int(seen.sum()))
     return _put_away(X, ids, scratch)
 
+def _taken(part, ids, scratch):
+    "Some documents over the terms that occur in them, where no other partition has a say"
+    sub, terms = take(part.X, _places(part, ids))
+    return _put_away(sub, ids, scratch), terms
+
 def cut_out(
     rows:Members,   # some documents
 )->tuple:       # `Blocks`, and the numbers of their terms
     "Some documents over just the terms that occur in them."
     engine = rows.engine
-    seen = engine.total(_terms_in, rows.home, rows.pieces, add=np.logical_or)
-    terms = np.flatnonzero(seen)
-    parts = engine.hold(_narrowed, rows.home, rows.pieces, shared=(engine.send(seen), engine.scratch))
-    kind = rows.kind
-    return Blocks(engine, parts, [Found(n, len(terms), n, s, kind) for n, s in rows.found]), terms
+    if len(rows.pieces) == 1:
+        parts, (terms,) = engine.keep(_taken, rows.home, rows.pieces, shared=(engine.scratch,))
+    else:
+        seen = engine.total(_terms_in, rows.home, rows.pieces, add=np.logical_or)
+        terms = np.flatnonzero(seen)
+        parts = engine.hold(_narrowed, rows.home, rows.pieces, shared=(engine.send(seen), engine.scratch))
+    return Blocks(engine, parts, [Found(n, len(terms), n, s, rows.kind) for n, s in rows.found]), terms
 
 # %% ../nbs/60_scale.ipynb #85cdb6d8
 def _sides_in(part, topics, scale):

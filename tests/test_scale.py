@@ -300,7 +300,7 @@ def test_memory_limit_of_the_operating_system(tmp_path):
 def cluster():
     "Two processes"
     from distributed import Client, LocalCluster
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client: yield client
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client: yield client
 
 
 @pytest.fixture(scope="module")
