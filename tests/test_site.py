@@ -370,7 +370,7 @@ def exists(dotted):
     elif first in known and first[0].isupper(): thing = known[first]
     else: return None                           # a variable of an example
     for part in rest:
-        fitted = inspect.isclass(thing) and re.search(rf"self\.{part}\b|^    {part}:", inspect.getsource(thing), re.M)
+        fitted = inspect.isclass(thing) and re.search(rf"self\.{part}\b|^    {part}:|`{part}`", inspect.getsource(thing), re.M)
         if fitted: return True
         if not hasattr(thing, part): return False
         thing = getattr(thing, part)
