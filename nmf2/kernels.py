@@ -571,3 +571,14 @@ def residuals(
 )->np.ndarray:       # (n_docs,)
     "Squared error of each document."
     return docs.squares() - 2*(docs.times(Ht)*W).sum(1) + (W @ (Ht.T @ Ht) * W).sum(1)
+
+# %% ../nbs/10_kernels.ipynb #399d2107
+@patch_to(Docs)
+def worst(docs,
+    Ht:np.ndarray,   # topics, (n_terms, 2)
+)->tuple:            # its squared error, 0 if that is nothing but rounding; and the document, (n_terms,)
+    "The document that two topics explain worst."
+    W = nnls2(Ht.T @ Ht, docs.times(Ht))
+    left = residuals(docs, W, Ht)
+    left[left <= max(1e-10, 20*docs.rounding)*docs.squares()] = 0
+    return left.max(), docs.row(left.argmax())

@@ -13,11 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import say_if_compiling
-from .core import (check_matrix, check_number, keep_parameters, patch_to, renamed, seed_of, single_blas,
-                       stream)
+from .core import check_matrix, check_number, keep_parameters, renamed, seed_of, single_blas, stream
 from .cutting import stored, take
-from .kernels import (CONVERGED, DIED, Docs, Rules, alternate, documents, krylov, nnls2, residuals,
-                          squared_error)
+from .kernels import CONVERGED, DIED, Rules, alternate, documents, krylov, nnls2, squared_error
 from .nnls import TopicModel, heaviest, unit
 
 # %% ../nbs/13_rank2.ipynb #ff737460
@@ -27,17 +25,6 @@ class Rank2(NamedTuple):
     Ht:np.ndarray       # topics, each of unit length or zero, (n_terms, 2), float64
     n_iter:int          # iterations made
     converged:bool      # did it end before `max_iter`?
-
-# %% ../nbs/13_rank2.ipynb #4c72e6a0
-@patch_to(Docs)
-def worst(docs,
-    Ht:np.ndarray,   # topics, (n_terms, 2)
-)->tuple:            # its squared error, 0 if that is nothing but rounding; and the document, (n_terms,)
-    "The document that two topics explain worst."
-    W = nnls2(Ht.T @ Ht, docs.times(Ht))
-    left = residuals(docs, W, Ht)
-    left[left <= max(1e-10, 20*docs.rounding)*docs.squares()] = 0
-    return left.max(), docs.row(left.argmax())
 
 # %% ../nbs/13_rank2.ipynb #0a7b6216
 def revive(

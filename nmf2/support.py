@@ -20,7 +20,7 @@ from .kernels import documents
 from .order import own_order, sorted_by
 from .products import Rows
 from .topictree import topic_tree
-from .tree import Support, Tree, in_table
+from .tree import Support, Tree
 from .weighting import divide_rows
 
 # %% ../nbs/26_support.ipynb #a167f71a
@@ -132,25 +132,6 @@ def _parts_of(X, tree, n_fits, share, n_jobs, seed):
         raise ValueError(f"share must be at least {max(tree.n_leaves, 2)/len(filled):.3g}, so that a part has as many "
                          f"documents as the tree has leaves, got {share}")
     return X, [_part(filled, size, seed, r) for r in range(n_fits)]
-
-# %% ../nbs/26_support.ipynb #767f7e37
-@patch_to(Support)
-def table(found,
-    tree,              # the tree that it is about
-    n:int|None=None,   # only the leaves of the tree with this many; all nodes if None
-):
-    """A row for each node: id, documents, support, least support in a fit, title.
-
-    A pandas data frame if pandas is there, else a list of dictionaries.
-    """
-    found = found.of(tree.nodes)
-    least = dict(zip(found.ids, np.fmin.reduce(found.runs)))
-    nodes = list(tree) if n is None else tree.leaves(n)
-    rows = [dict(node=in_table(node.id), documents=node.size, support=found[node.id], least=float(least[node.id]),
-                 title=tree.title(node)) for node in nodes]
-    try: from pandas import DataFrame
-    except ImportError: return rows
-    return DataFrame(rows)
 
 # %% ../nbs/26_support.ipynb #9819f355
 def carried(

@@ -530,6 +530,25 @@ def support(node)->float:
     "How well the node is found again, from 0 to 1; nan where nobody looked."
     return np.nan if node.tree.support is None else node.tree.support[node.id]
 
+# %% ../nbs/21_tree.ipynb #48b6368a
+@patch_to(Support)
+def table(found,
+    tree,              # the tree that it is about
+    n:int|None=None,   # only the leaves of the tree with this many; all nodes if None
+):
+    """A row for each node: id, documents, support, least support in a fit, title.
+
+    A pandas data frame if pandas is there, else a list of dictionaries.
+    """
+    found = found.of(tree.nodes)
+    least = dict(zip(found.ids, np.fmin.reduce(found.runs)))
+    nodes = list(tree) if n is None else tree.leaves(n)
+    rows = [dict(node=in_table(node.id), documents=node.size, support=found[node.id], least=float(least[node.id]),
+                 title=tree.title(node)) for node in nodes]
+    try: from pandas import DataFrame
+    except ImportError: return rows
+    return DataFrame(rows)
+
 # %% ../nbs/21_tree.ipynb #bdb7c5e2
 def _outliers(node): return f"{len(node.outliers):,} outlier" + "s"*(len(node.outliers) != 1)
 

@@ -457,8 +457,7 @@ function explore(place, host, before) {
       make('nav', {class: 'soft', 'aria-label': 'way from the root'}, way, ' '),
       make('div', {class: 'head'}, make('h2', {}, title(id)), ' ', renamer, ' ', edits?.menuOf(id)),
       make('div', {class: 'soft facts', title: knows(id) && explained}, facts(id)),
-      isWeak(id) &&
-        make('div', {class: 'weak'}, 'Weak: fits to other parts of the documents found other topics here.'),
+      isWeak(id) && make('div', {class: 'weak'}, 'Weak: fits to other parts of the documents found other topics here.'),
       more,
     )
   }
