@@ -41,7 +41,7 @@ def corpora(draw):
 def test_some_lives(tmp_path, corpus, k, steps): live(*corpus, k, steps, tmp_path)
 
 @pytest.mark.slow
-@cheap(120)
+@cheap(60)
 @given(corpus=corpora(), k=st.integers(1, 6), steps=steps)
 def test_many_lives(tmp_path, corpus, k, steps): live(*corpus, k, steps, tmp_path)
 
