@@ -10,6 +10,7 @@ __all__ = ['WHOLE', 'tree_sum', 'save_shards', 'open_shard', 'Found', 'check_par
 
 # %% ../nbs/60_scale.ipynb #b7293e31
 import itertools
+import re
 import struct
 import weakref
 import zipfile
@@ -75,14 +76,25 @@ def _where(path, info):
         file.seek(info.header_offset + 26)
         return info.header_offset + 30 + sum(struct.unpack("<HH", file.read(4)))
 
+_HEADER = re.compile(r"\{'descr': '([<>|=][biufSU]\d+)', 'fortran_order': False, 'shape': \(([\d, ]*)\), *\}")
+
+def _header(file):
+    "Type and shape of the array that begins here, if it was written in the usual way"
+    if np.lib.format.read_magic(file) != (1, 0): return None
+    text = file.read(*struct.unpack("<H", file.read(2))).decode("latin-1")
+    found = _HEADER.match(text)
+    return found and (np.dtype(found[1]), tuple(int(n) for n in found[2].split(",") if n.strip()))
+
+# %% ../nbs/60_scale.ipynb #3248f389
 def _member(path, archive, name):
     "An array of an archive: mapped, or else read"
     info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as file:
-        if np.lib.format.read_magic(file) == (1, 0) and info.compress_type == zipfile.ZIP_STORED:
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            start = _where(path, info) + file.tell()
-            if np.prod(shape) > 0: return np.asarray(np.memmap(path, dtype, "c", start, shape))
+        if (header := _header(file)):
+            dtype, shape = header
+            if info.compress_type != zipfile.ZIP_STORED or not np.prod(shape):
+                return np.frombuffer(bytearray(file.read()), dtype).reshape(shape)
+            return np.asarray(np.memmap(path, dtype, "c", _where(path, info) + file.tell(), shape))
         file.seek(0)
         return np.lib.format.read_array(file, allow_pickle=False)
 
