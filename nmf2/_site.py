@@ -147,6 +147,15 @@ class Still(Processor):
     def cell(self, cell):
         for out in cell.get("outputs", []): out.get("data", {}).pop(WIDGET, None)
 
+COLUMNS = re.compile(r"[^\s,(\[] {2,}\S")          # more than one space between them, but no row of an array
+
+def wrap_sentences(cell):
+    "Printed lines that are long and no rows of a table, such as messages, wrap; tables scroll in themselves (theme.scss)"
+    texts = ["".join(o.get("text", o.get("data", {}).get("text/plain", ""))) for o in cell.get("outputs", [])]
+    lines = [line.strip() for text in texts for line in text.splitlines()]
+    if max(map(len, lines), default=0) <= 40: return                                    # fits on a phone
+    if sum(bool(COLUMNS.search(line)) for line in lines) < 2: cell.source = f"#| classes: wrapped\n{cell.source}"
+
 def html_as_text(cell):
     "HTML that a cell shows becomes a piece of the page, also in place of a widget: else Quarto would have scripts fetched for it"
     for out in cell.get("outputs", []):
@@ -194,6 +203,34 @@ class Here(Processor):
             if name[0].upper() != letter: lines += ["", f"## {(letter := name[0].upper())}", ""]
             lines.append(f"- [`{name}`](../{module}.html#{name.lower()}) ({module}): {said}")
         return "\n".join(lines).strip()
+
+class Top(Processor):
+    "Below the title of a page: its names to look up, and the page as a notebook to download or to open elsewhere"
+    def begin(self):
+        self.config, module = get_config(), module_of(self.nb)
+        texts = [self.names(module)] if module else []
+        self.nb.cells[1:1] = [mk_cell(text, "markdown") for text in [*texts, self.notebook()]]
+
+    def names(self, module, most=8):
+        "Links to the entries of a module: first what `nmf2` has itself, then estimators, other classes, and functions"
+        import nmf2
+        own = {name: getattr(module, name) for name in module.__all__}
+        own = [name for name, t in own.items() if callable(t) and getattr(t, "__module__", "") == module.__name__]
+        own.sort(key=lambda name: (name not in nmf2.__all__, not hasattr(getattr(module, name), "fit"), not isclass(getattr(module, name))))
+        more = f", and {len(own) - most} more" if len(own) > most else ""
+        return f"Look up {', '.join(f'`{name}`' for name in own[:most])}{more}; or [all names from A to Z](guide/names.ipynb)."
+
+    def notebook(self):
+        "A copy of the notebook among the pages, under a name that Quarto does not take for a page, and where else it opens"
+        path, c = Path(self.nb.path_).resolve(), self.config
+        place = path.relative_to(c.nbs_path.resolve())
+        copy = c.config_path/"_proc"/"notebooks"/place.with_suffix(".json")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+        here = Path(os.path.relpath(c.nbs_path/"notebooks"/place.with_suffix(".json"), path.parent)).as_posix()
+        colab = f"https://colab.research.google.com/github/{c.user}/{c.repo}/blob/{c.branch}/{c.nbs_path.name}/{place.as_posix()}"
+        return (f'This page is a notebook: [download it]({here}){{download="{place.name}"}}, or '
+                f"[open it in Colab]({colab}) and run `%pip install nmf2` there first.")
 
 class Links(Processor):
     """Links from names in backticks to their entries, and from pages to files of the repository that are not on the site.

@@ -66,7 +66,7 @@ def markdown(cells):
         shown = [fenced(code, ".python .cell-code")] if code and "echo: false" not in said else []
         if "output: asis" in said: shown += [join(o["data"]["text/markdown"]) for o in outputs if "text/markdown" in o.get("data", {})]
         else: shown += map(output, outputs)
-        yield "::: {.cell}\n" + "\n\n".join(shown) + "\n:::"
+        yield f"::: {{.cell{' .wrapped' if 'classes: wrapped' in said else ''}}}\n" + "\n\n".join(shown) + "\n:::"
 
 def document(pages):
     "All pages as one document, each in a `main` of its own; `pages` is {name: cells}"

@@ -187,7 +187,7 @@ def test_page_has_all_that_should_be_seen(site, path):
         if said & {"hide", "export", "exporti", "default_exp"}: assert code(source) not in sources, source
         else: assert code(source) in sources, source
 
-CELL_OPTIONS = "echo output eval include warning code-fold code-summary fig-cap fig-alt label"     # Quarto's
+CELL_OPTIONS = "echo output eval include warning classes code-fold code-summary fig-cap fig-alt label"     # Quarto's
 
 @each_notebook
 def test_page_shows_no_directive_and_no_error(site, path):
