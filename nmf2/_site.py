@@ -185,7 +185,7 @@ class Here(Processor):
             assert main(["demo", "--quiet", "--out", folder]) == 0
             page.parent.mkdir(parents=True, exist_ok=True)
             page.write_bytes((Path(folder)/"tree.html").read_bytes())
-        frame = '<iframe src="demo.html" title="The tree of the demo" height="800" style="height: 50rem"></iframe>'
+        frame = '<iframe src="demo.html" title="The tree of the demo" height="714" style="height: 42rem"></iframe>'
         return f"[In a window of its own](demo.html)\n\n```{{=html}}\n{frame}\n```"
 
     def names(self):

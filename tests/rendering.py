@@ -92,3 +92,6 @@ COLUMNS = """() => { const code = [...document.querySelectorAll('main div.source
     const each = range.getBoundingClientRect().width/60, room = code.parentElement.clientWidth - 2*parseFloat(getComputedStyle(code.parentElement).paddingLeft)
     code.textContent = kept
     return Math.floor(room/each) }"""
+
+CUT = """() => { const printed = [...document.querySelectorAll('main .cell-output-stdout pre')]
+    return [printed.filter(e => e.scrollWidth > e.clientWidth + 1 || e.parentElement.scrollWidth > e.parentElement.clientWidth + 1).length, printed.length] }"""
