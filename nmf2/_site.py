@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import dedent, fill
 from tokenize import COMMENT, TokenError, generate_tokens
+from warnings import catch_warnings, simplefilter
 
 from execnb.nbio import mk_cell
 from nbdev.config import get_config
@@ -85,7 +86,10 @@ def cell_of_table(text):
     return "".join(parts)
 
 def table(lines, tree, found):
-    "What is said of each parameter and of the result, as a table; nothing if nothing is said"
+    """What is said of each parameter and of the result, as a table; nothing if nothing is said.
+
+    Names stand in two backticks each, so that none becomes a link to a function that is called alike.
+    """
     rows, said, gives = {}, [], getattr(tree, "returns", None)
     for number, part in found: rows.setdefault(number, []).append(part)
     head = lines if isinstance(tree, ast.ClassDef) else lines[:tree.body[0].lineno - 1]
@@ -93,7 +97,7 @@ def table(lines, tree, found):
         text = remark(line)
         if text and number in rows and not line.partition(" #")[0].rstrip().endswith(":"):
             kinds = [" = ".join(filter(None, [kind, f"`{default}`" if default else ""])) for _, default, kind in rows[number]]
-            said.append((", ".join(f"`{name}`" for name, _, _ in rows[number]), text, ", ".join(filter(None, kinds))))
+            said.append((", ".join(f"`` {name} ``" for name, _, _ in rows[number]), text, ", ".join(filter(None, kinds))))
         elif text and line.partition(" #")[0].rstrip().endswith(":") and head is not lines:
             said.append(("*result*", text, with_default("", gives, None)[2]))
     if not said: return ""
@@ -185,7 +189,7 @@ class Here(Processor):
             assert main(["demo", "--quiet", "--out", folder]) == 0
             page.parent.mkdir(parents=True, exist_ok=True)
             page.write_bytes((Path(folder)/"tree.html").read_bytes())
-        frame = '<iframe src="demo.html" title="The tree of the demo" height="714" style="height: 42rem"></iframe>'
+        frame = '<iframe src="demo.html" title="The tree of the demo" height="646" style="height: 38rem"></iframe>'
         return f"[In a window of its own](demo.html)\n\n```{{=html}}\n{frame}\n```"
 
     def names(self):
@@ -205,11 +209,13 @@ class Here(Processor):
         return "\n".join(lines).strip()
 
 class Top(Processor):
-    "Below the title of a page: its names to look up, and the page as a notebook to download or to open elsewhere"
+    "Below the title of a page, its names to look up, and the page as a notebook to download or to open elsewhere"
     def begin(self):
         self.config, module = get_config(), module_of(self.nb)
         texts = [self.names(module)] if module else []
-        self.nb.cells[1:1] = [mk_cell(text, "markdown") for text in [*texts, self.notebook()]]
+        cells = [mk_cell(text, "markdown") for text in [*texts, self.notebook()]]
+        home = Path(self.nb.path_).stem == "index"                          # opens with what it is about
+        self.nb.cells = self.nb.cells + cells if home else [self.nb.cells[0], *cells, *self.nb.cells[1:]]
 
     def names(self, module, most=8):
         "Links to the entries of a module: first what `nmf2` has itself, then estimators, other classes, and functions"
@@ -288,16 +294,24 @@ class Links(Processor):
         return os.path.relpath(path, self.folder) if re.match(r"\d\d_", name) and path.exists() else None
 
     def entry(self, name):
-        "The address of the entry for a name, or None"
+        "The address of the entry for a name, or None; of what is in an object, that of its class at least"
         first, *rest = name.removeprefix("nmf2.").split(".")
         thing, url = self.names.get(first), None
-        if thing is None and (first != first.lower() or "_" in first): thing = self.anywhere(first)     # no everyday word
+        if rest and name.startswith("nmf2."): thing = self.module_called(first)
+        elif thing is None and (first != first.lower() or "_" in first): thing = self.anywhere(first)     # no everyday word
         for part in (*rest, None):
             full = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
-            if "._" not in full and full in self.lookup.syms and (full.count(".") == 2 or explained(thing)):
-                url = self.relative(self.lookup.doc(full))
-            thing = getattr(thing, part, None) if part else None
+            there = "._" not in full and full in self.lookup.syms and (full.count(".") == 2 or explained(thing))
+            if there and (part is None or isclass(thing)): url = self.relative(self.lookup.doc(full))
+            with catch_warnings():
+                simplefilter("ignore")                                  # a name of old, in the changelog
+                thing = getattr(thing, part, None) if part else None
         return url
+
+    def module_called(self, name):
+        "The module of that name, or None"
+        try: return import_module(f"nmf2.{name}")
+        except ImportError: return None
 
     def relative(self, url):
         "An address on the site as it is seen from this page, so that a local copy or a fork leads to its own pages"
