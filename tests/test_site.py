@@ -324,7 +324,7 @@ QUESTIONS = {    # what a newcomer asks, where the answer stands, and words of i
     "Can I give a topic a name?": ("guide/faq.html#can-i-give-topics-names", "`model.rename` a node and a name"),
     "Is it better than BERTopic or LDA?": ("guide/which-method.html#take-something-else", "Embeddings know that"),
     "What does 'No terms are left' want from me?": ("guide/faq.html#no-terms-are-left", "lower `min_df`"),
-    "What are the parameters of TopicTree?": ("topictree.html#topictree", "`n_topics`"),
+    "What are the parameters of TopicTree?": ("topictree.html#topictree", "keep words in at least so many documents"),
     "What is mNDCG?": ("guide/glossary.html#m-to-n", "the score by which the papers choose"),
     "How do I cite it?": ("guide/cite.html", "@inproceedings"),
 }
@@ -425,8 +425,9 @@ def test_names_are_links_to_their_entries(site, path):
     text = re.sub(r"^```.*?^```|^#.*?$", "", site.pages[path].text, flags=re.M | re.S)
     for name, to in re.findall(r"\[`([^`]+)`\]\(([^)]+)\)", text):
         dotted = name.rstrip("()").lower().removeprefix("nmf2.").split(".")
-        if ".html#" in to: assert to.partition("#")[2] in (dotted[-1], ".".join(dotted), dotted[0], ".".join(dotted[-2:])), f"{name}: {to}"
-        if ".html#" in to and name.startswith("nmf2."): assert to.partition("#")[2].split(".")[-1] == dotted[-1], f"{name}: {to}"
+        part = to.partition(".html#")[2]
+        owner = not name.startswith("nmf2.") and part in (".".join(dotted[:-1]), dotted[0])         # of an attribute
+        if part: assert part.split(".")[-1] == dotted[-1] or owner, f"{name}: {to}"
         if path.stem != "names" and re.fullmatch(r"[a-z]\w*", name) and not DISTINCT.fullmatch(name):
             known = vars(module(path.stem[3:])) if path.stem[3:] in MODULES else {}
             imports = re.findall(r"^from nmf2.*import (.*)", "\n".join(site.pages[path].code), re.M)
