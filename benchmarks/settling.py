@@ -1,7 +1,7 @@
 """What should stand for a topic when documents settle? The sum of its documents, a root of it, or words by how much more frequent they are.
 
-For each collection and seed: NMI (arithmetic) to the finest classes, as many clusters as there are classes but at most forty, after moves,
-and after topics have settled: by sums, by sums to the power of 3/4, by their roots, and by the logarithm of how many times as frequent a word
+For each collection and seed: NMI (arithmetic) to the finest classes, as many clusters as there are classes but at most forty, of clusters
+as `TopicTree` finds them, and of the documents that have most of the topics that are made of these: sums of documents, by sums to the power of 3/4, by their roots, and by the logarithm of how many times as frequent a word
 is in the topic as in all documents (zero where it is rarer), for shares that are shrunk half way to those of the collection in a topic of mean size.
 
     NMF2_DATA=folder python benchmarks/settling.py [--quick] [--out FOLDER]
