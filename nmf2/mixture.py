@@ -53,7 +53,8 @@ def _to_shares(part, scores, indptr, costs, log_shares, held, labels, fits):
         for c in range(k):
             said[c] = np.float64(scores[i,c]) - n*costs[c] + log_shares[c]
             if said[c] > said[top]: top = c
-        most, total = said[top], 0.
+        most = said[top]
+        total = 0.
         for c in range(k):
             said[c] = np.exp(said[c] - most)
             total += said[c]
@@ -118,38 +119,41 @@ def _round(rows, clusters, q, alpha, held, cuts):
     "Shares of documents in clusters, and the clusters that follow from these"
     T, costs, log_shares = lifts(clusters, q, alpha)
     prior = alpha*(q @ T - costs).sum() + log_shares.sum()
-    T, new = T.astype(np.float32), _empty(rows, len(costs))
-    labels, fits = np.empty(rows.shape[0], np.int64), np.empty(rows.shape[0])
+    T = T.astype(np.float32)
+    new = _empty(rows, len(costs))
+    labels = np.empty(rows.shape[0], np.int64)
+    fits = np.empty(rows.shape[0])
     for lo, hi in _blocks(rows):
         scores = rows.times(T, lo, hi)
         own = held[lo:hi], labels[lo:hi], fits[lo:hi]
         _to_shares(n_parts(hi - lo), scores, rows.indptr[lo:hi+1], costs, log_shares, *own)
         _add_block(new, rows, lo, hi, scores, cuts)
-    return Round(new, labels, (fits.sum() + prior)/max(rows.shape[0], 1))
+    return Round(new, labels, (fits.sum() + prior)/rows.shape[0])
 
 # %% ../nbs/15_mixture.ipynb #4e44ce49
 def made_up(
     df:np.ndarray,   # documents with each word, (n_terms,)
     k:int,           # clusters
 )->float:
-    "How many words a cluster is given to begin with: as many as there are different ones, and at most as many as it has."
+    "How many words a cluster is given to begin with: as many as there are different ones, at most as many as it has."
     return max(min(np.count_nonzero(df), df.sum()/k), 1.)
 
 # %% ../nbs/15_mixture.ipynb #5fd82ae1
 def _checked(X, labels, max_iter, tol, alpha):
     "The documents and their labels, and how many clusters these have; or an error"
-    X = sp.csr_array(check_matrix(fit_mixture, X, n_terms=width_of(X)))
+    X = sp.csr_array(check_matrix(fit_mixture, X, min_docs=1, n_terms=width_of(X)))
     labels = np.asarray(labels)
     if labels.shape != (X.shape[0],) or labels.dtype.kind not in "iu":
         raise ValueError(f"labels must be whole numbers, one for each of the {X.shape[0]} documents")
+    labels = np.where(np.diff(X.indptr) > 0, labels, -1)
     used = np.unique(labels[labels != -1])
     if not len(used) or not np.array_equal(used, np.arange(len(used))):
-        raise ValueError("labels must be numbers of clusters from 0 on, each of which some document has, or -1 for none: "
-                         "np.unique(labels, return_inverse=True) numbers any labels anew")
+        raise ValueError("labels must be numbers of clusters from 0 on, each of which some document with words has, "
+                         "or -1: np.unique(labels, return_inverse=True) numbers any labels anew")
     check_number("max_iter", max_iter, 1)
     check_number("tol", tol, 0, whole=False)
     if alpha is not None: check_number("alpha", alpha, 0, whole=False, above=True)
-    return X, labels.astype(np.int64), len(used)
+    return X, labels, len(used)
 
 def _ranges(df):
     "Where the words of each thread begin, so that all have about as much to add"
@@ -173,8 +177,11 @@ def fit_mixture(
     "Clusters whose words make the documents probable. Source: Nigam et al. (2000), Table 1."
     X, labels, k = _checked(X, labels, max_iter, tol, alpha)
     rows, df = _presence(X), np.bincount(X.indices, minlength=X.shape[1])
-    alpha, q, cuts = made_up(df, k) if alpha is None else alpha, df/max(df.sum(), 1), _ranges(df)
-    clusters, held, criteria = _as_labelled(rows, labels, k, cuts), np.full(len(labels), -1), []
+    alpha = made_up(df, k) if alpha is None else alpha
+    q = df/df.sum()
+    cuts = _ranges(df)
+    clusters = _as_labelled(rows, labels, k, cuts)
+    held, criteria = np.full(len(labels), -1), []
     for _ in range(max_iter):
         clusters, found, criterion = _round(rows, clusters, q, alpha, held, cuts)
         lost = np.isin(labels, np.flatnonzero(np.bincount(found[found >= 0], minlength=k) == 0))
