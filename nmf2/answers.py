@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['STEP', 'focus_of', 'cosines', 'without_itself', 'Expected', 'known_columns', 'unknown_share', 'expected_of', 'Judged',
-           'judge', 'paths', 'Counted', 'count_new', 'answer_columns', 'answer_table', 'holm', 'share_p', 'Change',
-           'Drift', 'drift_of']
+           'judge', 'matrix_of_new', 'paths', 'Counted', 'count_new', 'answer_columns', 'answer_table', 'holm',
+           'share_p', 'Change', 'Drift', 'drift_of']
 
 # %% ../nbs/25_answers.ipynb #97720551
 import warnings
@@ -168,8 +168,11 @@ def _along(tree, judged, n):
     return out
 
 # %% ../nbs/25_answers.ipynb #f3f5dacf
-def _weighed(model, documents):
-    "The weighted matrix of new documents; that some have no known words is told otherwise"
+def matrix_of_new(
+    model,       # a fitted `TopicTree`
+    documents,   # as for its `predict`
+):               # CSR, (n, n_terms)
+    "The weighted matrix of new documents; there is no warning of those without a known word."
     check_is_fitted(model)
     given = as_in_fit(model, documents)
     with warnings.catch_warnings():
@@ -183,7 +186,7 @@ def paths(
     n:int|None=None,   # leaves of a cut; None for all
 )->list:               # for each document a list of (node, share)
     "The way of each document through the tree."
-    judged, ways = judge(model, _weighed(model, documents), n), _way(model.tree_, n)
+    judged, ways = judge(model, matrix_of_new(model, documents), n), _way(model.tree_, n)
     along = _along(model.tree_, judged, n)
     return [list(zip(ways[k][0], shares)) if k >= 0 else [] for k, shares in zip(judged.labels, along)]
 

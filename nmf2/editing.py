@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 'shape_of', 'reshaped', 'shape_joined', 'closed_up', 'shape_merged',
-           'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads', 'own_documents', 'matrix_of',
-           'undo', 'redo', 'new_version', 'edited', 'led', 'join', 'two_topics', 'leads_split', 'split', 'merge',
-           'move', 'keep', 'rename', 'settled_around', 'what_stays', 'made_anew', 'refit', 'drop_words', 'script',
-           'replay']
+           'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads', 'remember_matrix',
+           'own_documents', 'matrix_of', 'undo', 'redo', 'new_version', 'edited', 'led', 'join', 'two_topics',
+           'leads_split', 'split', 'merge', 'move', 'keep', 'rename', 'settled_around', 'what_stays', 'made_anew',
+           'refit', 'drop_words', 'script', 'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
 import warnings
@@ -236,6 +236,13 @@ def give_leads(
 # %% ../nbs/27_editing.ipynb #8bad51b7
 _WEIGHTED = WeakKeyDictionary()      # pipeline -> the weighted documents of its fit
 
+def remember_matrix(
+    pipeline,   # the steps from documents to weights
+    X,          # the weighted documents of its fit, (n_docs, n_terms)
+):
+    "Keep weighted documents for the next edit, as long as there are the steps that made them."
+    _WEIGHTED[pipeline] = X
+
 def own_documents(
     model,   # a fitted `TopicTree`
 ):           # as they were given, or None
@@ -271,7 +278,7 @@ def matrix_of(
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
         X = rows_of(model.pipeline_.transform(as_in_fit(model, given)))
     if documents is not None: _check_same(model, X)
-    _WEIGHTED[model.pipeline_] = X
+    remember_matrix(model.pipeline_, X)
     return X
 
 # %% ../nbs/27_editing.ipynb #47a67416
@@ -652,7 +659,7 @@ def drop_words(
     pipeline, X = _other_words(model, words, given)
     vocab = pipeline.get_feature_names_out()
     edits = model.edits_._replace(dropped=(*model.edits_.dropped, *dict.fromkeys(words)))
-    _WEIGHTED[pipeline] = X
+    remember_matrix(pipeline, X)
     step = dict(step="drop_words", words=words)
     return made_anew(model, step, X, vocab, edits, pipeline_=pipeline, vocab_=vocab)
 
