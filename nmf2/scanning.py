@@ -503,7 +503,8 @@ def add_all(
 )->tuple:                 # (the table, the number of each word in it)
     "Add words from elsewhere to a table."
     n = len(starts) - 1
-    tokens, found = np.empty((1024, 5), U), np.empty(n, np.int64)
+    tokens = np.empty((1024, 5), U)
+    found = np.empty(n, np.int64)
     low8 = letters.view(U)
     for a in range(0, n, 1024):
         some = min(1024, n - a)
@@ -517,7 +518,8 @@ def add_all(
 def _bytes_of(texts):
     "Texts as UTF-8, one after the other, and where each of them ends"
     if all(map(str.isascii, texts)):
-        together, pieces = "".join(texts).encode(), texts
+        together = "".join(texts).encode()
+        pieces = texts
     else:
         pieces = [text.encode("utf-8", "surrogatepass") for text in texts]
         together = b"".join(pieces)
@@ -550,8 +552,10 @@ def _room(pieces, sizes):
         i = pieces[p,0]
     n = size//2 + 2
     n_terms = n*(sizes[1] - sizes[0] + 1) if sizes[1] > 1 else 1
-    low8, line8 = np.empty(size//4 + 8, U), np.empty(size//4 + 8, U)
-    tokens, terms = np.empty((n, 5), U), np.empty((n_terms, 5), U)
+    low8 = np.empty(size//4 + 8, U)
+    line8 = np.empty(size//4 + 8, U)
+    tokens = np.empty((n, 5), U)
+    terms = np.empty((n_terms, 5), U)
     return Room(low8, np.empty(size + 2, np.int64), tokens, line8, terms, np.empty(max(n, n_terms), np.int64))
 
 # %% ../nbs/00_scanning.ipynb #9131941d
@@ -568,7 +572,8 @@ def _drop_short(tokens, n, low, least):
     if any_byte < 0x80: return n
     k = 0
     for t in range(n):
-        a, size = np.int64(tokens[t,3]), np.int64(tokens[t,4])
+        a = np.int64(tokens[t,3])
+        size = np.int64(tokens[t,4])
         n_letters = 0
         for i in range(a, a + min(size, 4*least)): n_letters += (low[i] & 0xc0) != 0x80
         _keep(tokens, k, t)
@@ -622,7 +627,8 @@ def join_words(
     line = line8.view(np.uint8)
     o = 0
     for t in range(n):
-        a, size = np.int64(tokens[t,3]), np.int64(tokens[t,4])
+        a = np.int64(tokens[t,3])
+        size = np.int64(tokens[t,4])
         line[o:o + size] = low[a:a + size]
         line[o + size] = 0x20
         tokens[t,3] = o
@@ -730,7 +736,8 @@ def count_documents(
     pieces = pieces_of(text, ends, table, PIECE if sizes[1] == 1 else len(text) + 1)
     room = _room(pieces, sizes)
     words.records[:words.n[0],3] = 0
-    ids, counts = np.empty(len(text)//8 + 64, np.int32), np.empty(len(text)//8 + 64, np.int32)
+    ids = np.empty(len(text)//8 + 64, np.int32)
+    counts = np.empty(len(text)//8 + 64, np.int32)
     in_row = np.zeros(len(ends), np.int64)
     i, row, free, doc = 0, 1, 1, 0
     for p in range(len(pieces)):
@@ -904,7 +911,8 @@ def _spelled(words, order, gap):
     out = np.empty(size, np.uint8)
     o = 0
     for w in order:
-        start, end = np.int64(words.records[w,2]), np.int64(words.records[w+1,2])
+        start = np.int64(words.records[w,2])
+        end = np.int64(words.records[w+1,2])
         out[o:o + end - start] = words.letters[start:end]
         o += end - start + 1
         out[o-1] = gap
@@ -930,7 +938,8 @@ def sort_order(
     "Entries in order of their columns; those of a column stay as they were."
     largest = 0
     for column in columns: largest = max(largest, column)
-    order, other = np.arange(len(columns), dtype=np.int32), np.empty(len(columns), np.int32)
+    order = np.arange(len(columns), dtype=np.int32)
+    other = np.empty(len(columns), np.int32)
     shift = 0
     while shift == 0 or largest >> shift:
         starts = np.zeros((1 << BITS) + 1, np.int64)

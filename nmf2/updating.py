@@ -54,7 +54,8 @@ def grown(
     n:int,     # leaves wanted, more than there are
 )->tuple:      # a `Shape`, and `Leads`
     "The tree with more leaves."
-    shape, leads = shape_of(model), leads_of(model.tree_)
+    shape = shape_of(model)
+    leads = leads_of(model.tree_)
     cuts = {}
     while len(shape.ids) < n:
         for id in set(shape.ids).difference(cuts):
@@ -77,7 +78,8 @@ def fewer(
     n:int,     # leaves wanted, fewer than there are
 )->tuple:      # a `Shape`, and `Leads`
     "The tree with fewer leaves."
-    shape, leads = shape_of(model), leads_of(model.tree_)
+    shape = shape_of(model)
+    leads = leads_of(model.tree_)
     while len(shape.ids) > n:
         there = [id for id in shape.splits if id + "0" in shape.ids and id + "1" in shape.ids]
         there = [id for id in there if not _is_kept(id, model.edits_.kept)]
@@ -134,6 +136,7 @@ class Together(NamedTuple):
     kept:object     # the same as the model keeps them: a list, a `Corpus`, or None
     n_old:int       # how many of them are old
 
+# %% ../nbs/28_updating.ipynb #5f666e09
 def _joined(old, new):
     "Texts of two collections in a list, or their counts in a matrix"
     if isinstance(old, list): return old + new
@@ -145,6 +148,7 @@ def _all_labels(old, new):
     same = old is not None and new is not None and old.shape[1] == new.shape[1]
     return np.concatenate([old, new]) if same else None
 
+# %% ../nbs/28_updating.ipynb #bcd3549f
 def together(
     model,       # a fitted `TopicTree`
     new,         # documents as for its `predict`
@@ -345,7 +349,8 @@ def keep_headings(
     "Give nodes the headings that they had, where these still are right."
     known = set(map(str, new.vocab))
     for a, b in was.items():
-        before, now = old.headings.get(a), new.headings.get(b)
+        before = old.headings.get(a)
+        now = new.headings.get(b)
         if not before or not now or not all(part in known for word in before for part in str(word).split(" ")): continue
         if _stays(before, now, (old[a].docs, new[b].docs), old.n_docs): new.headings[b] = before
 
@@ -377,7 +382,9 @@ def _rows_from(n_old, chosen): return tuple((n_old + np.flatnonzero(chosen)).tol
 
 def _what_happened(before, model, changed, rejected):
     "An `Updated`, from the model as it was and as it is"
-    old, new, n_old = before.tree_, model.tree_, before.tree_.n_docs
+    old = before.tree_
+    new = model.tree_
+    n_old = before.tree_.n_docs
     was = _what_stayed(old, changed)
     leaf = np.array([was.get(leaf.id, "") for leaf in old.leaves()] + ["-"])[before.labels_]
     now = np.array([leaf.id for leaf in new.leaves()] + ["-"])[model.labels_]
@@ -408,7 +415,8 @@ def update(
     min_new:int|None=10,   # new documents that a new topic must have; None for no new topics
 )->Updated:                # print it
     "Add documents to a model, and make anew what they touch."
-    before, judged = copy(model), judge(model, _checked(model, texts, documents, min_new))
+    before = copy(model)
+    judged = judge(model, _checked(model, texts, documents, min_new))
     both = together(model, texts, documents)
     step = dict(step="update", start=both.n_old, stop=both.n_old + len(judged.labels), min_new=min_new)
     pipeline, X = weighed_anew(model.pipeline_, both.given, model.edits_.dropped)
