@@ -422,6 +422,7 @@ def leads_split(
     to = [number if t == leaf else t for t in leads.to] + [leaf + "0", leaf + "1"]
     return Leads(to, np.hstack([leads.pairs, pair]))
 
+# %% ../nbs/27_editing.ipynb #c3ac6b69
 def split(
     model,            # a fitted `TopicTree`
     node,             # a leaf or its id
@@ -697,7 +698,8 @@ def _options(model, step, documents):
     "What to call the method of a step with"
     name = step["step"]
     given = {key: value for key, value in step.items() if key not in ("step", "start", "stop")}
-    if name == "update": return given | dict(texts=documents[step["start"]:step["stop"]], documents=documents[:step["start"]])
+    if name == "update":
+        return given | dict(texts=documents[step["start"]:step["stop"]], documents=documents[:step["start"]])
     if documents is None or name in ("join", "keep", "rename"): return given
     n = model.tree_.n_docs
     n_given = documents.shape[0] if hasattr(documents, "shape") else len(documents)
