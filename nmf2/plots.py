@@ -314,7 +314,7 @@ def _words(tree, node, n):
     return [*(word + comma for word in words), last], False
 
 def _label(ax, box, tree, node, n, **options):
-    "The words of a node in a box, with how well it is found again if that is known; the frame is dashed if that is weak"
+    "The words of a node in a box, with its support if that is known; the frame is dashed if that is weak"
     words, named = _words(tree, node, n)
     node = tree[node]
     known = "" if np.isnan(node.support) else f", {node.support:.0%}"
@@ -799,6 +799,7 @@ def _named_periods(ax, names, x0, step, y):
         if j + every > len(names) and j: break
         Fitted(ax, (x0 + j*step, y, min(x0 + (j + every)*step, 1), y + 1), [], str(names[j]), size=7, pad=0)
 
+# %% ../nbs/50_plots.ipynb #066db305
 def plot_over_time(
     model,                  # a fitted `TopicTree`
     dates,                  # of the documents: dates, or texts such as '2024-05-31'; nothing where there is none
@@ -814,7 +815,9 @@ def plot_over_time(
     found = by_period(model, dates, period, n, documents, 0)
     values = found.counts[:,:-1] if counts else shares_of(found.counts)[:,:-1]
     k, n_periods = values.shape
-    ax, x0, most = _axes(ax, 6.4, .24*(k + 1.2), (0, 1), (k + 1, 0)), .4, max(values.max(), 1e-9)
+    ax = _axes(ax, 6.4, .24*(k + 1.2), (0, 1), (k + 1, 0))
+    x0 = .4
+    most = max(values.max(), 1e-9)
     step = (.93 - x0)/n_periods
     for i, (node, row) in enumerate(zip(found.nodes, values)):
         _label(ax, (0, i, x0 - .01, i + 1), model.tree_, node, n_terms, size=7.5)
