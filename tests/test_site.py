@@ -11,6 +11,7 @@ import json
 import keyword
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -410,6 +411,20 @@ def test_recipes_print_what_they_say():
     for now, then in printed(path): assert now == then
     parts = re.split(r"^## .*$", "\n".join(f"```\n{text}" if kind == "code" else text for kind, text, _ in cells(path)), flags=re.M)
     assert all("```" in part for part in parts), "a recipe without code"
+
+def commands(path):
+    "The `nmf2` commands in the blocks for a shell, as lists of words"
+    for text in prose(path):
+        for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
+            for line in block.splitlines():
+                words = shlex.split(line.partition(" > ")[0], comments=True)
+                if words and words[0] in ("nmf2", ".venv/bin/nmf2", "fresh/bin/nmf2"): yield words[1:]
+
+@each_text
+def test_commands_in_the_texts_are_taken(path):
+    from nmf2.cli import parser
+    for words in commands(path):
+        if words != ["--version"]: assert parser().parse_args(words), words           # a wrong option ends the program
 
 # ---- names
 
