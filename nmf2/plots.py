@@ -123,12 +123,17 @@ class Fitted(Text):
         self.size, self.least, self.enough, self.whole = size, least, enough, whole
         self.align, self.pad = align, pad
         self.lines, self.drawn_for = [], None                # chosen when it is drawn
-        self.pen = Text(0, 0, "", ha=align, va="baseline", **options)
-        self.pen.set_figure(ax.figure)
-        line = dict(fc="white", ls="--") if dashed else dict(fc=fill)
-        self.frame = edge and Rectangle((0, 0), 1, 1, ec=edge, lw=.8, clip_on=True, clip_box=ax.bbox, **line)
+        self._take_tools(ax, edge, dict(fc="white", ls="--") if dashed else dict(fc=fill), options)
         self.set_in_layout(False)
         ax.add_artist(self)
+
+# %% ../nbs/50_plots.ipynb #809fd528
+@patch_to(Fitted)
+def _take_tools(fitted, ax, edge, line, options):
+    "A pen that measures words, and a frame to go around them"
+    fitted.pen = Text(0, 0, "", ha=fitted.align, va="baseline", **options)
+    fitted.pen.set_figure(ax.figure)
+    fitted.frame = edge and Rectangle((0, 0), 1, 1, ec=edge, lw=.8, clip_on=True, clip_box=ax.bbox, **line)
 
 # %% ../nbs/50_plots.ipynb #600f5800
 _WIDTHS = {}        # by kind of renderer, dots per inch, font and text

@@ -231,7 +231,8 @@ def _check_arrays(about, arrays, tree):
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)
     focus, sizes = arrays["focus"], arrays["sizes"]
     good = len(focus) and focus[0] >= 0 and focus[-1] <= 1.001*tree.leaf_topics.shape[1]
-    sound(good and (focus[1:] >= focus[:-1]).all(), "the focus of documents is not ascending from 0 to the number of topics")
+    good = good and (focus[1:] >= focus[:-1]).all()
+    sound(good, "the focus of documents is not ascending from 0 to the number of topics")
     good = len(sizes) == tree.n_leaves and (sizes >= 0).all() and sizes.sum() <= tree.n_docs
     sound(good, "the sizes of leaves to be expected are impossible")
     for name in ("wordless", "topicless"): check_rows(arrays[name], tree.n_docs, f"{name} documents")
