@@ -34,7 +34,7 @@ def lifts(
     q:np.ndarray,       # shares of the words in the collection, (n_terms,)
     alpha:float,        # words that are made up, above 0
 )->tuple:               # lifts, (n_terms, k); what a word costs, (k,); logarithms of the clusters' shares, (k,)
-    "What each word says for each cluster. Source: Nigam et al. (2000), Eqs. 3 to 5, with another prior."
+    "What each word says for each cluster. Source: Nigam et al. (2000), with another prior."
     S, sizes = clusters
     T = np.log1p(S.T/np.where(q > 0, alpha*q, 1)[:,None])
     return T, np.log1p(S.sum(1)/alpha), np.log((sizes + 1)/(sizes.sum() + len(sizes)))
@@ -155,6 +155,10 @@ def _checked(X, labels, max_iter, tol, alpha):
     if alpha is not None: check_number("alpha", alpha, 0, whole=False, above=True)
     return X, labels, len(used)
 
+def _lost(found, labels, k):
+    "Which documents began in a cluster that nobody is in any more?"
+    return np.isin(labels, np.flatnonzero(np.bincount(found[found >= 0], minlength=k) == 0))
+
 def _ranges(df):
     "Where the words of each thread begin, so that all have about as much to add"
     n = get_num_threads()
@@ -164,7 +168,7 @@ def _ranges(df):
 class Mixture(NamedTuple):
     "Clusters of a mixture."
     labels:np.ndarray   # where each document belongs most, −1 if it is empty, (n_docs,)
-    criteria:list       # the criterion of each round; it never falls but where documents are put back
+    criteria:list       # the criterion of each round; it doesn't fall before documents are put back
     n_held:int          # documents that were put back
 
 def fit_mixture(
@@ -174,7 +178,7 @@ def fit_mixture(
     tol:float=.003,         # stop when the criterion rises by less, at least 0
     alpha:float|None=None,  # words made up for each cluster, above 0; None for what `made_up` says
 )->Mixture:
-    "Clusters whose words make the documents probable. Source: Nigam et al. (2000), Table 1."
+    "Clusters whose words make the documents probable. Source: Nigam et al. (2000), the basic algorithm."
     X, labels, k = _checked(X, labels, max_iter, tol, alpha)
     rows, df = _presence(X), np.bincount(X.indices, minlength=X.shape[1])
     alpha = made_up(df, k) if alpha is None else alpha
@@ -184,8 +188,9 @@ def fit_mixture(
     held, criteria = np.full(len(labels), -1), []
     for _ in range(max_iter):
         clusters, found, criterion = _round(rows, clusters, q, alpha, held, cuts)
-        lost = np.isin(labels, np.flatnonzero(np.bincount(found[found >= 0], minlength=k) == 0))
+        lost = _lost(found, labels, k)
         held[lost] = found[lost] = labels[lost]
         criteria.append(criterion)
         if not lost.any() and len(criteria) > 1 and criterion - criteria[-2] < tol: break
+    while (lost := _lost(found, labels, k)).any(): held[lost] = found[lost] = labels[lost]   # rounds ran out too early
     return Mixture(found, criteria, int((held >= 0).sum()))

@@ -587,12 +587,15 @@ def would_stay(X, labels, k):
     return stay
 
 
-def mixture(X, labels, alpha, rounds, least=1e-4):
-    "Rounds of EM for documents that are sets of words; the shares of documents, and the criterion of each round"
-    k, words = max(labels) + 1, [set(np.flatnonzero(x)) for x in X]
+def fit_mixture(X, start, alpha, rounds, least=1e-4):
+    """Rounds of EM for documents that are sets of words: the shares of documents, the criterion of each round, and who is held.
+
+    When nobody belongs most to a cluster, the documents that began in it are put back, and count for it alone from the next round on.
+    """
+    k, words, held = max(start) + 1, [set(np.flatnonzero(x)) for x in X], {}
     df = np.array([sum(j in some for some in words) for j in range(X.shape[1])])
     q, criteria = df/df.sum(), []
-    shares = np.array([[float(label == c and len(some) > 0) for c in range(k)] for label, some in zip(labels, words)])
+    shares = np.array([[float(label == c and len(some) > 0) for c in range(k)] for label, some in zip(start, words)])
     for _ in range(rounds):
         S = np.array([[sum(shares[i,c] for i, some in enumerate(words) if j in some) for j in range(X.shape[1])] for c in range(k)])
         sizes = shares.sum(0)
@@ -602,7 +605,10 @@ def mixture(X, labels, alpha, rounds, least=1e-4):
             likely = np.array([pi[c]*np.prod([P[c,j]/q[j] for j in some]) for c in range(k)])
             shares[i] = likely/likely.sum() if some else 0
             shares[i][shares[i] < least] = 0
+            if i in held: shares[i] = np.arange(k) == held[i]
             total += np.log(likely.sum()) if some else 0
+        found = [held.get(i, shares[i].argmax()) for i, some in enumerate(words) if some]
+        held |= {i: start[i] for i, some in enumerate(words) if some and start[i] not in found}
         prior = sum(alpha*q[j]*np.log(P[c,j]/q[j]) for c in range(k) for j in range(X.shape[1]) if q[j] > 0) + np.log(pi).sum()
         criteria.append((total + prior)/len(words))
-    return shares, criteria
+    return shares, criteria, held
