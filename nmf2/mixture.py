@@ -189,8 +189,8 @@ def fit_mixture(
     for _ in range(max_iter):
         clusters, found, criterion = _round(rows, clusters, q, alpha, held, cuts)
         lost = _lost(found, labels, k)
-        held[lost] = found[lost] = labels[lost]
+        held[lost] = labels[lost]
         criteria.append(criterion)
         if not lost.any() and len(criteria) > 1 and criterion - criteria[-2] < tol: break
-    while (lost := _lost(found, labels, k)).any(): held[lost] = found[lost] = labels[lost]   # rounds ran out too early
+    while (lost := _lost(found, labels, k)).any(): held[lost] = found[lost] = labels[lost]   # rounds ran out
     return Mixture(found, criteria, int((held >= 0).sum()))

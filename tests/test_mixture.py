@@ -56,7 +56,7 @@ def compare_with_the_plain_version(X, labels, found, alpha):
 
 
 def test_a_small_share_is_no_share():
-    X = np.kron(np.eye(2), np.ones((5, 30)))                      # five documents with thirty words, five with thirty others
+    X = np.kron(np.eye(2), np.ones((5, 6)))                       # five documents with six words, five with six others
     rows, df, begun = mixture._presence(X), X.sum(0), np.arange(2).repeat(5)
     clusters = mixture._as_labelled(rows, begun, 2, mixture._ranges(df))
     found, _, _ = mixture._round(rows, clusters, df/df.sum(), 1., np.full(10, -1), mixture._ranges(df))
