@@ -47,12 +47,13 @@ def check_texts(
         raise ValueError(f"texts must be a list of strings, got a {type(texts).__name__}, which is none. "
                          "Make a list of its texts.")
     if hasattr(texts, "columns"):
-        columns = ", ".join(f"{name!r:.40}" for name in list(texts.columns)[:6])
+        columns = ", ".join(f"{name!r:.40}" for name in list(getattr(texts, "column_names", texts.columns))[:6])
         raise ValueError(f"texts is a data frame with the columns {columns}; give one of them, such as df[...]")
     if hasattr(texts, "texts"):
         raise ValueError("texts must be a list of strings, got a Corpus. Give its texts: corpus.texts")
     if sp.issparse(texts) or getattr(texts, "ndim", 1) > 1:
         raise ValueError("texts must be a list of strings, got a matrix. For a matrix of counts use count_pipeline().")
+    if hasattr(texts, "to_pylist"): texts = texts.to_pylist()                  # a column of Arrow
     try: texts = list(texts)
     except TypeError:
         raise ValueError(f"texts must be a list of strings, one a document, got {type(texts).__name__}") from None
