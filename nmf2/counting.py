@@ -58,7 +58,7 @@ def check_texts(
     except TypeError:
         raise ValueError(f"texts must be a list of strings, one a document, got {type(texts).__name__}") from None
     if not texts: raise ValueError("texts is empty: there must be at least one document")
-    for i, text in enumerate(texts):
+    for i, text in enumerate(texts if set(map(type, texts)) != {str} else ()):
         if not isinstance(text, str):
             raise ValueError(f"texts[{i}] must be a string, got {type(text).__name__} {text!r:.40}. {_text_of(text)}")
     return texts
@@ -160,7 +160,7 @@ def cut_evenly(
     n_shares:int,   # how many shares to make; fewer if there are long documents
 )->list:            # lists of texts, none of them empty
     "Texts in consecutive shares of about as many letters."
-    ends = np.cumsum([len(t) for t in texts])
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
     cuts = np.searchsorted(ends, ends[-1]*np.arange(1, n_shares)/n_shares)
     cuts = np.unique([0, *cuts, len(texts)]).tolist()
     return [texts[i:j] for i, j in zip(cuts, cuts[1:])]
@@ -356,9 +356,10 @@ def _no_terms(counter, n_texts):
 class TermCounter(CountVectorizer):
     """scikit-learn's `CountVectorizer`, compiled, for many languages, with messages that say what is wrong.
 
-    After `fit`, `way_` says how texts were counted: 'compiled', or by scikit-learn in 'processes' or 'alone'. The way
-    and the number of threads or processes change the time and nothing else. (A tokenizer or analyzer of your own that
-    remembers what it has seen needs `n_jobs=1`: each process has a copy of it.)
+    After `fit`, `way_` says how texts were counted: 'compiled', or by scikit-learn in 'processes' or 'alone' (few texts, a
+    function of your own, or a machine that has no machine code yet, for which it isn't worth being made). The way and the
+    number of threads or processes change the time and nothing else. (A tokenizer or analyzer of your own that remembers
+    what it has seen needs `n_jobs=1`: each process has a copy of it.)
     """
     def __init__(self,
         *,
@@ -485,7 +486,8 @@ def _compiled(counter, texts, fixed, bar):
     _check_n_jobs(counter.n_jobs)
     n_letters = sum(map(len, texts))
     if n_letters < COMPILED or not_compiled(counter): return None
-    from nmf2.scanning import count_shares, plan
+    from nmf2.scanning import count_shares, is_worth, plan
+    if not is_worth(n_letters): return None
     counter.build_analyzer()
     known = counter.get_feature_names_out() if fixed else None
     scan = plan(counter.token_pattern, counter.lowercase, counter.build_preprocessor() if counter.strip_accents else None,
