@@ -132,7 +132,7 @@ def njit(
     if _SOURCES and function.__module__ != "__main__": _keep(dispatcher, _SOURCES)
     return dispatcher
 
-# %% ../nbs/00_compiling.ipynb #26f01e5a
+# %% ../nbs/00_compiling.ipynb #43c0db19
 def is_made(
     function,   # from `njit`
     *args,      # what it would be called with
@@ -144,7 +144,7 @@ def is_made(
     if types in function.overloads or not isinstance(file, MachineCode): return types in function.overloads
     return file.path(function._cache._index_key(types, function.targetctx.codegen())).exists()
 
-# %% ../nbs/00_compiling.ipynb #19de1300
+# %% ../nbs/00_compiling.ipynb #3da6bf92
 OWED = {}           # function -> what was done without its machine code, in this process
 
 def owed(
