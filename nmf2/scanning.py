@@ -168,7 +168,7 @@ def letter_table(
     to = lowered(n) if lower else np.arange(n, dtype=np.int32)
     return to | bits[to].astype(np.int32)
 
-# %% ../nbs/00_scanning.ipynb #6864d983
+# %% ../nbs/00_scanning.ipynb #4d0b70e7
 ZERO, ONE = np.int64(0), np.int64(1)
 NO, YES = np.bool_(False), np.bool_(True)
 
@@ -810,7 +810,7 @@ def count_share(
     "Count the terms of a share of the documents."
     with np.errstate(over="ignore"): return count_documents(*_arguments(scan, words, texts))
 
-# %% ../nbs/00_scanning.ipynb #f6fe1aa5
+# %% ../nbs/00_scanning.ipynb #3871474c
 PRICE = 200_000_000     # letters that scikit-learn counts, in two processes, while the compiler works
 
 def is_worth(
@@ -1044,25 +1044,27 @@ class Rows:
 # %% ../nbs/00_scanning.ipynb #afcb10a3
 def finish(
     scan:Scan,       # what was counted
-    tables:list,     # of `Words`, one for each thread
+    tables:list,     # of `Words`, one for each thread; not kept any longer than needed
     rows:Rows,       # what was found
     dtype,           # of the counts
 )->tuple:            # (column of each term, a dict in order of first occurrence, or None; values of the matrix)
     "Columns in place of numbers of words, each row in order."
     in_place = np.dtype(dtype).itemsize == rows.counts.itemsize
     data = rows.counts[:rows.n].view(dtype) if in_place else np.empty(rows.n, dtype)
-    if scan.known is not None: columns = [np.arange(scan.known.n[0])]*len(tables)
+    n_threads = len(tables)
+    if scan.known is not None: columns = [np.arange(scan.known.n[0])]*n_threads
     else:
         words, numbers, first = merge(tables, [share[:3] for share in rows.shares])
         rank = np.zeros(words.n[0], np.int64)
         rank[alphabetical(words)] = np.arange(len(first))
         columns = [rank[own] for own in numbers]
+        tables.clear()
     def work(_, i):
         if i == 0: return scan.known or dict(zip(spelled(words, first, scan.form), rank[first].tolist()))
         thread, _, _, a, b, in_row = rows.shares[i-1]
         settle(rows.ids[a:b], rows.counts[a:b], in_row, columns[thread])
         data[a:b] = rows.counts[a:b]
-    vocabulary, *_ = in_order(work, len(rows.shares) + 1, len(tables))
+    vocabulary, *_ = in_order(work, len(rows.shares) + 1, n_threads)
     return None if scan.known else vocabulary, data
 
 # %% ../nbs/00_scanning.ipynb #79d014c1
