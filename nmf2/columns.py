@@ -218,7 +218,7 @@ def dataset_files(
                                   + listing(splits))
     state = _json_of(path/STATE)
     if state.get("_indices_data_files") or state.get("_indices_files"):
-        raise fault(path/STATE, None, "the dataset is a selection from its files. Call flatten_indices() and save it again")
+        raise fault(path/STATE, None, "the dataset is a selection from its files. Call flatten_indices(), save it again")
     listed = state.get("_data_files")
     names = [file.get("filename") if isinstance(file, dict) else None
              for file in (listed if isinstance(listed, list) else [None])]

@@ -368,14 +368,14 @@ def _no_terms(counter, n_texts):
 class TermCounter(CountVectorizer):
     """scikit-learn's `CountVectorizer`, compiled, for many languages, with messages that say what is wrong.
 
-    After `fit`, `way_` says how texts were counted: 'compiled', or by scikit-learn in 'processes' or 'alone' (few texts, a
-    function of your own, or a machine that has no machine code yet, for which it isn't worth being made). The way and the
-    number of threads or processes change the time and nothing else. (A tokenizer or analyzer of your own that remembers
-    what it has seen needs `n_jobs=1`: each process has a copy of it.)
+    After `fit`, `way_` says how texts were counted: 'compiled', or by scikit-learn in 'processes' or 'alone' (few
+    texts, a function of your own, or no machine code yet, and too little for it to be worth being made). The way and
+    the number of threads or processes change the time and nothing else. (A tokenizer or analyzer of your own that
+    remembers what it has seen needs `n_jobs=1`: each process has a copy of it.)
     """
     def __init__(self,
         *,
-        n_jobs:int|None=-1,   # most threads, or processes for functions of your own; as in scikit-learn, -1 for one a core
+        n_jobs:int|None=-1,   # most threads, or processes for functions of your own; as in scikit-learn, -1: one a core
         verbose:bool=False,   # show a progress bar, and say why texts aren't counted by compiled code?
         **options,            # of `CountVectorizer`; `stop_words` as for `stop_list`, `tokenizer` also as for `cutter`
     ):
@@ -503,8 +503,8 @@ def _compiled(counter, texts, fixed, bar):
     if not is_worth(n_letters): return None
     counter.build_analyzer()
     known = counter.get_feature_names_out() if fixed else None
-    scan = plan(counter.token_pattern, counter.lowercase, counter.build_preprocessor() if counter.strip_accents else None,
-                counter.get_stop_words(), counter.ngram_range, known)
+    prepare = counter.build_preprocessor() if counter.strip_accents else None
+    scan = plan(counter.token_pattern, counter.lowercase, prepare, counter.get_stop_words(), counter.ngram_range, known)
     vocabulary, X = count_shares(scan, cut_evenly(texts, n_letters//1_000_000 + 1), counter.dtype,
                                  n_threads(n_letters, counter.n_jobs), bar.update)
     if not X.shape[1]: raise ValueError("empty vocabulary")

@@ -438,7 +438,8 @@ def read_arrow(
 )->dict:                             # texts, and ids and labels where there are such columns
     "Arrow and Feather files, and datasets of Hugging Face on disk, by pyarrow."
     fields = text_field, label_field, id_field
-    if os.path.isdir(path): return _read_columns(path, folder_columns(path, dataset_files(path), arrow_columns), *fields)
+    if os.path.isdir(path):
+        return _read_columns(path, folder_columns(path, dataset_files(path), arrow_columns), *fields)
     with opened(path) as source: return _read_columns(source, arrow_columns(source), *fields)
 
 # %% ../nbs/00_formats.ipynb #cdc24cdd
@@ -1111,8 +1112,8 @@ def read_npz(
     return found
 
 # %% ../nbs/00_formats.ipynb #199d3600
-READERS = {"folder": read_folder, "lines": read_lines, "jsonl": read_jsonl, "csv": read_csv, "parquet": read_parquet, "arrow": read_arrow,
-           "reuters": read_reuters,
+READERS = {"folder": read_folder, "lines": read_lines, "jsonl": read_jsonl, "csv": read_csv,
+           "parquet": read_parquet, "arrow": read_arrow, "reuters": read_reuters,
            "cluto": read_cluto, "matrix-market": read_matrix_market, "docword": read_docword, "svmlight": read_svmlight,
            "matlab": read_matlab, "npz": read_npz}
 

@@ -33,8 +33,8 @@ def package(
     "A package for a language, or an error that says how to get it."
     try: return importlib.import_module(module)
     except ImportError:
-        raise ValueError(f"tokenizer={name!r} needs the package {module.split('.')[0]}: {EXTRA}. Or give a function that "
-                         "cuts a text into a list of words") from None
+        raise ValueError(f"tokenizer={name!r} needs the package {module.split('.')[0]}: {EXTRA}. "
+                         "Or give a function that cuts a text into a list of words") from None
 
 # %% ../nbs/00_languages.ipynb #a39a0958
 def chinese(

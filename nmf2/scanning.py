@@ -208,10 +208,11 @@ def put(
     out[o] = 0xf00 >> n & 0xff | c
     return o + n
 
-# %% ../nbs/00_scanning.ipynb #a7a2d52c
+# %% ../nbs/00_scanning.ipynb #7ee3795a
 U = np.uint64
 FAR = 1 << 40
 
+# %% ../nbs/00_scanning.ipynb #a7a2d52c
 @njit(nogil=True)
 def find_runs(
     text:np.ndarray,      # UTF-8
@@ -800,7 +801,8 @@ def _arguments(scan, words, texts):
     text, ends = _bytes_of(texts)
     table = letter_table(scan.form, scan.lower, ASCII if text.isascii() else LETTERS)
     stops = no_words(1) if words.n[1] else scan.stops
-    return (np.frombuffer(text, np.uint8), ends, table, rules_of(scan.form), stops, scan.sizes, words, scan.known is None)
+    learn = scan.known is None
+    return np.frombuffer(text, np.uint8), ends, table, rules_of(scan.form), stops, scan.sizes, words, learn
 
 def count_share(
     scan:Scan,     # what to count
@@ -872,6 +874,7 @@ def count_parts(
         return Part(thread, known, int(tables[thread].n[0]), *counted)
     yield from in_order(work, len(shares), len(tables))
 
+# %% ../nbs/00_scanning.ipynb #2facac6e
 def tables_for(
     scan:Scan,        # what to count
     n_threads:int,    # how many threads
