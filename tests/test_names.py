@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 
 import nmf2
 from nmf2.core import renamed
