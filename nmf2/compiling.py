@@ -139,6 +139,7 @@ def is_made(
 )->bool:
     "Is the machine code of a function there for arguments of these types?"
     from numba import typeof
+    if not hasattr(function, "overloads"): return True             # numba is switched off, and Python runs it
     types = tuple(map(typeof, args))
     file = getattr(function._cache, "_cache_file", None)
     if types in function.overloads or not isinstance(file, MachineCode): return types in function.overloads
