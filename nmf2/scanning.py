@@ -748,8 +748,8 @@ def count_documents(
     pieces = pieces_of(text, ends, table, PIECE if sizes[1] == 1 else len(text) + 1)
     room = _room(pieces, sizes)
     ids = np.empty(len(text)//8 + 64, np.int32)
-    counts = np.empty(len(text)//8 + 64, np.int32)
-    in_row = np.zeros(len(ends), np.int64)
+    counts = np.empty_like(ids)
+    in_row = np.zeros_like(ends)
     i = doc = ZERO
     row = free = ONE
     for p in range(len(pieces)):
@@ -795,9 +795,17 @@ def plan(
     return Scan(form, lower, _lower_odd if lower else prepare, table_of(stop_words or ()), known, tuple(sizes))
 
 # %% ../nbs/00_scanning.ipynb #8fa5a7c4
+def _prepared(scan, texts):
+    "Texts made ready by Python, if that is needed for any of them"
+    if scan.prepare is None: return texts
+    if scan.lower:
+        together = "".join(texts)
+        if together.isascii() or not any(letter in together for letter in odd_letters()): return texts
+    return list(map(scan.prepare, texts))
+
 def _arguments(scan, words, texts):
     "What `count_documents` is to be called with"
-    if scan.prepare and not (scan.lower and all(map(str.isascii, texts))): texts = list(map(scan.prepare, texts))
+    texts = _prepared(scan, texts)
     text, ends = _bytes_of(texts)
     table = letter_table(scan.form, scan.lower, ASCII if text.isascii() else LETTERS)
     stops = no_words(1) if words.n[1] else scan.stops
