@@ -208,7 +208,7 @@ def _json_of(path):
     return found
 
 def dataset_files(
-    folder,      # what `save_to_disk` wrote
+    folder,      # what save_to_disk wrote
 )->list:         # of paths
     "The files of a dataset of Hugging Face, in order."
     path = Path(folder)

@@ -431,7 +431,7 @@ def read_parquet(
 
 # %% ../nbs/00_formats.ipynb #39228fd2
 def read_arrow(
-    path,                            # an Arrow or Feather file, or a folder that `save_to_disk` of `datasets` wrote
+    path,                            # an Arrow or Feather file, or a folder that save_to_disk of `datasets` wrote
     text_field:str|None=None,        # column with the text; by default a usual name is looked for
     label_field:str|list|None=None,  # column with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,          # column with the identifier; '' for none
