@@ -214,14 +214,13 @@ def shuffled(
     return as_csr(mixed, terms, indptr, X.shape[1])
 
 # %% ../nbs/26_support.ipynb #21df27dd
-SAMPLE = 2000          # documents by which a split is judged, at most
+SAMPLE = 2000          # documents by which a split is judged, at most; half of them of each side
 
 def _judged(X, sides, rng):
     "How much a split gains, in multiples of what the best cut of the same documents gains by chance"
-    rows, side = np.concatenate(sides), np.repeat([0, 1], [len(rows) for rows in sides])
-    if len(side) > SAMPLE:
-        some = np.sort(rng.permutation(len(side))[:SAMPLE])
-        rows, side = rows[some], side[some]
+    n = min(SAMPLE//2, *map(len, sides))
+    rows = np.concatenate([np.sort(rng.permutation(rows)[:n]) for rows in sides])
+    side = np.repeat([0, 1], n)
     docs = take(X, rows)[0]
     real, halves = gain(docs, side), bisect(mixed := shuffled(docs, rng), n_init=3, rng=rng)
     chance = 0. if halves is None else gain(mixed, halves.side.astype(np.int64))
@@ -318,7 +317,7 @@ def _in_own_order(X):
 
 def _too_far(times, before, n_leaves):
     "Is there no end in sight of so many leaves? By what splits are worth, and were in the tree with half as many"
-    n_clear, in_sight = 1 + (times > 1.5).sum(), (times <= 1).mean() >= .1
+    n_clear, in_sight = 1 + (times > 1.5).sum(), (times <= 1).mean() >= .08
     if n_leaves > 8*n_clear: return True
     if n_leaves > ALWAYS and not in_sight and n_leaves > 3*n_clear: return True
     return n_leaves > LARGE and 3*((times > ABOVE).sum() - (before > ABOVE).sum()) > 2*(len(times) - len(before))
