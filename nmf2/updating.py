@@ -207,8 +207,8 @@ def would_stay(
     return np.bincount(labels[rows][found == labels[rows]], minlength=Ht.shape[1])
 
 # %% ../nbs/28_updating.ipynb #be02a8e8
-FEW = .25          # share of old documents in a topic that is new, at most
-TOGETHER = 2/3     # share of its documents that would go there if it were made of the others
+FEW = .5           # share of old documents in a topic that is new, at most
+TOGETHER = .5      # share of its documents that would go there if it were made of the others
 
 def _poor(X, Ht, labels, used, k, n_old, least):
     "The topics from `k` on that are not good, those that would keep fewest documents first"
@@ -216,7 +216,7 @@ def _poor(X, Ht, labels, used, k, n_old, least):
     kept = np.zeros(labels.max() + 1, np.int64)
     kept[used] = would_stay(X, Ht, place, np.searchsorted(used, k))
     sizes, new = (np.bincount(some[some >= 0], minlength=len(kept)) for some in (labels, labels[n_old:]))
-    few = min(FEW, n_old/len(labels)/2)
+    few = min(FEW, .8*n_old/len(labels))
     good = (new >= least) & (new >= (1 - few)*sizes) & (kept >= TOGETHER*sizes)
     poor = k + np.flatnonzero(~good[k:])
     return poor[np.argsort(kept[poor], kind="stable")]
@@ -240,7 +240,7 @@ def as_coarse(
     return out
 
 # %% ../nbs/28_updating.ipynb #9502eb8e
-STRANGE = .1       # share of the documents of the fit that stand out as little as those that may be something new
+STRANGE = .3       # share of the documents of the fit that stand out as little as those that may be something new
 GROUPS = 20        # most groups of these
 
 def new_topics(
@@ -364,7 +364,7 @@ def _first_shape(model, X, judged, n_old, least):
     if least is None or closed.all(): return shape
     strange = n_old + np.flatnonzero(judged.typical < STRANGE)
     fixed, _ = what_stays(shape, model.edits_)
-    worth = min((model.tree_[id].score for id in shape.splits), default=np.inf)
+    worth = min((model.tree_[id].score for id in shape.splits), default=np.inf)*np.sqrt(len(placed)/n_old)
     found = new_topics(X, shape.labels, strange, n_old, least, worth, fixed, closed)
     return with_leaves(shape, X, found, closed)
 
