@@ -100,6 +100,14 @@ def classes_found(rows, name, part):
     return f"{len(found)}/{sum(r['late'] for r in some if r['part'] == part)}"
 
 
+def summary(rows):
+    """Over all collections, seeds and parts."""
+    new, last = [f for r in rows for f in r["found"]], max(r["part"] for r in rows)
+    found, late = zip(*(map(int, classes_found(rows, name, last).split("/")) for name in dict.fromkeys(r["collection"] for r in rows)))
+    means = {key: round(float(np.mean([r[key] for r in rows])), 3) for key in ("ids", "ids_anew", "titles", "moved", "nmi", "nmi_anew", "nmi_answers")}
+    return dict(new_topics=len(new), of_late_classes=sum(f["late"] for f in new), late_classes=sum(late), late_classes_found=sum(found), **means)
+
+
 def main():
     args = arguments(__doc__, "updating.json")
     one_thread()
@@ -122,7 +130,7 @@ def main():
          sum(len(r["found"]) for r in some), sum(f["late"] for r in some for f in r["found"]), classes_found(rows, name, part)]
         for name, part in dict.fromkeys((r["collection"], r["part"]) for r in rows)
         for some in [[r for r in rows if (r["collection"], r["part"]) == (name, part)]]])
-    write(args.output, lines, what="trees that are updated in four parts, beside trees that are fitted anew", rows=rows)
+    write(args.output, lines, what="trees that are updated in four parts, beside trees that are fitted anew", all=summary(rows), rows=rows)
 
 
 if __name__ == "__main__": main()
