@@ -168,6 +168,7 @@ def _way(tree, n):
         ways.append((nodes, [some[0] for some in below], [some[-1] + 1 for some in below]))
     return ways
 
+# %% ../nbs/25_answers.ipynb #f93f9b0a
 @in_parts
 def _read(part, shares, labels, numbers, starts, bounds, along, own, other):
     "Of some documents: the shares on their way, of their topic, and of the one that has most besides"
@@ -188,7 +189,7 @@ def _read(part, shares, labels, numbers, starts, bounds, along, own, other):
             along[i,p] = (sums[last] - sums[first])/sums[-1]
 
 def _ways_of(tree, judged, n):
-    "For each document the shares of the nodes on its way, a list that is empty without a topic; and what `_read` says else"
+    "For each document the shares on its way, an empty list without a topic; share of its topic; the largest other one"
     ways = _way(tree, n)
     starts = np.cumsum([0, *(len(nodes) for nodes, *_ in ways)])
     bounds = np.array([pair for _, first, last in ways for pair in zip(first, last)])
