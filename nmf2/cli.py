@@ -228,9 +228,10 @@ def node_rows(
         node, i = tree.nodes[id], number.get(id)
         again = () if tree.support is None else (or_none(round(node.support, 3)),)
         flat = (None, None) if i is None or not has_flat else (int((topics.flat == i).sum()), words[i])
+        score = round(float(node.score), 6)
         terms = ", ".join(tree.top_terms(node, n=n_terms))
         yield (in_table(id), in_table(id[:-1]) if id else None, i, len(id), level.get(id), node.size,
-               len(node.outliers), round(float(node.score), 6), *again, tree.title(node), terms, *(flat if has_flat else ()))
+               len(node.outliers), score, *again, tree.title(node), terms, *(flat if has_flat else ()))
 
 def node_columns(
     topics:Topics,   # tree and flat topics

@@ -95,16 +95,16 @@ def by_period(
 # %% ../nbs/29_over_time.ipynb #b4c64a90
 def over_time(
     model,                  # a fitted `TopicTree`
-    dates,                  # of the documents, as for `as_dates`, (n_docs,)
-    period:str|None=None,   # one of `PERIODS`; None for the shortest of which there are at most 24
-    n:int|None=None,        # leaves of a cut; None for all
-    documents=None,         # new ones; by default those of the fit
-    n_words:int=5,          # words for each topic and period, at most
+    dates,                  # of the documents, as for `as_dates`
+    period:str|None=None,   # one of `PERIODS`, or None
+    *,
     plain:bool=False,       # a list of dictionaries, also where pandas is there?
+    **options,              # of `by_period`: `n`, `documents`, `n_words`
 ):                          # a pandas data frame, or a list of dictionaries
     "A row for each topic and period."
-    found = by_period(model, dates, period, n, documents, n_words)
-    shares, rows = shares_of(found.counts), []
+    found = by_period(model, dates, period, **options)
+    shares = shares_of(found.counts)
+    rows = []
     columns = [*found.periods, None][:len(found.periods) + bool(found.counts[:,-1].any())]
     for k, node in enumerate(found.nodes):
         for j, name in enumerate(columns):

@@ -445,6 +445,7 @@ def _counts(reader, rows, length):
                           lowercase=all(word == word.lower() for word in words))
     return counter.transform([reader.text(i, length) for i in rows]).tocsr(), words
 
+# %% ../nbs/50_page.ipynb #613b471a
 def keywords(
     reader,            # a `Reader`
     rows:np.ndarray,   # row numbers of documents, (n,)

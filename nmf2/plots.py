@@ -123,12 +123,17 @@ class Fitted(Text):
         self.size, self.least, self.enough, self.whole = size, least, enough, whole
         self.align, self.pad = align, pad
         self.lines, self.drawn_for = [], None                # chosen when it is drawn
-        self.pen = Text(0, 0, "", ha=align, va="baseline", **options)
-        self.pen.set_figure(ax.figure)
-        line = dict(fc="white", ls="--") if dashed else dict(fc=fill)
-        self.frame = edge and Rectangle((0, 0), 1, 1, ec=edge, lw=.8, clip_on=True, clip_box=ax.bbox, **line)
+        self._take_tools(ax, edge, dict(fc="white", ls="--") if dashed else dict(fc=fill), options)
         self.set_in_layout(False)
         ax.add_artist(self)
+
+# %% ../nbs/50_plots.ipynb #809fd528
+@patch_to(Fitted)
+def _take_tools(fitted, ax, edge, line, options):
+    "A pen that measures words, and a frame to go around them"
+    fitted.pen = Text(0, 0, "", ha=fitted.align, va="baseline", **options)
+    fitted.pen.set_figure(ax.figure)
+    fitted.frame = edge and Rectangle((0, 0), 1, 1, ec=edge, lw=.8, clip_on=True, clip_box=ax.bbox, **line)
 
 # %% ../nbs/50_plots.ipynb #600f5800
 _WIDTHS = {}        # by kind of renderer, dots per inch, font and text
@@ -314,7 +319,7 @@ def _words(tree, node, n):
     return [*(word + comma for word in words), last], False
 
 def _label(ax, box, tree, node, n, **options):
-    "The words of a node in a box, with how well it is found again if that is known; the frame is dashed if that is weak"
+    "The words of a node in a box, with its support if that is known; the frame is dashed if that is weak"
     words, named = _words(tree, node, n)
     node = tree[node]
     known = "" if np.isnan(node.support) else f", {node.support:.0%}"
@@ -799,6 +804,7 @@ def _named_periods(ax, names, x0, step, y):
         if j + every > len(names) and j: break
         Fitted(ax, (x0 + j*step, y, min(x0 + (j + every)*step, 1), y + 1), [], str(names[j]), size=7, pad=0)
 
+# %% ../nbs/50_plots.ipynb #066db305
 def plot_over_time(
     model,                  # a fitted `TopicTree`
     dates,                  # of the documents: dates, or texts such as '2024-05-31'; nothing where there is none
@@ -814,7 +820,9 @@ def plot_over_time(
     found = by_period(model, dates, period, n, documents, 0)
     values = found.counts[:,:-1] if counts else shares_of(found.counts)[:,:-1]
     k, n_periods = values.shape
-    ax, x0, most = _axes(ax, 6.4, .24*(k + 1.2), (0, 1), (k + 1, 0)), .4, max(values.max(), 1e-9)
+    ax = _axes(ax, 6.4, .24*(k + 1.2), (0, 1), (k + 1, 0))
+    x0 = .4
+    most = max(values.max(), 1e-9)
     step = (.93 - x0)/n_periods
     for i, (node, row) in enumerate(zip(found.nodes, values)):
         _label(ax, (0, i, x0 - .01, i + 1), model.tree_, node, n_terms, size=7.5)

@@ -172,12 +172,13 @@ def packed_model(
     counter = model.pipeline_.named_steps.get("count")
     choice, splits = _choice_kept(model)
     left_out = None if counter is None else stop_list(counter.stop_words)
+    edits = {name: list(value) for name, value in model.edits_._asdict().items()}
+    edits["moved"] = model.edits_.moved.tolist()
     about = dict(format=FORMAT, version=VERSIONS[-1], settings=settings_of(model), weights=_options(model), kept=kept,
                  choice=choice, counts=counter is None, names=source, criteria=model.criteria_,
                  stop_words=None if left_out is None else sorted(left_out),
                  tokenizer=cannot_be_kept(model).get("tokenizer"),
-                 unknown=model.expected_.unknown, history=list(model.history),
-                 edits={name: list(value) for name, value in model.edits_._asdict().items()} | dict(moved=model.edits_.moved.tolist()))
+                 unknown=model.expected_.unknown, history=list(model.history), edits=edits)
     if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")
     return dict(model=as_json(about), focus=model.expected_.focus, sizes=model.expected_.sizes,
                 **splits, **_weights(model, columns), **arrays)
@@ -229,7 +230,8 @@ def _check_arrays(about, arrays, tree):
     check_rows(np.array(about["edits"]["moved"], np.intp), tree.n_docs, "documents that were moved")
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)
     focus, sizes = arrays["focus"], arrays["sizes"]
-    good = len(focus) and focus[0] >= 0 and focus[-1] <= 1.001*tree.leaf_topics.shape[1] and (focus[1:] >= focus[:-1]).all()
+    good = len(focus) and focus[0] >= 0 and focus[-1] <= 1.001*tree.leaf_topics.shape[1]
+    good = good and (focus[1:] >= focus[:-1]).all()
     sound(good, "the focus of documents is not ascending from 0 to the number of topics")
     good = len(sizes) == tree.n_leaves and (sizes >= 0).all() and sizes.sum() <= tree.n_docs
     sound(good, "the sizes of leaves to be expected are impossible")

@@ -527,7 +527,8 @@ class Support:
         return float(self.nodes[self.ids.index(id)]) if id in self.ids else np.nan
 
     def __repr__(self):
-        return f"Support by {len(self.runs)} fits: {(self.nodes < WEAK).sum()} of {len(self.ids)} nodes below {WEAK:.0%}"
+        weak = (self.nodes < WEAK).sum()
+        return f"Support by {len(self.runs)} fits: {weak} of {len(self.ids)} nodes below {WEAK:.0%}"
 
 @patch_to(Node, property)
 def support(node)->float:
@@ -719,7 +720,8 @@ def to_json(tree,
 )->str:
     """The tree as JSON.
 
-    Splits in order, and for each node its size, score, support if it is known, and terms, its outliers, and the documents of a leaf.
+    Splits in order, and for each node its size, score, support if it is known, terms and outliers. Leaves have their
+    documents.
     """
     ids, = check_given(tree, ids=ids)
     about = dict(format="nmf2 tree", version=1, n_docs=tree.n_docs, n_terms=tree.n_terms, n_leaves=tree.n_leaves,
@@ -749,8 +751,9 @@ def to_networkx(tree,
     except ImportError as e: raise ImportError("to_networkx needs networkx: pip install 'nmf2[graph]'") from e
     graph = nx.DiGraph()
     for node in tree:
+        known = {} if tree.support is None else dict(support=node.support)
         graph.add_node(node.id, name=tree.title(node), size=node.size, score=node.score,
-                       terms=tree.top_terms(node, n=n_terms), **({} if tree.support is None else dict(support=node.support)))
+                       terms=tree.top_terms(node, n=n_terms), **known)
         if node.id: graph.add_edge(node.id[:-1], node.id)
     return graph
 

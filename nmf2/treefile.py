@@ -172,7 +172,7 @@ def check_support(
 def check_view(
     tree,   # a `Tree`
 ):
-    "Stop unless the levels of an outline are there, each leaf has a topic if any has, and support is what it should be."
+    "Stop unless the levels of an outline are there, each leaf has a topic if any has, and support is made of shares."
     levels = tree.levels
     good = all(isinstance(n, int) and 1 <= n <= tree.n_leaves for n in levels)
     sound(good and list(levels) == sorted(set(levels)), "levels are not ascending numbers of leaves")
@@ -354,7 +354,7 @@ def read_about(
     data:bytes,   # JSON
 )->dict:          # with all that `packed` writes, of the right types
     "What the arrays of a tree are about."
-    once = dict(names={}, headings={}, levels=[], has_topics=False, ways=[], n_pairs=0, has_support=False)     # earlier files have none
+    once = dict(names={}, headings={}, levels=[], has_topics=False, ways=[], n_pairs=0, has_support=False)
     about = once | from_json(data, FORMAT, VERSIONS)
     check_types(about, dict(n_docs=int, splits=list, ids=list, has_split=list, names=dict, headings=dict, levels=list,
                             has_topics=bool, ways=list, n_pairs=int, has_support=bool),

@@ -160,6 +160,7 @@ def many(
     "A number of documents."
     return f"{n:,} document" + "s"*(n != 1)
 
+# %% ../nbs/51_widgets.ipynb #698f2c7e
 def in_brief(
     step:dict,   # as in `model.history`
 )->str:
