@@ -273,7 +273,7 @@ def _splits_of(X, labels):
     return splits[::-1]
 
 def _trees(X, sizes, seed):
-    "Yield the splits of the trees that `fit_again` makes, with so many leaves"
+    "Yield the splits of trees with so many leaves, of clusters that have moved and settled"
     docs = unit_rows(X)
     with single_blas():
         for cut in bisections(docs, sizes, seed=seed):
