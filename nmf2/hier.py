@@ -26,8 +26,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import bisect, composites, unit_rows
 from .compiling import say_if_compiling
-from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, names_of, patch_to,
-                       progress_bar, renamed, seed_of, single_blas, stream)
+from .core import (check_choice, check_matrix, check_number, in_partitions, keep_parameters, matrix_tags, names_of,
+                       patch_to, progress_bar, renamed, seed_of, single_blas, stream)
 from .cutting import stored, take
 from .kernels import documents, nnls2, projected_gradient
 from .parts import pool
@@ -155,6 +155,9 @@ class Grower:
         self.known = {}          # what trials found, by the node's id and the number of the trial
         self.begun = {}          # what other threads do for the children of a leaf, by its id
         self.stopped = False     # tells them to stop
+
+    helpers = staticmethod(pool)                       # who tries nodes ahead
+    ahead = staticmethod(get_num_threads)              # how many nodes at the same time
 
     def cut_out(self, rows):
         "Some documents over the terms that occur in them, and the numbers of these terms"
@@ -290,7 +293,7 @@ def begin(
     large = max(grower.tree.n_docs/3, AHEAD/stored(grower.X)*grower.tree.n_docs)
     for node in nodes:
         if node.id in grower.begun or node.size > large: continue
-        grower.begun[node.id] = [pool().submit(try_node, grower, *child, bar) for child in _children(grower, node)]
+        grower.begun[node.id] = [grower.helpers().submit(try_node, grower, *child, bar) for child in _children(grower, node)]
 
 # %% ../nbs/22_hier.ipynb #788ae937
 def _try_children(grower, node, bar):
@@ -329,7 +332,7 @@ def grow(
     "Split the best leaf, of equals the one that came first, until there are enough or none may be split."
     tree = grower.tree
     least = grower.how.min_score
-    ahead = 0 if grower.start.in_order or get_num_threads() == 1 else get_num_threads()
+    ahead = 0 if grower.start.in_order or grower.ahead() == 1 else grower.ahead()
     try:
         while n_leaves is None or tree.n_leaves < n_leaves:
             leaves = _best_first(tree)
@@ -386,6 +389,13 @@ class InOwnOrder:
 
     def __getstate__(self):
         return {name: value for name, value in super().__getstate__().items() if name not in ("_own", "_order")}
+
+    def __getattr__(self, name):
+        "Labels of documents in partitions stay there until somebody asks for them"
+        if name != "labels_" or "tree_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.labels_ = self.tree_.labels()
+        return self.labels_
 
 # %% ../nbs/22_hier.ipynb #a75d2c9f
 def checksum(
@@ -532,6 +542,9 @@ def fit(est,
     "Plant a tree, and grow it."
     if est.n_leaves is not None: check_number("n_leaves", est.n_leaves, 1)
     how = grower_options(est)
+    if in_partitions(X):
+        from nmf2.scale import fit_partitions
+        return fit_partitions(est, X)
     origin = getattr(est, "init", None), seed_of(est.random_state)
     start = est._starter(*origin)                                # all checks before any work
     names = names_of(X)

@@ -16,7 +16,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from nmf2 import scale
+from nmf2 import engines, scale
 from nmf2.core import progress_bar
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
@@ -362,7 +362,7 @@ def test_cluster_names_a_broken_shard(cluster, folder, tmp_path):
 
 @pytest.mark.slow
 def test_cluster_of_another_version_is_refused(cluster, monkeypatch):
-    monkeypatch.setattr(scale, "version", lambda name: "0.0.9")
+    monkeypatch.setattr(engines, "version", lambda name: "0.0.9")
     client = SimpleNamespace(run=lambda f, name, on_error: {"tcp://there": "0.1.0"})
     with pytest.raises(ValueError, match=r"with nmf2 0.0.9, but tcp://there has nmf2 0.1.0"): Dask(client)
     client.run = lambda f, name, on_error: {"tcp://there": ModuleNotFoundError("none")}
