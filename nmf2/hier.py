@@ -26,8 +26,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import bisect, composites, unit_rows
 from .compiling import say_if_compiling
-from .core import (check_choice, check_matrix, check_number, in_partitions, keep_parameters, matrix_tags, names_of,
-                       patch_to, progress_bar, renamed, seed_of, single_blas, stream)
+from .core import (LabelsLater, check_choice, check_matrix, check_number, in_partitions, keep_parameters, matrix_tags,
+                       names_of, patch_to, progress_bar, renamed, seed_of, single_blas, stream)
 from .cutting import stored, take
 from .kernels import documents, nnls2, projected_gradient
 from .parts import pool
@@ -367,7 +367,7 @@ def take_over(
     vars(tree).update(nodes=nodes, splits=list(grown.splits))
 
 # %% ../nbs/22_hier.ipynb #b76dd445
-class InOwnOrder:
+class InOwnOrder(LabelsLater):
     "What an estimator has if its `tree_` is grown from its matrix in an order of its own, `_order` and `_own`."
     def _in_order(self, X):
         "The order of a matrix, and the matrix in it; None and as it is for a start that counts on the given order"
@@ -389,13 +389,6 @@ class InOwnOrder:
 
     def __getstate__(self):
         return {name: value for name, value in super().__getstate__().items() if name not in ("_own", "_order")}
-
-    def __getattr__(self, name):
-        "Labels of documents in partitions stay there until somebody asks for them"
-        if name != "labels_" or "tree_" not in vars(self):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.labels_ = self.tree_.labels()
-        return self.labels_
 
 # %% ../nbs/22_hier.ipynb #a75d2c9f
 def checksum(

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['WHOLE', 'Topics', 'Part', 'weights_of', 'sweep_part', 'PartedWeights', 'Blocks', 'usual_engine', 'as_blocks',
            'sample', 'start_topics', 'Spread', 'Marked', 'Sides', 'Members', 'Scrap', 'cut_out', 'split_blocks', 'Told',
-           'split_whole', 'cut_blocks', 'SpreadTree', 'SpreadGrower', 'planted_blocks', 'fit', 'in_one_piece',
-           'fit_partitions']
+           'split_whole', 'cut_blocks', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'planted_blocks', 'fit',
+           'in_one_piece', 'fit_partitions']
 
 # %% ../nbs/60_scale.ipynb #b7293e31
 import itertools
@@ -167,7 +167,7 @@ def usual_engine():
 def _numbered(source, lo, hi):
     return Part(source, np.arange(lo, hi, dtype=np.int32 if hi < 2**31 else np.int64))
 
-# %% ../nbs/60_scale.ipynb #8d8e309e
+# %% ../nbs/60_scale.ipynb #0324d566
 def as_blocks(
     X,              # a list of CSR matrices, of paths or of delayed blocks; a folder of shards; or a `dask.array`
     engine=None,    # `Local` or `Dask`; by default `usual_engine()`
@@ -251,6 +251,7 @@ class Spread:
         self.engine, self.pieces, self.sizes = engine, list(pieces), [int(n) for n in sizes]
 
     def __len__(self): return sum(self.sizes)
+    def __getitem__(self, which): return np.asarray(self)[which]
     def __array__(self, dtype=None, copy=None):
         pieces = self.engine.fetch(self.pieces)
         return np.concatenate(pieces, dtype=dtype) if pieces else np.zeros(0, dtype or np.intp)
@@ -446,7 +447,7 @@ def split_blocks(
     split = _as_split(engine, terms, fit.Ht.astype(blocks.dtype), held, told)
     return split, (fit.n_iter, blocks.reads*blocks.size, fit.converged)
 
-# %% ../nbs/60_scale.ipynb #bafc2bc9
+# %% ../nbs/60_scale.ipynb #464653a3
 class Told(NamedTuple):
     "What is told of a split that was made where its documents are"
     terms:np.ndarray     # numbers of the terms that occur, (t,)
@@ -474,7 +475,7 @@ def _cut_there(part, ids):
     sub, terms = take(part.X, _places(part, ids))
     return _split_of(sub, terms, *cut_in_two(sub, terms), own=True)
 
-# %% ../nbs/60_scale.ipynb #843ef561
+# %% ../nbs/60_scale.ipynb #ff5e3e32
 def split_whole(
     rows:Members,   # documents in one partition
     how,            # `_split_there` or `_cut_there`
@@ -518,7 +519,17 @@ class SpreadTree(Tree):
             if split is not None: split = split._replace(W=np.asarray(split.W), side=np.asarray(split.side))
             tree.add(node.id, np.asarray(node.docs), np.asarray(node.outliers), node.score, split)
         tree.splits = list(self.splits)
+        vars(tree).update({name: vars(self)[name] for name in ("names", "headings", "levels", "leaf_topics")})
         return tree
+
+class LeafNumbers:
+    "The labels of a tree, made when somebody asks for them"
+    def __init__(self,
+        tree,    # a `SpreadTree`
+    ):
+        self.tree = tree
+
+    def __array__(self, dtype=None, copy=None): return self.tree.labels().astype(dtype or int)
 
 # %% ../nbs/60_scale.ipynb #8487627f
 def _sum_in(part): return _unit_sum(part.X)
@@ -548,7 +559,7 @@ class SpreadGrower(Grower):
         if topic is None: topic = self.unit_topic(terms, sub.engine.total(_sum_in, sub.parts, add=np.add))
         return super().score(sub, terms, topic, split)
 
-# %% ../nbs/60_scale.ipynb #0c838375
+# %% ../nbs/60_scale.ipynb #33ea7997
 @patch_to(SpreadGrower)
 def split(grower, rows, topic, *draw):
     "A provisional split and its score; None and −1 if there are too few documents or all go one way."
@@ -612,7 +623,7 @@ def _check_model(est):
         if not any(given is v or isinstance(given, str) and given == v for v in values):
             raise ValueError(f"{name} must be {' or '.join(map(repr, values))} for partitions, got {given!r}")
 
-# %% ../nbs/60_scale.ipynb #c542d6a7
+# %% ../nbs/60_scale.ipynb #94adfdea
 def fit(
     est,                # a `HierNMF2`
     X,                  # partitions, as for `as_blocks`
@@ -620,8 +631,8 @@ def fit(
     *,
     vocab=None,         # the terms in words, (n_terms,)
     whole:int=WHOLE,    # nodes with at most so many nonzeros are handed over to one worker
-):                      # the same estimator, with `tree_` a `SpreadTree`, and without `labels_`
-    "Fit an estimator to partitions of the documents; `tree_.labels()` has the labels."
+):                      # the same estimator, with `tree_` a `SpreadTree`
+    "Fit an estimator to partitions of the documents; `labels_` are fetched when asked for."
     _check_model(est)
     how = grower_options(est)
     if est.n_leaves is not None: check_number("n_leaves", est.n_leaves, 1)
@@ -638,13 +649,14 @@ def fit(
 def _named(est, grower):
     "What was found, as attributes of the estimator"
     tree = grower.tree
-    vars(est).update(tree_=tree, n_leaves_=tree.n_leaves, n_features_in_=tree.n_terms,
+    vars(est).pop("labels_", None)
+    vars(est).update(tree_=tree, _labels_there=LeafNumbers(tree), n_leaves_=tree.n_leaves, n_features_in_=tree.n_terms,
                      n_iter_=sum(n_iter for n_iter, _, _ in grower.took),
                      n_sweeps_=fsum(read for _, read, _ in grower.took)/grower.X.size,
                      components_=np.stack([leaf.topic for leaf in tree.leaves()]).astype(grower.X.dtype))
     return est
 
-# %% ../nbs/60_scale.ipynb #47573abf
+# %% ../nbs/60_scale.ipynb #14c4f3cf
 def _matrix_of(part): return part.X
 
 def in_one_piece(
