@@ -7,9 +7,7 @@ __all__ = ['PIECE', 'ENDINGS', 'BUCKET', 'STEP', 'Stretch', 'text_files', 'text_
            'counted_over', 'Words', 'words_over', 'exact_sum', 'fitted_steps', 'weighted_over', 'typical_over',
            'texts_at', 'Labels', 'fit_topics']
 
-# %% ../nbs/62_scale_texts.ipynb #f1ca84dd
-import json
-import warnings
+# %% ../nbs/62_scale_texts.ipynb #1015faed
 import zlib
 from operator import itemgetter
 from pathlib import Path
@@ -19,21 +17,19 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from .core import check_matrix
 from .counting import TermCounter, check_options
 from .cutting import as_csr
 from .engines import Local, _scratch_folder
-from .formats import _field, _json, guess_format
+from .formats import _field, _json
 from .headings import give_headings
-from .nnls import unit
-from .scale import (WHOLE, Blocks, Part, _matrix_of, _put_away, _sources, _stacked, as_blocks, usual_engine)
+from .scale import WHOLE, Blocks, Part, _matrix_of, _put_away, _stacked, as_blocks, usual_engine
 from .scale_topics import _weights_of, expected_over, topic_tree_over
 from .shards import Found
-from .topictree import (AUTO, Documents, _checked, _pipeline, _warn_of_few, begin_history, phrase_options, topics_of)
+from .topictree import (AUTO, COUNTING, Documents, _checked, _pipeline, _warn_of_few, begin_history, phrase_options, topics_of)
 from .tree import as_words
 from .weighting import (_on_grid, _warn_empty, degrees, divide_rows, doc_freq, row_lengths, trim_mask)
 
-# %% ../nbs/62_scale_texts.ipynb #1006a23e
+# %% ../nbs/62_scale_texts.ipynb #cec49105
 PIECE = 32_000_000       # bytes of a file that are a partition
 
 class Stretch(NamedTuple):
@@ -63,6 +59,7 @@ def _in_stretches(path, piece, text_field):
     n = -(-size//piece)
     return [Stretch(str(path), size*k//n, size*(k + 1)//n, field) for k in range(n)]
 
+# %% ../nbs/62_scale_texts.ipynb #3bc2087e
 def _parquet(path):
     "A Parquet file"
     try: from pyarrow.parquet import ParquetFile
@@ -70,7 +67,6 @@ def _parquet(path):
         raise ImportError("Parquet needs the package pyarrow: pip install 'nmf2[parquet]' installs it") from e
     return ParquetFile(path)
 
-# %% ../nbs/62_scale_texts.ipynb #ea611fc7
 ENDINGS = ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"
 
 def text_files(
@@ -97,9 +93,11 @@ def text_sources(
                          "give one of them, such as df['text']")
     if hasattr(documents, "to_delayed"): documents = list(np.ravel(documents.to_delayed()))
     return [stretch for source in documents
-            for stretch in (_in_stretches(Path(source), piece, text_field) if isinstance(source, (str, Path)) else [source])]
+            for stretch in (_in_stretches(Path(source), piece, text_field) if _is_path(source) else [source])]
 
-# %% ../nbs/62_scale_texts.ipynb #8a122153
+def _is_path(source): return isinstance(source, (str, Path))
+
+# %% ../nbs/62_scale_texts.ipynb #2c31dd6a
 def _lines(stretch):
     "The lines of a stretch"
     with open(stretch.path, "rb") as file:
@@ -123,10 +121,10 @@ def read_texts(
 def _text(source, record):
     "The text of a record"
     text = record.get(source.field) if isinstance(record, dict) else None
-    if not isinstance(text, str): raise ValueError(f"{source}: there is a line without a text in the field {source.field!r}")
-    return text
+    if isinstance(text, str): return text
+    raise ValueError(f"{source}: there is a line without a text in the field {source.field!r}")
 
-# %% ../nbs/62_scale_texts.ipynb #bb6a5bce
+# %% ../nbs/62_scale_texts.ipynb #15ac02c3
 class Counted(NamedTuple):
     "A partition, counted"
     part:Part            # counts over its own words
@@ -139,9 +137,7 @@ def _count(source, name, options, scratch):
     try:
         texts = read_texts(source)
         counter = TermCounter(n_jobs=1, dtype=np.float32, **options)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)              # of the options, which were looked at before
-            X = counter.fit_transform(texts) if texts else _empty(0)
+        X = counter.fit_transform(texts) if texts else _empty(0)
     except Exception as e:
         if not str(e).startswith("No terms in"): raise ValueError(f"{name} can't be used: {e}") from e
         X = _empty(len(texts))
@@ -159,6 +155,10 @@ class Counts(NamedTuple):
     @property
     def n_docs(self): return int(self.told[:,0].sum())
 
+def _there(engine, sources):
+    "Sources where they are read; stretches of files are but names"
+    return [s if isinstance(s, Stretch) else engine.take([s])[0] for s in sources]
+
 def counted_over(
     sources:list,     # of `text_sources`
     engine,           # `Local` or `Dask`
@@ -166,13 +166,12 @@ def counted_over(
 )->Counts:
     "The words of texts in partitions, each for itself."
     check_options(TermCounter(**options))
-    names = [f"partition {k}" + (f", {source}," if isinstance(source, Stretch) else "") for k, source in enumerate(sources)]
-    if isinstance(engine, Local) and any(isinstance(source, Stretch) for source in sources): _scratch_folder(engine)
-    there = [s if isinstance(s, Stretch) else engine.take([s])[0] for s in sources]
-    held, told = engine.keep(_count, there, names, shared=(options, engine.scratch))
+    names = [f"partition {k}" + (f", {s}," if isinstance(s, Stretch) else "") for k, s in enumerate(sources)]
+    if isinstance(engine, Local) and any(isinstance(s, Stretch) for s in sources): _scratch_folder(engine)
+    held, told = engine.keep(_count, _there(engine, sources), names, shared=(options, engine.scratch))
     return Counts(engine, held, np.array(told))
 
-# %% ../nbs/62_scale_texts.ipynb #a07dac62
+# %% ../nbs/62_scale_texts.ipynb #5e34e67a
 BUCKET = 2_000_000      # words of all partitions that are dealt into one bucket
 
 def _dealt(counted, n):
@@ -202,7 +201,7 @@ def _merged(n_docs, min_df, max_df, *pieces):
     known = trim_mask(df, n_docs, min_df, 1.)[0]
     return Words(words[known], df[known], keep[known], np.array(gone), int(df.sum()))
 
-# %% ../nbs/62_scale_texts.ipynb #b1548bd1
+# %% ../nbs/62_scale_texts.ipynb #4a98972e
 def words_over(
     counts:Counts,      # all partitions
     min_df=3,           # as for `TrimVocabulary`
@@ -220,7 +219,7 @@ def words_over(
     df, keep = (np.concatenate([getattr(f, name) for f in found])[order] for name in ("df", "keep"))
     return Words(words[order], df, keep.astype(bool), np.sum([f.gone for f in found], 0), sum(f.seen for f in found))
 
-# %% ../nbs/62_scale_texts.ipynb #395be878
+# %% ../nbs/62_scale_texts.ipynb #e912129a
 STEP = 1200             # the sum counts multiples of two to the power of minus this
 
 def exact_sum(
@@ -236,7 +235,7 @@ def exact_sum(
         total += ((high << 26) + low) << (int(power) - 53 + STEP)
     return total
 
-# %% ../nbs/62_scale_texts.ipynb #cf930a1d
+# %% ../nbs/62_scale_texts.ipynb #6110030e
 def fitted_steps(
     pipe,            # of `text_pipeline` or `count_pipeline`, not fitted
     words:Words,     # what is known of words
@@ -259,20 +258,19 @@ def fitted_steps(
     tfidf.tfidf_.idf_ = tfidf.idf_ = idf
     tfidf.n_features_in_ = tfidf.tfidf_.n_features_in_ = len(idf)
 
-# %% ../nbs/62_scale_texts.ipynb #91507c4d
+# %% ../nbs/62_scale_texts.ipynb #ef69bffe
 def _unit_there(counted, first, number, tfidf, scratch):
     "A partition with documents of length one, and the rows of those without words"
     X = counted.part.X
-    columns = np.array([number.get(word, -1) for word in counted.words], np.int64) if counted.words is not None else number
+    columns = number
+    if counted.words is not None: columns = np.array([number.get(word, -1) for word in counted.words], np.int64)
     kept = columns[X.indices] >= 0 if X.nnz else np.zeros(0, bool)
     ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr].astype(X.indptr.dtype)
     X = as_csr(X.data[kept], columns[X.indices[kept]].astype(np.int32), ends, len(tfidf.idf_))
     empty = first + np.flatnonzero(np.diff(X.indptr) == 0)
     ids = first + np.arange(X.shape[0])
     if X.shape[0]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            X = tfidf.transform(X)
+        X = tfidf.transform(X)
         X = divide_rows(X, row_lengths(X))
     return _put_away(as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1]), ids, scratch), empty
 
@@ -298,7 +296,11 @@ def _scaled_in(part, d, more, scratch):
     filled = int(np.count_nonzero(np.diff(X.indptr)))
     return _put_away(X, part.ids, scratch), Found(*X.shape, filled, X.nnz, X.dtype.name)
 
-# %% ../nbs/62_scale_texts.ipynb #b8fd79db
+# %% ../nbs/62_scale_texts.ipynb #0885832f
+def _check_left(keep, n_docs):
+    "Stop if no word is left"
+    if not keep.any(): raise ValueError(f"no words are left in the {n_docs:,} documents: lower min_df or raise max_df")
+
 def weighted_over(
     counts:Counts,      # all partitions
     pipe,               # of `text_pipeline` or `count_pipeline`; becomes fitted
@@ -307,7 +309,7 @@ def weighted_over(
     "Weights of documents in partitions, as a pipeline gives them."
     engine, trim, tfidf, ncut = counts.engine, *(pipe[name] for name in ("trim", "tfidf", "ncut"))
     if words is None: words = words_over(counts, trim.min_df, trim.max_df)
-    if not words.keep.any(): raise ValueError(f"no words are left in the {counts.n_docs:,} documents: lower min_df or raise max_df")
+    _check_left(words.keep, counts.n_docs)
     fitted_steps(pipe, words, counts.n_docs)
     number = {word: j for j, word in enumerate(words.words[words.keep].tolist())}
     firsts = np.cumsum(counts.told[:,0]) - counts.told[:,0]
@@ -328,11 +330,11 @@ def _cut_weights(engine, parts, ncut, n_docs):
     parts, found = engine.keep(_scaled_in, parts, held, shared=(ncut.tau*ncut.mean_degree_, engine.scratch))
     return Blocks(engine, parts, found)
 
-# %% ../nbs/62_scale_texts.ipynb #4efdfede
+# %% ../nbs/62_scale_texts.ipynb #ee4ad365
 def _typical_in(part, labels, splits, n):
     "The documents of a partition that have most of each leaf's topic: their numbers and weights, a pair for each leaf"
     found = []
-    for k, (which, terms, Ht, side) in enumerate(splits):
+    for k, (terms, Ht, side) in enumerate(splits):
         rows = np.flatnonzero(labels == k)
         W = _weights_of(part, np.where(labels == k, 0, -1), np.array([True]), terms, Ht)[:,side]
         best = np.argsort(-W, kind="stable")[:n]
@@ -347,7 +349,8 @@ def typical_over(
     "The documents that are most typical of the leaves."
     leaves = tree.leaves()
     if len(leaves) == 1: return np.arange(min(n, blocks.shape[0]))
-    splits = [(k, leaf.parent.split.terms, leaf.parent.split.Ht.astype(np.float64), int(leaf.id[-1])) for k, leaf in enumerate(leaves)]
+    of = [leaf.parent.split for leaf in leaves]
+    splits = [(split.terms, split.Ht.astype(np.float64), int(leaf.id[-1])) for split, leaf in zip(of, leaves)]
     _, found = blocks.engine.keep(_typical_in, blocks.parts, tree.labels_there, shared=(blocks.engine.send(splits), n))
     chosen = []
     for of_leaf in zip(*found):
@@ -365,14 +368,12 @@ def texts_at(
     "Some of the texts."
     engine, ends = counts.engine, np.cumsum(counts.told[:,0])
     places = [rows[(rows >= lo) & (rows < hi)] - lo for lo, hi in zip(ends - counts.told[:,0], ends)]
-    there = [s if isinstance(s, Stretch) else engine.take([s])[0] for s in sources]
-    return sum(engine.fetch(engine.hold(_some_texts, there, places)), [])
+    return sum(engine.fetch(engine.hold(_some_texts, _there(engine, sources), places)), [])
 
-# %% ../nbs/62_scale_texts.ipynb #acbc8154
+# %% ../nbs/62_scale_texts.ipynb #fd13305c
 def _all_texts(engine, sources):
     "The texts of all partitions, here"
-    there = [s if isinstance(s, Stretch) else engine.take([s])[0] for s in sources]
-    return sum(engine.fetch(engine.hold(read_texts, there)), [])
+    return sum(engine.fetch(engine.hold(read_texts, _there(engine, sources))), [])
 
 def _tell(model, blocks):
     "Set what a fitted model tells; labels stay where they are until somebody asks"
@@ -395,15 +396,15 @@ class Labels:
     def __array__(self, dtype=None, copy=None):
         return np.concatenate(self.tree[""].docs.engine.fetch(self.tree.labels_there)).astype(dtype or int)
 
-# %% ../nbs/62_scale_texts.ipynb #fc9ee3a2
+# %% ../nbs/62_scale_texts.ipynb #b12cae98
 def _grow_topics(model, blocks, seed, whole, texts_of, seen):
     "Find the topics of weighted documents, and their tree, and let the model know"
     begin_history(model)
     model.given_ = model.counts_ = model.choice_ = None
     model.vocab_ = model.pipeline_.get_feature_names_out()
     def words(tree): give_headings(tree, **texts_of(tree))
-    model.tree_, model.criteria_ = topic_tree_over(blocks, model.n_topics, model.vocab_, model.n_init, model.moves_max_iter,
-                                                   seed, whole=whole, words=words)
+    how = dict(n_init=model.n_init, moves_max_iter=model.moves_max_iter, seed=seed, whole=whole, words=words)
+    model.tree_, model.criteria_ = topic_tree_over(blocks, model.n_topics, model.vocab_, **how)
     trim = model.pipeline_["trim"]
     expected = expected_over(blocks, model.tree_, trim)
     if seen: expected = expected._replace(unknown=float(1 - (1 - expected.unknown)*trim.df_.sum()/seen))
@@ -418,7 +419,7 @@ def _check_number(model):
         raise ValueError(f'n_topics must be a number for documents in partitions, got {AUTO!r}: fit a part of them in '
                          "memory to find one out")
 
-# %% ../nbs/62_scale_texts.ipynb #060dc7bd
+# %% ../nbs/62_scale_texts.ipynb #74a4e3a3
 def fit_topics(
     model,              # a `TopicTree`
     documents,          # as for `text_sources`; or counts in partitions, as for `as_blocks`
@@ -434,8 +435,7 @@ def fit_topics(
     pipe = _pipeline(model, [], None, None)
     sources = text_sources(documents, **options)
     engine = usual_engine() if engine is None else engine
-    words = {name: getattr(pipe["count"], name) for name in ("stop_words", "token_pattern", "tokenizer", "lowercase", "ngram_range")}
-    counts = counted_over(sources, engine, **words)
+    counts = counted_over(sources, engine, **{name: getattr(pipe["count"], name) for name in COUNTING})
     if counts.told[:,2].sum() <= whole: return model.fit(_all_texts(engine, sources))
     _check_number(model)
     known = words_over(counts, model.min_df, model.max_df)
@@ -447,13 +447,14 @@ def fit_topics(
         return phrases | dict(texts=None, some=texts_at(sources, counts, typical_over(blocks, tree)))
     return _grow_topics(model, blocks, seed, whole, texts_of, known.seen)
 
+# %% ../nbs/62_scale_texts.ipynb #3b0b0c0a
 def _are_counts(documents):
     "Are these matrices, not texts?"
     if isinstance(documents, (str, Path)): return bool(list(Path(documents).glob("*.npz")))
     first = documents[0] if isinstance(documents, (list, tuple)) else documents
     return sp.issparse(first) or getattr(documents, "ndim", 1) == 2 or str(first).endswith(".npz")
 
-# %% ../nbs/62_scale_texts.ipynb #d4afaf9c
+# %% ../nbs/62_scale_texts.ipynb #c519376f
 def _as_counted(part): return Counted(part, None)
 def _df_in(part): return doc_freq(part.X)
 
@@ -468,7 +469,7 @@ def _fit_counts(model, X, vocab, engine, whole, seed):
     names = None if vocab is None else as_words(vocab, len(df))
     model.pipeline_ = pipe = _pipeline(model, None, sp.csr_array((1, len(df))), vocab)
     keep, gone = trim_mask(df, given.shape[0], model.min_df, model.max_df)
-    if not keep.any(): raise ValueError(f"no terms are left in the {given.shape[0]:,} documents: lower min_df or raise max_df")
+    _check_left(keep, given.shape[0])
     fitted_steps(pipe, Words(names, df, keep, gone, 0), given.shape[0], names=False)
     number = np.where(keep, np.cumsum(keep) - 1, -1)
     firsts = np.cumsum([f.n_docs for f in given.found]) - [f.n_docs for f in given.found]

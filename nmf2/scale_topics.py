@@ -6,7 +6,7 @@
 __all__ = ['sums_over', 'drawn', 'start_labels', 'Standing', 'Wanting', 'moved', 'best_start_over', 'settled', 'Later',
            'tree_over', 'topic_tree_over', 'expected_over', 'flatten_over', 'fit_flat']
 
-# %% ../nbs/61_scale_topics.ipynb #fb952d1f
+# %% ../nbs/61_scale_topics.ipynb #0fe69778
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from .scale import fit as fit_tree
 from .topictree import PIECES, Grown
 from .tree import Split
 
-# %% ../nbs/61_scale_topics.ipynb #a7b1679b
+# %% ../nbs/61_scale_topics.ipynb #716b358a
 def _sums_in(part, labels, k):
     "The sums of clusters in a partition, (k, n_terms), and how many documents they have, (k,)"
     rows = np.flatnonzero(labels >= 0)
@@ -45,7 +45,7 @@ def sums_over(
     "Sums of clusters over partitions."
     return blocks.engine.total(_sums_in, blocks.parts, labels, shared=(k,), add=_add_both)
 
-# %% ../nbs/61_scale_topics.ipynb #57f715c9
+# %% ../nbs/61_scale_topics.ipynb #8551a97a
 def _filled_in(part, chosen):
     "Some of the documents that have terms, by their number among these"
     return part.X[np.flatnonzero(Rows(part.X).filled())[chosen]]
@@ -64,7 +64,7 @@ def drawn(
     starts = ends - n_filled
     return chosen, [chosen[(chosen >= lo) & (chosen < hi)] - lo for lo, hi in zip(starts, ends)]
 
-# %% ../nbs/61_scale_topics.ipynb #8d851ef7
+# %% ../nbs/61_scale_topics.ipynb #8100eb86
 def _bisected(k, seed, *cut):
     "Pieces of a sample: the label of each document, and their sums"
     docs = unit_rows(_stacked(cut))
@@ -85,7 +85,7 @@ def _nearest(part, found):
 
 def _n_pieces(found): return len(found[1])
 
-# %% ../nbs/61_scale_topics.ipynb #ab239fab
+# %% ../nbs/61_scale_topics.ipynb #d64e484e
 def _mapped(labels, number): return np.where(labels < 0, -1, number[labels])
 
 def start_labels(
@@ -111,7 +111,7 @@ def start_labels(
     number[used] = joined(np.arange(len(used)), made, min(k, len(used)))
     return engine.hold(_mapped, labels, shared=(number,))
 
-# %% ../nbs/61_scale_topics.ipynb #63406407
+# %% ../nbs/61_scale_topics.ipynb #0c88986c
 class Standing(NamedTuple):
     "Clusters as they stand, as `Assignment` has them, and what has changed lately"
     tables:np.ndarray    # the sums of the clusters, a column each, (n_tables, n_terms, columns)
@@ -144,7 +144,7 @@ def _first_standing(sums, sizes, dtype):
     known[:,0] = sizes
     return _counted(Standing(tables, known, np.zeros((k, 2)), np.zeros(2), 0, []))
 
-# %% ../nbs/61_scale_topics.ipynb #a3bf5393
+# %% ../nbs/61_scale_topics.ipynb #2ff3f8f8
 def _first_lots(n, rng):
     "Documents in order, and the state of chance"
     return np.arange(n), np.random.default_rng(rng).integers(1, 2147483647, 1)
@@ -164,7 +164,7 @@ def _own_lots(lots, lo, hi, asked):
         groups.append((some[places] - lo, places))
     return groups
 
-# %% ../nbs/61_scale_topics.ipynb #3c56449c
+# %% ../nbs/61_scale_topics.ipynb #b8e54e92
 class Wanting(NamedTuple):
     "Documents of a partition that want to move"
     X:sp.csr_array        # of unit length, (n, n_terms)
@@ -203,7 +203,7 @@ def _changed(labels, standing, p):
     labels[at] = new
     return labels
 
-# %% ../nbs/61_scale_topics.ipynb #58be52fc
+# %% ../nbs/61_scale_topics.ipynb #981c43f6
 def _tell(standing): return standing.moves, worth(I2, *standing.added)
 
 def _one_pass(blocks, labels, standing, lots, sizes, asked):
@@ -219,7 +219,7 @@ def _one_pass(blocks, labels, standing, lots, sizes, asked):
 
 def _n_labelled(labels): return int((labels >= 0).sum())
 
-# %% ../nbs/61_scale_topics.ipynb #a900549c
+# %% ../nbs/61_scale_topics.ipynb #210ef6fe
 def moved(
     blocks:Blocks,       # the documents
     labels:list,         # held: the cluster of each, −1 for none
@@ -244,7 +244,7 @@ def moved(
         if not moves: break
     return labels, np.array(record)
 
-# %% ../nbs/61_scale_topics.ipynb #d8dba8f7
+# %% ../nbs/61_scale_topics.ipynb #8f8686c7
 def best_start_over(
     blocks:Blocks,           # the documents
     k:int,                   # clusters wanted
@@ -263,7 +263,7 @@ def best_start_over(
     criteria = [criterion for _, criterion in found]
     return found[first_best(criteria, blocks.dtype)][0], criteria
 
-# %% ../nbs/61_scale_topics.ipynb #fa1707b2
+# %% ../nbs/61_scale_topics.ipynb #31bec91c
 def _weighed(part, before, Ht):
     "The heaviest topic of each document; how many documents each topic has, and whether labels have changed"
     labels = heaviest(memberships(part.X, Ht))
@@ -290,7 +290,7 @@ def settled(
         if not any(changed for _, changed in told): break
     return Ht, labels
 
-# %% ../nbs/61_scale_topics.ipynb #e29f009c
+# %% ../nbs/61_scale_topics.ipynb #092246ad
 class Later(Spread):
     "An array that is made where its documents are when somebody asks for it."
     def __init__(self,
@@ -320,7 +320,7 @@ def _weights_of(part, labels, which, terms, Ht):
     if not len(rows): return np.zeros((0, 2), np.float32)
     return nnls2(Ht.T @ Ht, Rows(part.X[rows]).times(whole)).astype(np.float32)
 
-# %% ../nbs/61_scale_topics.ipynb #deb60866
+# %% ../nbs/61_scale_topics.ipynb #d98324a3
 def _split_at(blocks, labels, sums, sizes, which, right):
     "The split of a node into two sides"
     topics = np.array([sums[which & ~right].sum(0), sums[which & right].sum(0)]).T
@@ -357,7 +357,7 @@ def tree_over(
     tree.levels = good_levels(tree)
     return tree, number, sums
 
-# %% ../nbs/61_scale_topics.ipynb #b17b1f7e
+# %% ../nbs/61_scale_topics.ipynb #6d7ee48d
 def topic_tree_over(
     blocks:Blocks,           # weighted documents
     n_topics:int,            # leaves wanted
@@ -381,7 +381,7 @@ def topic_tree_over(
     if vocab is not None: words(tree)
     return Grown(tree, criteria)
 
-# %% ../nbs/61_scale_topics.ipynb #c45775e8
+# %% ../nbs/61_scale_topics.ipynb #add44562
 def _focus_in(part, labels, Ht, totals):
     "How documents stand out, each taken as if its topic had been made without it; and where they would go"
     labelled = labels >= 0
@@ -405,7 +405,7 @@ def expected_over(
     focus, sizes = engine.keep(_focus_in, blocks.parts, tree.labels_there, shared=(tree.leaf_topics, tree.totals))
     return Expected(engine.fetch([engine.join(_thousand, focus)])[0], np.sum(sizes, 0), unknown_share(trim))
 
-# %% ../nbs/61_scale_topics.ipynb #25642f58
+# %% ../nbs/61_scale_topics.ipynb #f51bb79d
 def _heaviest_in(part, Ht): return heaviest(memberships(part.X, Ht))
 def _memberships_in(part, Ht): return memberships(part.X, Ht)
 
@@ -433,7 +433,7 @@ def flatten_over(
         Ht = np.where(lengths > 0, new, Ht)
     return Ht
 
-# %% ../nbs/61_scale_topics.ipynb #89b2fa5d
+# %% ../nbs/61_scale_topics.ipynb #9965dcd8
 def fit_flat(
     model,              # a `FlatNMF2`
     X,                  # partitions, as for `as_blocks`
