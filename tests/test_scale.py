@@ -2,6 +2,7 @@
 import ast
 import gc
 import itertools
+import json
 import os
 import signal
 import subprocess
@@ -386,3 +387,37 @@ def test_a_killed_worker_is_recovered_from(cluster, folder, monkeypatch):
     monkeypatch.undo()
     assert_same(tree, fit(HierNMF2(3), folder, whole=WHOLE).tree_.gathered(), 0)
 
+
+
+@pytest.mark.slow
+def test_cluster_makes_topics_of_texts(cluster, tmp_path):
+    "From a bag, a column and files; a worker is killed while documents move"
+    import dask.bag as bag
+    import dask.dataframe as dd
+    import pandas as pd
+    from nmf2.scale_texts import fit_topics
+    from nmf2.topictree import TopicTree
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{chr(97 + j // 20)}{chr(97 + j % 20)}" for j in rng.integers(60*(i % 3), 60*(i % 3) + 80, 25)) for i in range(600)]
+    (tmp_path/"texts").mkdir()
+    for k in range(3): (tmp_path/"texts"/f"{k}.jsonl").write_text("\n".join(json.dumps(dict(text=t)) for t in texts[200*k:200*k+200]))
+    model = TopicTree(3, stop_words=None)
+    here = fit_topics(model, tmp_path/"texts", engine=Local(), whole=500)
+    labels, headings = here.labels_, here.tree_.headings
+    assert len(set(zip(labels, np.arange(600) % 3))) == 3
+    frame = dd.from_pandas(pd.DataFrame(dict(text=texts)), npartitions=3, sort=False)
+    for given in (bag.from_sequence(texts, npartitions=3), frame["text"]):
+        assert_array_equal(fit_topics(TopicTree(3, stop_words=None), given, whole=500).labels_, labels)
+    with pytest.raises(ValueError, match="give one of them"): TopicTree(3).fit(frame)
+    engine = Dask(cluster)
+    asked = itertools.count()
+    hold = engine.hold
+    def killing(f, *columns, **options):
+        if getattr(f, "__name__", "") == "_asked" and next(asked) == 2: os.kill(min(cluster.run(os.getpid).values()), signal.SIGKILL)
+        return hold(f, *columns, **options)
+    engine.hold = killing
+    there = fit_topics(TopicTree(3, stop_words=None), tmp_path/"texts", engine=engine, whole=500)
+    assert next(asked) > 2
+    assert_array_equal(there.labels_, labels)
+    assert_array_equal(there.components_, here.components_)
+    assert there.tree_.headings == headings

@@ -274,3 +274,29 @@ def test_sums_without_rounding():
         assert exact_sum(values)/2**1200 == math.fsum(values)
         halves = exact_sum(values[:len(values)//2]) + exact_sum(values[len(values)//2:])
         assert halves == exact_sum(values)
+
+
+def test_command_in_partitions(folder, tmp_path, capsys, monkeypatch):
+    from nmf2 import cli, scale
+    monkeypatch.setattr(scale, "WHOLE", 40_000)
+    out = tmp_path/"out"
+    data = folder/"data"
+    data.mkdir()
+    for path in folder.glob("*.jsonl"): path.rename(data/path.name)
+    (data/".hidden.jsonl").unlink(missing_ok=True)
+    with pytest.warns(EmptyDocumentsWarning):
+        assert cli.main(["cluster", str(data), "--memory", "1GB", "--leaves", "5", "--out", str(out), "--quiet"]) == 0
+    assert sorted(path.name for path in out.iterdir()) == ["assignments.csv", "report.txt", "topics.csv", "topics.nmf2"]
+    rows = (out/"assignments.csv").read_text().splitlines()
+    assert len(rows) == 904 and rows[-1] == "902,,-1,"
+    labels = [int(row.split(",")[2]) for row in rows[1:]]
+    assert_array_equal(TopicTree.load(out/"topics.nmf2").labels_, labels)
+    assert "903 documents" in (out/"report.txt").read_text() or "900 of 903" in (out/"report.txt").read_text()
+    assert "900 of 903 documents have a topic" in capsys.readouterr().out
+    for option, words in ((["--memory", "1MB"], "at least 500MB"), (["--memory", "much"], "size such as 4GB"),
+                          (["--memory", "1GB", "--method", "hiernmf2"], "--method hiernmf2 can't be had with --memory"),
+                          (["--memory", "1GB", "--format", "jsonl"], "read by their endings"),
+                          (["--memory", "1GB", "--support"], "--support can't be had")):
+        assert cli.main(["cluster", str(data), *option, "--out", str(tmp_path/"other"), "--quiet"]) == 2
+        assert words in capsys.readouterr().err
+    assert not (tmp_path/"other").exists()
