@@ -113,6 +113,7 @@ def test_topic_tree_is_that_in_memory(n):
     assert_array_equal([texts[i] for i in typical_over(blocks, tree, 20)], typical_texts(here, texts, 20))
 
 
+@pytest.mark.slow
 def test_it_repeats_and_starts_from_a_sample_of_a_large_collection():
     X = collection(n_docs=9000)
     runs = []
@@ -213,6 +214,7 @@ def test_weights_are_those_in_memory_to_the_last_bit(folder):
         assert_array_equal(other.transform(texts()[:99]).toarray(), pipe.transform(texts()[:99]).toarray())
 
 
+@pytest.mark.slow
 def test_model_of_a_folder_of_texts(folder, tmp_path):
     with pytest.warns(EmptyDocumentsWarning): model = fit_topics(TopicTree(6), folder, whole=40_000, piece=100_000)
     with pytest.warns(EmptyDocumentsWarning): here = TopicTree(6).fit(texts())
@@ -276,6 +278,7 @@ def test_sums_without_rounding():
         assert halves == exact_sum(values)
 
 
+@pytest.mark.slow
 def test_command_in_partitions(folder, tmp_path, capsys, monkeypatch):
     from nmf2 import cli, scale
     monkeypatch.setattr(scale, "WHOLE", 40_000)
@@ -284,7 +287,8 @@ def test_command_in_partitions(folder, tmp_path, capsys, monkeypatch):
     data.mkdir()
     for path in folder.glob("*.jsonl"): path.rename(data/path.name)
     (data/".hidden.jsonl").unlink(missing_ok=True)
-    with pytest.warns(EmptyDocumentsWarning):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
         assert cli.main(["cluster", str(data), "--memory", "1GB", "--leaves", "5", "--out", str(out), "--quiet"]) == 0
     assert sorted(path.name for path in out.iterdir()) == ["assignments.csv", "report.txt", "topics.csv", "topics.nmf2"]
     rows = (out/"assignments.csv").read_text().splitlines()
