@@ -24,6 +24,7 @@ from .counting import check_texts
 from .headings import name_nodes
 from .headings import outline as in_outline
 from .kernels import documents
+from .mixture import fit_mixture
 from .nnls import heaviest, memberships, unit
 from .order import own_order, sorted_by
 from .regroup import cluster_sums, joined, joins, regroup
@@ -131,7 +132,8 @@ def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, times=PIECES
         order = own_order(part)
         own = sorted_by(part, order)
         best = best_start(own, n_topics, n_init, moves_max_iter, seed, verbose, times)
-        own_topics = settled_topics(own, best.labels)
+        mixed = fit_mixture(own, best.labels).labels
+        own_topics = settled_topics(own, mixed, 1)
     labels = np.full(X.shape[0], -1)
     labels[filled[order.rows]] = own_topics.labels
     return Topics(own_topics.Ht[order.inverse().columns].astype(X.dtype), labels), best

@@ -585,3 +585,24 @@ def would_stay(X, labels, k):
         weights, _ = scipy.optimize.nnls(L.T, np.linalg.solve(L, cosine))
         stay += topics[int(weights.argmax())] == k
     return stay
+
+
+def mixture(X, labels, alpha, rounds, least=1e-4):
+    "Rounds of EM for documents that are sets of words; the shares of documents, and the criterion of each round"
+    k, words = max(labels) + 1, [set(np.flatnonzero(x)) for x in X]
+    df = np.array([sum(j in some for some in words) for j in range(X.shape[1])])
+    q, criteria = df/df.sum(), []
+    shares = np.array([[float(label == c and len(some) > 0) for c in range(k)] for label, some in zip(labels, words)])
+    for _ in range(rounds):
+        S = np.array([[sum(shares[i,c] for i, some in enumerate(words) if j in some) for j in range(X.shape[1])] for c in range(k)])
+        sizes = shares.sum(0)
+        P = (S + alpha*q)/(S.sum(1, keepdims=True) + alpha)
+        pi, total = (sizes + 1)/(sizes.sum() + k), 0.
+        for i, some in enumerate(words):
+            likely = np.array([pi[c]*np.prod([P[c,j]/q[j] for j in some]) for c in range(k)])
+            shares[i] = likely/likely.sum() if some else 0
+            shares[i][shares[i] < least] = 0
+            total += np.log(likely.sum()) if some else 0
+        prior = sum(alpha*q[j]*np.log(P[c,j]/q[j]) for c in range(k) for j in range(X.shape[1]) if q[j] > 0) + np.log(pi).sum()
+        criteria.append((total + prior)/len(words))
+    return shares, criteria

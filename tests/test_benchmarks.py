@@ -286,7 +286,12 @@ def test_starts(quick):
 
 def test_settling(quick):
     row, = quick("settling")
-    assert all(row[how] > .95 for how in ("moved", "sums", "power of 3/4", "roots", "logarithms"))
+    assert all(row[how] > .95 for how in ("clusters", "sums", "power of 3/4", "roots", "logarithms"))
+
+
+def test_mixture(quick):
+    row, = quick("mixture")
+    assert row["texts"] == "long" and all(row[how] > .95 for how in ("moved", "mixture", "topics, 1 rounds", "made up: half", "made up: none"))
 
 
 def test_the_best_start_by_the_criterion():
