@@ -7,7 +7,7 @@ __all__ = ['PIECE', 'ENDINGS', 'BUCKET', 'STEP', 'Stretch', 'text_files', 'text_
            'counted_over', 'Words', 'words_over', 'exact_sum', 'fitted_steps', 'weighted_over', 'typical_over',
            'texts_at', 'Labels', 'fit_topics']
 
-# %% ../nbs/62_scale_texts.ipynb #5297bfc6
+# %% ../nbs/62_scale_texts.ipynb #c11e4a07
 import zlib
 from operator import itemgetter
 from pathlib import Path
@@ -29,7 +29,7 @@ from .topictree import (AUTO, COUNTING, Documents, _checked, _pipeline, _warn_of
 from .tree import as_words
 from .weighting import (_on_grid, _warn_empty, degrees, divide_rows, doc_freq, row_lengths, trim_mask)
 
-# %% ../nbs/62_scale_texts.ipynb #2b1c46ef
+# %% ../nbs/62_scale_texts.ipynb #5312519c
 PIECE = 32_000_000       # bytes of a file that are a partition
 
 class Stretch(NamedTuple):
@@ -59,7 +59,7 @@ def _in_stretches(path, piece, text_field):
     n = -(-size//piece)
     return [Stretch(str(path), size*k//n, size*(k + 1)//n, field) for k in range(n)]
 
-# %% ../nbs/62_scale_texts.ipynb #d88e949e
+# %% ../nbs/62_scale_texts.ipynb #080f6d8e
 def _parquet(path):
     "A Parquet file"
     try: from pyarrow.parquet import ParquetFile
@@ -98,7 +98,7 @@ def text_sources(
 def _is_frame(documents): return hasattr(documents, "columns") and getattr(documents, "ndim", 1) == 2
 def _is_path(source): return isinstance(source, (str, Path))
 
-# %% ../nbs/62_scale_texts.ipynb #8bee4ce7
+# %% ../nbs/62_scale_texts.ipynb #8dd9c821
 def _lines(stretch):
     "The lines of a stretch"
     with open(stretch.path, "rb") as file:
@@ -125,7 +125,7 @@ def _text(source, record):
     if isinstance(text, str): return text
     raise ValueError(f"{source}: there is a line without a text in the field {source.field!r}")
 
-# %% ../nbs/62_scale_texts.ipynb #892c6149
+# %% ../nbs/62_scale_texts.ipynb #2e39f821
 class Counted(NamedTuple):
     "A partition, counted"
     part:Part            # counts over its own words
@@ -172,7 +172,7 @@ def counted_over(
     held, told = engine.keep(_count, _there(engine, sources), names, shared=(options, engine.scratch))
     return Counts(engine, held, np.array(told))
 
-# %% ../nbs/62_scale_texts.ipynb #010c58e3
+# %% ../nbs/62_scale_texts.ipynb #511daab1
 BUCKET = 2_000_000      # words of all partitions that are dealt into one bucket
 
 def _dealt(counted, n):
@@ -202,7 +202,7 @@ def _merged(n_docs, min_df, max_df, *pieces):
     known = trim_mask(df, n_docs, min_df, 1.)[0]
     return Words(words[known], df[known], keep[known], np.array(gone), int(df.sum()))
 
-# %% ../nbs/62_scale_texts.ipynb #4b603fdb
+# %% ../nbs/62_scale_texts.ipynb #b5bb2773
 def words_over(
     counts:Counts,      # all partitions
     min_df=3,           # as for `TrimVocabulary`
@@ -220,7 +220,7 @@ def words_over(
     df, keep = (np.concatenate([getattr(f, name) for f in found])[order] for name in ("df", "keep"))
     return Words(words[order], df, keep.astype(bool), np.sum([f.gone for f in found], 0), sum(f.seen for f in found))
 
-# %% ../nbs/62_scale_texts.ipynb #c940bd29
+# %% ../nbs/62_scale_texts.ipynb #42c71cb4
 STEP = 1200             # the sum counts multiples of two to the power of minus this
 
 def exact_sum(
@@ -236,7 +236,7 @@ def exact_sum(
         total += ((high << 26) + low) << (int(power) - 53 + STEP)
     return total
 
-# %% ../nbs/62_scale_texts.ipynb #2614b327
+# %% ../nbs/62_scale_texts.ipynb #45a01ead
 def fitted_steps(
     pipe,            # of `text_pipeline` or `count_pipeline`, not fitted
     words:Words,     # what is known of words
@@ -259,7 +259,7 @@ def fitted_steps(
     tfidf.tfidf_.idf_ = tfidf.idf_ = idf
     tfidf.n_features_in_ = tfidf.tfidf_.n_features_in_ = len(idf)
 
-# %% ../nbs/62_scale_texts.ipynb #eb9c25aa
+# %% ../nbs/62_scale_texts.ipynb #7380182d
 def _unit_there(counted, first, number, tfidf, scratch):
     "A partition with documents of length one, and the rows of those without words"
     X = counted.part.X
@@ -297,7 +297,7 @@ def _scaled_in(part, d, more, scratch):
     filled = int(np.count_nonzero(np.diff(X.indptr)))
     return _put_away(X, part.ids, scratch), Found(*X.shape, filled, X.nnz, X.dtype.name)
 
-# %% ../nbs/62_scale_texts.ipynb #47e5d947
+# %% ../nbs/62_scale_texts.ipynb #fd2be0eb
 def _check_left(keep, n_docs):
     "Stop if no word is left"
     if not keep.any(): raise ValueError(f"no words are left in the {n_docs:,} documents: lower min_df or raise max_df")
@@ -331,7 +331,7 @@ def _cut_weights(engine, parts, ncut, n_docs):
     parts, found = engine.keep(_scaled_in, parts, held, shared=(ncut.tau*ncut.mean_degree_, engine.scratch))
     return Blocks(engine, parts, found)
 
-# %% ../nbs/62_scale_texts.ipynb #63a07444
+# %% ../nbs/62_scale_texts.ipynb #5a7ae16e
 def _typical_in(part, labels, splits, n):
     "The documents of a partition that have most of each leaf's topic: their numbers and weights, a pair for each leaf"
     found = []
@@ -371,7 +371,7 @@ def texts_at(
     places = [rows[(rows >= lo) & (rows < hi)] - lo for lo, hi in zip(ends - counts.told[:,0], ends)]
     return sum(engine.fetch(engine.hold(_some_texts, _there(engine, sources), places)), [])
 
-# %% ../nbs/62_scale_texts.ipynb #db2a5155
+# %% ../nbs/62_scale_texts.ipynb #a76bea44
 def _all_texts(engine, sources):
     "The texts of all partitions, here"
     return sum(engine.fetch(engine.hold(read_texts, _there(engine, sources))), [])
@@ -397,7 +397,7 @@ class Labels:
     def __array__(self, dtype=None, copy=None):
         return np.concatenate(self.tree[""].docs.engine.fetch(self.tree.labels_there)).astype(dtype or int)
 
-# %% ../nbs/62_scale_texts.ipynb #8f60e145
+# %% ../nbs/62_scale_texts.ipynb #f51c08b7
 def _grow_topics(model, blocks, seed, whole, texts_of, seen):
     "Find the topics of weighted documents, and their tree, and let the model know"
     begin_history(model)
@@ -420,7 +420,7 @@ def _check_number(model):
         raise ValueError(f'n_topics must be a number for documents in partitions, got {AUTO!r}: fit a part of them in '
                          "memory to find one out")
 
-# %% ../nbs/62_scale_texts.ipynb #8abadaf6
+# %% ../nbs/62_scale_texts.ipynb #48204bb6
 def fit_topics(
     model,              # a `TopicTree`
     documents,          # as for `text_sources`; or counts in partitions, as for `as_blocks`
@@ -448,7 +448,7 @@ def fit_topics(
         return phrases | dict(texts=None, some=texts_at(sources, counts, typical_over(blocks, tree)))
     return _grow_topics(model, blocks, seed, whole, texts_of, known.seen)
 
-# %% ../nbs/62_scale_texts.ipynb #fe7a5d85
+# %% ../nbs/62_scale_texts.ipynb #8adb55f5
 def _are_counts(documents):
     "Are these matrices, not texts?"
     if _is_path(documents): return bool(list(Path(documents).glob("*.npz")))
@@ -456,7 +456,7 @@ def _are_counts(documents):
     if _is_path(first): return str(first).endswith(".npz")
     return sp.issparse(first) or getattr(documents, "ndim", 1) == 2 and not _is_frame(documents)
 
-# %% ../nbs/62_scale_texts.ipynb #b74f683a
+# %% ../nbs/62_scale_texts.ipynb #51f5abd3
 def _as_counted(part): return Counted(part, None)
 def _df_in(part): return doc_freq(part.X)
 

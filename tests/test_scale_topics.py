@@ -16,12 +16,14 @@ from nmf2.engines import Local
 from nmf2.flat import FlatNMF2, flatten
 from nmf2.headings import typical_texts
 from nmf2.hier import HierNMF2
+from nmf2.mixture import fit_mixture
 from nmf2.order import Order
 from nmf2.regroup import regroup
 from nmf2.scale import SpreadTree, _matrix_of, as_blocks, save_shards
 from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
-from nmf2.scale_topics import best_start_over, drawn, expected_over, fit_flat, moved, settled, topic_tree_over
+from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, settled,
+                               topic_tree_over)
 from nmf2.topictree import TopicTree, best_start, settled_topics
 from nmf2.weighting import EmptyDocumentsWarning, WORDS, count_pipeline, text_pipeline
 
@@ -92,7 +94,7 @@ def test_topic_tree_is_that_in_memory(n):
     filled = np.diff(X.indptr) > 0
     vocab = np.array([f"word{j}" for j in range(X.shape[1])])
     best = best_start(X[filled], 8, 2, seed=1)
-    topics = settled_topics(X[filled], best.labels)
+    topics = settled_topics(X[filled], fit_mixture(X[filled], best.labels).labels, 1)
     labels = np.full(X.shape[0], -1)
     labels[filled] = topics.labels
     here = regroup(X, labels, vocab)
@@ -127,6 +129,26 @@ def test_it_repeats_and_starts_from_a_sample_of_a_large_collection():
     for a, b in zip(runs[0], runs[1]): assert_array_equal(a, b)
     assert_array_equal(runs[0][0], runs[2][0])
     assert_allclose(runs[0][2], runs[2][2], atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_mixture_is_that_in_memory_and_puts_back_what_is_lost(n):
+    X = collection()
+    filled = np.diff(X.indptr) > 0
+    labels = np.where(filled, np.arange(X.shape[0]) % 12, -1)
+    labels[np.flatnonzero(filled)[5]] = 12                    # a cluster that nobody else will join
+    here = fit_mixture(X[filled], labels[filled])
+    assert here.n_held > 0
+    parts = cut(X, n)
+    found, criteria = mixture_over(as_blocks(parts), there(labels, parts), 13)
+    assert_array_equal(np.concatenate(found)[filled], here.labels)
+    assert_allclose(criteria, here.criteria, rtol=1e-9)
+
+
+def test_fewer_topics_where_only_copies_are_left():
+    X = sp.csr_array(np.eye(4, 6, dtype=np.float32).repeat(20, 0))
+    tree, _ = topic_tree_over(as_blocks(cut(X, 3)), 9)
+    assert tree.n_leaves == 4 and sorted(leaf.size for leaf in tree.leaves()) == [20]*4
 
 
 @pytest.mark.parametrize("refine_", [0, 2])
