@@ -739,7 +739,8 @@ def check_spread(
     check_arguments(args)
     option = only_a_tree(args) or "--support"*args.support or "--keep-texts"*args.keep_texts
     if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
-    if args.memory and args.memory < SMALL: raise ValueError(f"--memory must be at least 500MB, got {args.memory:,} bytes")
+    if args.memory and args.memory < SMALL:
+        raise ValueError(f"--memory must be at least 500MB, got {args.memory:,} bytes")
     if args.format or args.read or given(args, ("label_field", "id_field", "encoding", "delimiter", "quote", "header")):
         raise ValueError("with --memory or --scheduler, files are read by their endings; of the options for reading "
                          "there is only --text-field")
@@ -770,6 +771,7 @@ def label_rows(
     known = [(in_table(leaf.id), k, tree.title(leaf)) for k, leaf in enumerate(tree.leaves())]
     for i, k in enumerate(labels.tolist()): yield (i, *(known[k] if k >= 0 else (None, k, None)))
 
+# %% ../nbs/70_cli.ipynb #a8142294
 def run_in_partitions(
     args,   # the parsed command line
 )->int:     # exit status
@@ -783,9 +785,11 @@ def run_in_partitions(
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
         with stage("Writing", times, not args.quiet):
             model.save(part/MODEL)
-            write_table(part/"assignments.csv", ["row", "leaf", "leaf_number", "title"], label_rows(tree, model.labels_))
+            columns = ["row", "leaf", "leaf_number", "title"]
+            write_table(part/"assignments.csv", columns, label_rows(tree, model.labels_))
             write_table(part/"topics.csv", node_columns(Topics(tree)), node_rows(Topics(tree)))
-            report = f"{args.path}: {tree.n_docs:,} documents, {tree.n_leaves} topics. {model.documents_}\n{in_seconds(times)}\n"
+            figures = f"{args.path}: {tree.n_docs:,} documents, {tree.n_leaves} topics. {model.documents_}"
+            report = f"{figures}\n{in_seconds(times)}\n"
             (part/"report.txt").write_text(report, encoding="utf-8", errors="backslashreplace")
         stop_if_interrupted()
     args.written = out
@@ -1334,7 +1338,8 @@ def add_spread(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
     "The options for collections that are larger than memory."
-    g = p.add_argument_group("collections larger than memory (a folder of JSON lines, Parquet or tables, or one large file)")
+    what = "collections larger than memory (a folder of JSON lines, Parquet or tables, or one large file)"
+    g = p.add_argument_group(what)
     g.add_argument("--memory", metavar="SIZE", type=size_in_bytes, default=None,
                    help="work in partitions that leave room in so much memory, such as 4GB")
     g.add_argument("--scheduler", metavar="ADDRESS", default=None,

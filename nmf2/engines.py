@@ -145,6 +145,8 @@ def sent(
     return value
 
 # %% ../nbs/60_engines.ipynb #265b30d2
+def _name(f): return getattr(f, "__name__", "part")
+
 FAN = 8                          # sums that a worker adds at once; a power of two
 
 class Dask:
@@ -181,13 +183,9 @@ class Dask:
             sums = [self.join(_tree_sum, some, (add,)) for some in eights]
         return self.fetch(sums)[0]
 
-    def ahead(self):
-        "How many nodes are worth trying at the same time"
-        return max(sum(self.client.nthreads().values()), 1)
-
-def _name(f): return getattr(f, "__name__", "part")
-
 # %% ../nbs/60_engines.ipynb #80532786
+def _threads_there(engine): return max(sum(engine.client.nthreads().values()), 1)
+
 def _take_there(engine, sources):
     "Partitions to where the workers are; paths and delayed blocks are read there"
     def taken(source):
@@ -197,3 +195,4 @@ def _take_there(engine, sources):
     return [taken(source) for source in sources]
 
 Dask.take = _take_there
+Dask.ahead = _threads_there                   # how many nodes are worth trying at the same time

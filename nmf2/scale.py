@@ -4,14 +4,17 @@
 
 # %% auto #0
 __all__ = ['WHOLE', 'Topics', 'Part', 'weights_of', 'sweep_part', 'PartedWeights', 'Blocks', 'usual_engine', 'as_blocks',
-           'sample', 'start_topics', 'Spread', 'Marked', 'Sides', 'Members', 'Scrap', 'cut_out', 'split_blocks', 'Told',
-           'split_whole', 'cut_blocks', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'planted_blocks', 'fit',
-           'in_one_piece', 'fit_partitions']
+           'sample', 'start_topics', 'Spread', 'Marked', 'Sides', 'Members', 'Scrap', 'cut_out', 'Solved',
+           'split_blocks', 'Told', 'split_whole', 'cut_blocks', 'Place', 'Checkpoint', 'SpreadTree', 'LeafNumbers',
+           'SpreadGrower', 'planted_blocks', 'fit', 'in_one_piece', 'fit_partitions']
 
 # %% ../nbs/60_scale.ipynb #b7293e31
+import copy
 import itertools
+import json
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from math import fsum
 from operator import itemgetter
 from pathlib import Path
@@ -32,6 +35,7 @@ from .products import Rows
 from .rank2 import SAMPLE, rank2_nmf, revive, sides, svd_topics
 from .shards import Found, check_part, open_shard, save_shards
 from .tree import Node, Split, Tree
+from .writing import whole_file
 
 # %% ../nbs/60_scale.ipynb #d7bf2998
 class Topics(NamedTuple):
@@ -116,6 +120,7 @@ class PartedWeights:
     def __len__(self): return self.n_docs
     def __mul__(self, scale): return PartedWeights(self.n_docs, self.topics, scale)
 
+# %% ../nbs/60_scale.ipynb #d5fcb537
 class Blocks:
     "Partitions of a document-term matrix, as the loop of rank-2 NMF takes them."
     small, ndim, stamps = False, 0, itertools.count(1)
@@ -180,7 +185,8 @@ def as_blocks(
     if len(kinds := {(f.n_terms, f.kind) for f in found}) > 1:
         raise ValueError("X must have partitions with the same terms and of the same float type, got "
                          + " and ".join(f"{m} terms in {kind}" for m, kind in sorted(kinds)))
-    if not sum(f.n_filled for f in found): raise ValueError("X must have entries above zero, but all documents are empty")
+    if not any(f.n_filled for f in found):
+        raise ValueError("X must have entries above zero, but all documents are empty")
     ends = np.cumsum([f.n_docs for f in found])
     parts = engine.hold(_numbered, checked, ends - [f.n_docs for f in found], ends)
     return Blocks(engine, parts, found)
@@ -425,6 +431,15 @@ def _sides_in(part, topics, scale):
     part.last = None                                     # nobody sweeps these documents any more
     return (W.astype(np.float32), side), _told(side, np.diff(part.X.indptr))
 
+class Solved(NamedTuple):
+    "What a factorization over partitions has found: from this all else can be had with one sweep"
+    table:np.ndarray     # the topics of the last sweep, as in `Topics`
+    lengths:np.ndarray   # likewise
+    gram:np.ndarray      # likewise
+    scale:np.ndarray     # what weights are multiplied by, (2,)
+    Ht:np.ndarray        # topics, of unit length, (t, 2)
+    took:tuple           # iterations, numbers read, and whether it converged
+
 def _as_split(engine, terms, Ht, held, told):
     "A `Split` of which weights and sides stay where they are"
     sizes = [t[0].sum() for t in told]
@@ -437,15 +452,21 @@ def split_blocks(
     terms:np.ndarray,   # the numbers of these terms, (t,)
     W0=None,            # not here
     Ht0=None,           # topics to start from, (t, 2)
+    remember=None,      # where to look for what an earlier run has found, a `Place`
     **options,          # for `find_split`
 )->tuple:               # a `Split`; iterations, how many numbers were read, and whether it converged
     "Two topics of some documents in partitions, and which documents go to which."
     engine = blocks.engine
     options = {name: value for name, value in options.items() if name != "solver"}
-    fit = rank2_nmf(blocks, start_topics(blocks) if Ht0 is None else Ht0, **options)
-    held, told = engine.keep(_sides_in, blocks.parts, shared=(fit.W.topics, np.array(fit.W.scale)))
-    split = _as_split(engine, terms, fit.Ht.astype(blocks.dtype), held, told)
-    return split, (fit.n_iter, blocks.reads*blocks.size, fit.converged)
+    found = None if remember is None else remember.read()
+    if found is None:
+        fit = rank2_nmf(blocks, start_topics(blocks) if Ht0 is None else Ht0, **options)
+        topics, took = fit.W.topics, (fit.n_iter, blocks.reads*blocks.size, fit.converged)
+        found = Solved(None, None, None, np.array(fit.W.scale), fit.Ht, took)
+        if remember is not None: remember.write(Solved(*engine.fetch([topics])[0][1:], *found[3:]))
+    else: topics = engine.send(Topics(next(blocks.stamps), *found[:3]))
+    held, told = engine.keep(_sides_in, blocks.parts, shared=(topics, found.scale))
+    return _as_split(engine, terms, found.Ht.astype(blocks.dtype), held, told), found.took
 
 # %% ../nbs/60_scale.ipynb #464653a3
 class Told(NamedTuple):
@@ -503,6 +524,38 @@ def cut_blocks(
     held, told = engine.keep(_sides_in, blocks.parts, shared=(engine.send(topics), np.ones(2)))
     return _as_split(engine, terms, split.Ht, held, told), took
 
+# %% ../nbs/60_scale.ipynb #40b1f77b
+class Place(NamedTuple):
+    "Where a factorization is kept"
+    path:Path    # of the file
+
+    def read(self):
+        "What was `Solved`, or None"
+        if not self.path.exists(): return None
+        with np.load(self.path, allow_pickle=False) as file: arrays = [file[name] for name in Solved._fields]
+        n_iter, read, converged = arrays[5]
+        return Solved(*arrays[:5], (int(n_iter), float(read), bool(converged)))
+
+    def write(self, solved):
+        "Keep it, whole or not at all"
+        with whole_file(self.path) as file:
+            np.savez(file, **solved._replace(took=np.array(solved.took, np.float64))._asdict())
+
+class Checkpoint:
+    "A folder with what an interrupted fit has found."
+    def __init__(self,
+        folder,         # made if it isn't there
+        about:dict,     # what the fit depends on: numbers and texts
+    ):
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path, about = self.folder/"about.json", json.dumps(about, sort_keys=True)
+        if path.exists() and path.read_text() != about:
+            raise ValueError(f"checkpoint {self.folder} is of other documents or parameters: give another folder, or remove it")
+        with whole_file(path, "w") as file: file.write(about)
+
+    def at(self, id, trial, which): return Place(self.folder/f"{id or 'root'}-{trial}-{which}.npz")
+
 # %% ../nbs/60_scale.ipynb #297b3ee4
 class SpreadTree(Tree):
     "A tree whose documents stay with the partitions."
@@ -537,6 +590,7 @@ def _sum_in(part): return _unit_sum(part.X)
 class SpreadGrower(Grower):
     "What growing a tree over partitions needs."
     origin = "svd", 0                # for `starter`, wherever a node is split
+    checkpoint = None                # a `Checkpoint`, if there is one
     _helpers = None
 
     def ahead(self): return self.X.engine.ahead()
@@ -563,8 +617,14 @@ class SpreadGrower(Grower):
 @patch_to(SpreadGrower)
 def split(grower, rows, topic, *draw):
     "A provisional split and its score; None and −1 if there are too few documents or all go one way."
-    alone = len(rows.pieces) == 1 and (len(rows) > 3 or not draw[0])
-    if not alone or draw in grower.known or grower.stopped: return Grower.split(grower, rows, topic, *draw)
+    few = len(rows) <= 3 and draw[0]
+    if few or draw in grower.known or grower.stopped: return Grower.split(grower, rows, topic, *draw)
+    if len(rows.pieces) > 1:
+        remember = None if grower.checkpoint is None else grower.checkpoint.at(*draw)
+        how = grower.how._replace(options=grower.how.options | dict(remember=remember))
+        with_place = copy.copy(grower)               # shares all but this
+        with_place.how = how
+        return Grower.split(with_place, rows, topic, *draw)
     split, told = split_whole(rows, _split_there, grower.origin, draw, grower.how.options, topic is None)
     grower.known[draw] = grower.scored(split, topic, told)
     return grower.known[draw]
@@ -594,11 +654,19 @@ def cut(grower, rows, id):
 # %% ../nbs/60_scale.ipynb #d1649dd5
 def _sum(part): return documents(part.X).back(np.ones((len(part.ids), 1)))[:,0]
 
+def _about(blocks, origin, how, whole):
+    "What a fit depends on"
+    parts = [[f.n_docs, f.stored] for f in blocks.found]
+    start = origin[:1] if origin[0] == "svd" else origin
+    return dict(n_terms=blocks.shape[1], kind=blocks.dtype.name, parts=parts, start=[str(o) for o in start], whole=whole,
+                nmf2=version("nmf2"), how=[str(h) for h in how[:4]], max_outliers=how.max_outliers, options=how.options)
+
 def planted_blocks(
     blocks:Blocks,      # all documents
     origin:tuple,       # where factorizations start: init and seed, for `starter`
     how,                # `GrowerOptions`
     whole:int=WHOLE,    # nodes with at most so many nonzeros are handed over
+    checkpoint=None,    # a folder, see `Checkpoint`
 )->SpreadGrower:
     "A grower whose tree has its root."
     engine = blocks.engine
@@ -609,6 +677,7 @@ def planted_blocks(
     tree = SpreadTree(blocks.shape[0], total/np.linalg.norm(total))
     grower = SpreadGrower(blocks, tree, starter(*origin), how._replace(split_by=split_blocks))
     grower.origin = origin
+    if checkpoint is not None: grower.checkpoint = Checkpoint(checkpoint, _about(blocks, origin, grower.how, whole))
     plant(grower, every, rows)
     return grower
 
@@ -631,6 +700,7 @@ def fit(
     *,
     vocab=None,         # the terms in words, (n_terms,)
     whole:int=WHOLE,    # nodes with at most so many nonzeros are handed over to one worker
+    checkpoint=None,    # a folder for what is found on the way; a fit that was interrupted goes on from there
 ):                      # the same estimator, with `tree_` a `SpreadTree`
     "Fit an estimator to partitions of the documents; `labels_` are fetched when asked for."
     _check_model(est)
@@ -639,7 +709,7 @@ def fit(
     origin = est.init, seed_of(est.random_state)
     blocks = as_blocks(X, engine)
     with say_if_compiling(), single_blas():
-        grower = planted_blocks(blocks, origin, how, check_number("whole", whole, 0))
+        grower = planted_blocks(blocks, origin, how, check_number("whole", whole, 0), checkpoint)
         grower.tree.vocab = vocab
         with progress_bar(est.n_leaves and est.n_leaves - 1, "Growing the tree", est.verbose, "split") as bar:
             grow(grower, est.n_leaves, bar)

@@ -25,7 +25,8 @@ from .headings import give_headings
 from .scale import WHOLE, Blocks, Part, _matrix_of, _put_away, _stacked, as_blocks, usual_engine
 from .scale_topics import _weights_of, expected_over, topic_tree_over
 from .shards import Found
-from .topictree import (AUTO, COUNTING, Documents, _checked, _pipeline, _warn_of_few, begin_history, phrase_options, topics_of)
+from .topictree import (AUTO, COUNTING, Documents, _checked, _pipeline, _warn_of_few, begin_history, phrase_options,
+                            topics_of)
 from .tree import as_words
 from .weighting import (_on_grid, _warn_empty, degrees, divide_rows, doc_freq, row_lengths, trim_mask)
 
@@ -69,6 +70,7 @@ def _parquet(path):
 
 ENDINGS = ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"
 
+# %% ../nbs/62_scale_texts.ipynb #e3655ed9
 def text_files(
     folder,            # where they are
 )->list:               # of paths, in the order of their names
@@ -115,7 +117,9 @@ def read_texts(
     path = Path(source.path)
     if path.suffix == ".parquet":
         return _parquet(path).read_row_group(source.start, [source.field]).column(0).to_pylist()
-    if source.end: return [_text(source, _json(path, k, line)) for k, line in enumerate(_lines(source), 1) if line.strip()]
+    if source.end:
+        lines = enumerate(_lines(source), 1)
+        return [_text(source, _json(path, k, line)) for k, line in lines if line.strip()]
     from nmf2.data import read
     return read(path, **({} if source.field is None else dict(text_field=source.field))).texts
 
@@ -147,6 +151,7 @@ def _count(source, name, options, scratch):
     X = as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1])
     return Counted(_put_away(X, np.arange(X.shape[0]), scratch), words), (*X.shape, X.nnz)
 
+# %% ../nbs/62_scale_texts.ipynb #655a7aac
 class Counts(NamedTuple):
     "All partitions, counted"
     engine:object     # `Local` or `Dask`
@@ -275,6 +280,7 @@ def _unit_there(counted, first, number, tfidf, scratch):
         X = divide_rows(X, row_lengths(X))
     return _put_away(as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1]), ids, scratch), empty
 
+# %% ../nbs/62_scale_texts.ipynb #05ccb902
 def _peaks_in(part):
     "The largest entry of each column"
     largest = np.zeros(part.X.shape[1])
@@ -342,6 +348,7 @@ def _typical_in(part, labels, splits, n):
         found.append((part.ids[rows[best]], W[best]))
     return None, found
 
+# %% ../nbs/62_scale_texts.ipynb #06d56a3a
 def typical_over(
     blocks:Blocks,   # the documents
     tree,            # of `topic_tree_over`
@@ -476,7 +483,8 @@ def _fit_counts(model, X, vocab, engine, whole, seed):
     number = np.where(keep, np.cumsum(keep) - 1, -1)
     firsts = np.cumsum([f.n_docs for f in given.found]) - [f.n_docs for f in given.found]
     counted = engine.hold(_as_counted, given.parts)
-    parts, empty = engine.keep(_unit_there, counted, firsts, shared=(engine.send(number), pipe["tfidf"], engine.scratch))
+    shared = engine.send(number), pipe["tfidf"], engine.scratch
+    parts, empty = engine.keep(_unit_there, counted, firsts, shared=shared)
     pipe["trim"].empty_docs_ = np.concatenate(empty)
     blocks = _cut_weights(engine, parts, pipe["ncut"], given.shape[0])
     return _grow_topics(model, blocks, seed, whole, lambda tree: {}, 0)

@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .answers import Expected, focus_of, unknown_share, without_itself
-from .bisection import (I2, PART, Assignment, _ask, _count, _move, _shuffle, _tables, arrays, composites, first_best,
-                            refine, repeated_bisection, unit_rows, worth)
+from .bisection import (I2, PART, Assignment, _ask, _count, _move, _shuffle, _tables, arrays, composites,
+                            first_best, repeated_bisection, unit_rows, worth)
 from .core import single_blas, stream
 from .headings import give_headings, good_levels
 from .hier import HierNMF2
@@ -184,18 +184,20 @@ def _asked(part, labels, groups, g, standing):
     _ask(-(-len(at)//PART), _assigned(X, own, standing), np.arange(len(at)), wants)
     return Wanting(X[wants], own[wants], at[wants], places[wants])
 
+# %% ../nbs/61_scale_topics.ipynb #e8fed735
+def _copied(standing): return standing._replace(**{name: getattr(standing, name).copy() for name in Standing._fields[:4]})
+
 def _moved(standing, *wanting):
     "Those that want to move do so, one after another"
+    standing = _copied(standing)
     turn = np.argsort(np.concatenate([w.places for w in wanting]))
     old = np.concatenate([w.labels for w in wanting])
-    standing = standing._replace(**{name: getattr(standing, name).copy() for name in ("tables", "known", "values", "added")})
     now = _assigned(_stacked([w.X for w in wanting])[turn], old[turn], standing)
     moves = _move(now, np.arange(len(turn)))
     new = np.empty_like(old)
     new[turn] = now.labels
-    ends = np.cumsum([len(w.at) for w in wanting])
-    changes = [(w.at[new[hi-len(w.at):hi] != w.labels], new[hi-len(w.at):hi][new[hi-len(w.at):hi] != w.labels])
-               for w, hi in zip(wanting, ends)]
+    there = np.split(new, np.cumsum([len(w.at) for w in wanting])[:-1])
+    changes = [(w.at[own != w.labels], own[own != w.labels]) for w, own in zip(wanting, there)]
     return standing._replace(moves=standing.moves + moves, changes=changes)
 
 def _changed(labels, standing, p):
@@ -366,7 +368,8 @@ class Later(Spread):
         f,               # makes a piece of a partition, its labels and further arguments
         *args,           # these
     ):
-        self.engine, self.blocks, self.labels, self.sizes, self.f, self.args = blocks.engine, blocks, labels, [size], f, args
+        self.engine, self.blocks, self.labels, self.sizes = blocks.engine, blocks, labels, [size]
+        self.f, self.args = f, args
 
     @property
     def pieces(self): return self.engine.hold(self.f, self.blocks.parts, self.labels, shared=self.args)
@@ -397,6 +400,7 @@ def _split_at(blocks, labels, sums, sizes, which, right):
     side = Later(blocks, labels, n, _sides_of, which, right)
     return Split(terms.astype(np.int32), Ht.astype(blocks.dtype), W, side)
 
+# %% ../nbs/61_scale_topics.ipynb #9e211b2a
 def tree_over(
     blocks:Blocks,   # the documents
     labels:list,     # held: the cluster of each, −1 for none
@@ -508,7 +512,7 @@ def fit_flat(
     model,              # a `FlatNMF2`
     X,                  # partitions, as for `as_blocks`
     whole:int=WHOLE,    # with at most so many nonzeros all are handed over in one piece
-):                      # the weights of the documents in all topics, (n_docs, k); a `Spread`, if they stay in partitions
+):                      # weights in all topics, (n_docs, k); a `Spread`, if they stay in partitions
     "Fit a flat model to partitions; `labels_` are fetched when asked for."
     blocks = as_blocks(X)
     if blocks.size <= whole: return model.fit_transform(in_one_piece(blocks))

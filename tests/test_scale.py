@@ -421,3 +421,32 @@ def test_cluster_makes_topics_of_texts(cluster, tmp_path):
     assert_array_equal(there.labels_, labels)
     assert_array_equal(there.components_, here.components_)
     assert there.tree_.headings == headings
+
+
+class Lost(Local):
+    "An engine that is lost after some sweeps"
+    sweeps, after = 0, 10**9
+    def total(self, f, *columns, **options):
+        if f is sweep_part:
+            self.sweeps += 1
+            if self.sweeps > self.after: raise ConnectionError("the scheduler is gone")
+        return super().total(f, *columns, **options)
+
+
+@pytest.mark.parametrize("after", [3, 12, 25])
+def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path, after):
+    X = collection()
+    whole = Lost()
+    tree = fit(HierNMF2(4), cut(X, 3), whole, whole=WHOLE).tree_.gathered()
+    first, second = Lost(), Lost()
+    first.after = after
+    with pytest.raises(ConnectionError): fit(HierNMF2(4), cut(X, 3), first, whole=WHOLE, checkpoint=tmp_path/"check")
+    model = fit(HierNMF2(4), cut(X, 3), second, whole=WHOLE, checkpoint=tmp_path/"check")
+    assert_same(model.tree_, tree, 0)
+    assert second.sweeps <= whole.sweeps and (after < 12 or second.sweeps < whole.sweeps)
+    assert model.n_iter_ == fit(HierNMF2(4), cut(X, 3), whole=WHOLE).n_iter_
+    third = Lost()
+    assert_same(fit(HierNMF2(4), cut(X, 3), third, whole=WHOLE, checkpoint=tmp_path/"check").tree_, tree, 0)
+    assert third.sweeps == 0
+    with pytest.raises(ValueError, match="other documents or parameters"):
+        fit(HierNMF2(4, tol=1e-3), cut(X, 3), whole=WHOLE, checkpoint=tmp_path/"check")
