@@ -551,7 +551,8 @@ class Checkpoint:
         self.folder.mkdir(parents=True, exist_ok=True)
         path, about = self.folder/"about.json", json.dumps(about, sort_keys=True)
         if path.exists() and path.read_text() != about:
-            raise ValueError(f"checkpoint {self.folder} is of other documents or parameters: give another folder, or remove it")
+            raise ValueError(f"checkpoint {self.folder.name} is of other documents or parameters: "
+                             "give another folder, or remove it")
         with whole_file(path, "w") as file: file.write(about)
 
     def at(self, id, trial, which): return Place(self.folder/f"{id or 'root'}-{trial}-{which}.npz")
@@ -615,7 +616,11 @@ class SpreadGrower(Grower):
 
 # %% ../nbs/60_scale.ipynb #33ea7997
 @patch_to(SpreadGrower)
-def split(grower, rows, topic, *draw):
+def split(grower,
+    rows,     # the documents, as `Members`
+    topic,    # as in `Grower.score`
+    *draw,    # as in `Grower.split`
+):            # a `Split` or None, its score, and what it took
     "A provisional split and its score; None and −1 if there are too few documents or all go one way."
     few = len(rows) <= 3 and draw[0]
     if few or draw in grower.known or grower.stopped: return Grower.split(grower, rows, topic, *draw)
@@ -630,14 +635,21 @@ def split(grower, rows, topic, *draw):
     return grower.known[draw]
 
 @patch_to(SpreadGrower)
-def scored(grower, split, topic, told):
+def scored(grower,
+    split,    # a `Split`, or None
+    topic,    # as in `Grower.score`
+    told,     # what was `Told` of it
+):            # the split or None, its score, and what it took
     "A split made elsewhere with its score, and what it took; None and −1 for none"
     if split is None or not np.ptp(split.side): return None, -1., told.took
     if topic is None: topic = grower.unit_topic(told.terms, told.own)
     return split, grower.score(None, told.terms, topic, split), told.took
 
 @patch_to(SpreadGrower)
-def cut(grower, rows, id):
+def cut(grower,
+    rows,     # the documents, as `Members`
+    id,       # of the node
+):            # a `Split` or None, its score, and what it took
     "A split by bisection and its score; None and −1 if there are too few documents or all are alike."
     if len(rows) <= 3: return None, -1., None
     if (id, "cut") in grower.known: return grower.known[id, "cut"]
