@@ -5,13 +5,17 @@ choice uses the classes. Each method sees the same random four fifths of each co
 rows of unit length. Figures are means over draws; the mean over collections comes with its difference from the default, the standard error
 of that difference, and how many collections are better and worse by more than .01.
 
-    NMF2_DATA=folder python benchmarks/choices.py [--quick] [--runs FILE] [--out FOLDER]
+With --only the runs of some methods are made anew, and those of all others are taken from the results there are, if the default, which is
+always run, still gives the same.
+
+    NMF2_DATA=folder python benchmarks/choices.py [--quick] [--only METHOD,METHOD] [--runs FILE] [--out FOLDER]
 """
+import json
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from common import KEEP, WithClasses, arguments, collections, runs_of, small, table, write
+from common import KEEP, RESULTS, WithClasses, arguments, collections, runs_of, small, table, write
 from sklearn.cluster import BisectingKMeans, KMeans
 from sklearn.decomposition import NMF as SklearnNMF
 from sklearn.decomposition import LatentDirichletAllocation
@@ -162,13 +166,25 @@ def shown(rows):
     return table(["", *(f"{kind}, {weights}" for kind, weights in columns)], [[m, *(cell(m, *c) for c in columns)] for m in methods])
 
 
+def with_earlier(rows):
+    """The rows of some methods among those of the results there are, which must have been measured with the same defaults."""
+    earlier, new = json.loads((RESULTS/"choices.json").read_text())["rows"], {(row["method"], row["kind"], row["weights"]): row for row in rows}
+    for row in earlier:
+        now = new.get((row["method"], row["kind"], row["weights"]))
+        if row["method"] == "default" and any(abs(now["each"][name] - value) > .002 for name, value in row["each"].items()):
+            raise SystemExit("The default isn't what it was when the results were measured: run all methods.")
+    return [new.get((row["method"], row["kind"], row["weights"]), row) for row in earlier]
+
+
 def main():
-    args = arguments(__doc__, "choices.json", **KEEP)
+    args = arguments(__doc__, "choices.json", **KEEP, only=("", "methods, with commas between them"))
+    chosen = {name: METHODS[name] for name in METHODS if not args.only or name in ("default", *args.only.split(","))}
     found = small((4,), 150) if args.quick else collections(COLLECTIONS)
     have = {f"{name}, {weights}": (WithClasses(weighted(corpus, cut), classes), None)
             for name, corpus, classes in found for weights, cut in WEIGHTS.items()}
-    runs = runs_of({name: Scored(name) for name in METHODS}, have, args.quick, clusters=1, seeds=range(1 if args.quick else DRAWS), path=args.runs or None)
+    runs = runs_of({name: Scored(name) for name in chosen}, have, args.quick, clusters=1, seeds=range(1 if args.quick else DRAWS), path=args.runs or None)
     rows = [row for kind in ("flat", "leaves") for weights in WEIGHTS for row in summary(runs, weights, kind)]
+    if args.only: rows = with_earlier(rows)
     what = "NMI with one choice changed at a time, means over collections, and other methods on the same matrices"
     write(args.output, shown(rows), what=what, rows=rows)
 

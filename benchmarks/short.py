@@ -2,7 +2,7 @@
 
 For each collection and each weighting: NMI of HierNMF2's leaves (outliers as one more cluster) and of FlatNMF2 to the classes, with as
 many leaves as classes; the share of the documents in the largest leaf, and the share set aside. The same with the published rule for
-outliers, and for scikit-learn's methods on tf-idf. Collections: subject lines of 20 Newsgroups, titles of Reuters, titles of arXiv
+outliers, for the topics of TopicTree, and for scikit-learn's methods on tf-idf. Collections: subject lines of 20 Newsgroups, titles of Reuters, titles of arXiv
 papers and of the CACM, CISI and Cranfield abstracts, the first 20 or 25 words of longer texts, lines and first sentences of
 docstrings.
 
@@ -20,6 +20,7 @@ from sklearn.decomposition import NMF
 from nmf2.data import library_docs
 from nmf2.evaluate import nmi
 from nmf2.flat import FlatNMF2
+from nmf2.topictree import topic_tree
 from nmf2.weighting import text_pipeline
 
 TAUS = (0, .03, .1, .3, 1, 3)
@@ -85,6 +86,9 @@ def topics(X, k, seed):
     return dict(flat=(W*np.linalg.norm(model.components_, axis=1)).argmax(1))
 
 
+def of_topic_tree(X, k, seed): return dict(flat=topic_tree(X, k, seed=seed).tree.labels())
+
+
 METHODS = {"default": tree, "max_outliers=None": partial(tree, max_outliers=None)}
 PEERS = {"KMeans": partial(clusterer, KMeans), "BisectingKMeans": partial(clusterer, BisectingKMeans), "NMF": topics}
 
@@ -94,7 +98,7 @@ class Scored:
     def __init__(self, name, classes): self.name, self.classes = name, classes
     def __repr__(self): return f"{self.name} of short.py"
     def __call__(self, X, k, seed):
-        found = (METHODS | PEERS)[self.name](X, k, seed)
+        found = (METHODS | PEERS | {"TopicTree": of_topic_tree})[self.name](X, k, seed)
         return {key: round(float(nmi(value, self.classes) if np.ndim(value) else value), 4) for key, value in found.items()}
 
 
@@ -105,6 +109,7 @@ def runs(name, texts, classes, quick):
         if quick and setting not in ("tau=0.1", "unit length"): continue
         X = ready(texts, options)
         methods = dict(METHODS) if setting not in ("min_df=2", "min_df=1") else {"default": tree}
+        if setting == "tau=0.1": methods["TopicTree"] = of_topic_tree
         if setting == "unit length" and k <= 70: methods |= PEERS
         elif setting == "unit length": methods |= {m: f for m, f in PEERS.items() if m != "NMF"}
         for method in methods:

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import dedent, fill
 from tokenize import COMMENT, TokenError, generate_tokens
+from warnings import catch_warnings, simplefilter
 
 from execnb.nbio import mk_cell
 from nbdev.config import get_config
@@ -85,7 +86,10 @@ def cell_of_table(text):
     return "".join(parts)
 
 def table(lines, tree, found):
-    "What is said of each parameter and of the result, as a table; nothing if nothing is said"
+    """What is said of each parameter and of the result, as a table; nothing if nothing is said.
+
+    Names stand in two backticks each, so that none becomes a link to a function that is called alike.
+    """
     rows, said, gives = {}, [], getattr(tree, "returns", None)
     for number, part in found: rows.setdefault(number, []).append(part)
     head = lines if isinstance(tree, ast.ClassDef) else lines[:tree.body[0].lineno - 1]
@@ -93,7 +97,7 @@ def table(lines, tree, found):
         text = remark(line)
         if text and number in rows and not line.partition(" #")[0].rstrip().endswith(":"):
             kinds = [" = ".join(filter(None, [kind, f"`{default}`" if default else ""])) for _, default, kind in rows[number]]
-            said.append((", ".join(f"`{name}`" for name, _, _ in rows[number]), text, ", ".join(filter(None, kinds))))
+            said.append((", ".join(f"`` {name} ``" for name, _, _ in rows[number]), text, ", ".join(filter(None, kinds))))
         elif text and line.partition(" #")[0].rstrip().endswith(":") and head is not lines:
             said.append(("*result*", text, with_default("", gives, None)[2]))
     if not said: return ""
@@ -147,6 +151,15 @@ class Still(Processor):
     def cell(self, cell):
         for out in cell.get("outputs", []): out.get("data", {}).pop(WIDGET, None)
 
+COLUMNS = re.compile(r"[^\s,(\[] {2,}\S")          # more than one space between them, but no row of an array
+
+def wrap_sentences(cell):
+    "Printed lines that are long and no rows of a table, such as messages, wrap; tables scroll in themselves (theme.scss)"
+    texts = ["".join(o.get("text", o.get("data", {}).get("text/plain", ""))) for o in cell.get("outputs", [])]
+    lines = [line.strip() for text in texts for line in text.splitlines()]
+    if max(map(len, lines), default=0) <= 40: return                                    # fits on a phone
+    if sum(bool(COLUMNS.search(line)) for line in lines) < 2: cell.source = f"#| classes: wrapped\n{cell.source}"
+
 def html_as_text(cell):
     "HTML that a cell shows becomes a piece of the page, also in place of a widget: else Quarto would have scripts fetched for it"
     for out in cell.get("outputs", []):
@@ -176,7 +189,7 @@ class Here(Processor):
             assert main(["demo", "--quiet", "--out", folder]) == 0
             page.parent.mkdir(parents=True, exist_ok=True)
             page.write_bytes((Path(folder)/"tree.html").read_bytes())
-        frame = '<iframe src="demo.html" title="The tree of the demo" height="800" style="height: 50rem"></iframe>'
+        frame = '<iframe src="demo.html" title="The tree of the demo" height="646" style="height: 38rem"></iframe>'
         return f"[In a window of its own](demo.html)\n\n```{{=html}}\n{frame}\n```"
 
     def names(self):
@@ -194,6 +207,36 @@ class Here(Processor):
             if name[0].upper() != letter: lines += ["", f"## {(letter := name[0].upper())}", ""]
             lines.append(f"- [`{name}`](../{module}.html#{name.lower()}) ({module}): {said}")
         return "\n".join(lines).strip()
+
+class Top(Processor):
+    "Below the title of a page, its names to look up, and the page as a notebook to download or to open elsewhere"
+    def begin(self):
+        self.config, module = get_config(), module_of(self.nb)
+        texts = [self.names(module)] if module else []
+        cells = [mk_cell(text, "markdown") for text in [*texts, self.notebook()]]
+        home = Path(self.nb.path_).stem == "index"                          # opens with what it is about
+        self.nb.cells = self.nb.cells + cells if home else [self.nb.cells[0], *cells, *self.nb.cells[1:]]
+
+    def names(self, module, most=8):
+        "Links to the entries of a module: first what `nmf2` has itself, then estimators, other classes, and functions"
+        import nmf2
+        own = {name: getattr(module, name) for name in module.__all__}
+        own = [name for name, t in own.items() if callable(t) and getattr(t, "__module__", "") == module.__name__]
+        own.sort(key=lambda name: (name not in nmf2.__all__, not hasattr(getattr(module, name), "fit"), not isclass(getattr(module, name))))
+        more = f", and {len(own) - most} more" if len(own) > most else ""
+        return f"Look up {', '.join(f'`{name}`' for name in own[:most])}{more}; or [all names from A to Z](guide/names.ipynb)."
+
+    def notebook(self):
+        "A copy of the notebook among the pages, under a name that Quarto does not take for a page, and where else it opens"
+        path, c = Path(self.nb.path_).resolve(), self.config
+        place = path.relative_to(c.nbs_path.resolve())
+        copy = c.config_path/"_proc"/"notebooks"/place.with_suffix(".json")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+        here = Path(os.path.relpath(c.nbs_path/"notebooks"/place.with_suffix(".json"), path.parent)).as_posix()
+        colab = f"https://colab.research.google.com/github/{c.user}/{c.repo}/blob/{c.branch}/{c.nbs_path.name}/{place.as_posix()}"
+        return (f'This page is a notebook: [download it]({here}){{download="{place.name}"}}, or '
+                f"[open it in Colab]({colab}) and run `%pip install nmf2` there first.")
 
 class Links(Processor):
     """Links from names in backticks to their entries, and from pages to files of the repository that are not on the site.
@@ -251,16 +294,24 @@ class Links(Processor):
         return os.path.relpath(path, self.folder) if re.match(r"\d\d_", name) and path.exists() else None
 
     def entry(self, name):
-        "The address of the entry for a name, or None"
+        "The address of the entry for a name, or None; of what is in an object, that of its class at least"
         first, *rest = name.removeprefix("nmf2.").split(".")
         thing, url = self.names.get(first), None
-        if thing is None and (first != first.lower() or "_" in first): thing = self.anywhere(first)     # no everyday word
+        if rest and name.startswith("nmf2."): thing = self.module_called(first)
+        elif thing is None and (first != first.lower() or "_" in first): thing = self.anywhere(first)     # no everyday word
         for part in (*rest, None):
             full = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
-            if "._" not in full and full in self.lookup.syms and (full.count(".") == 2 or explained(thing)):
-                url = self.relative(self.lookup.doc(full))
-            thing = getattr(thing, part, None) if part else None
+            there = "._" not in full and full in self.lookup.syms and (full.count(".") == 2 or explained(thing))
+            if there and (part is None or isclass(thing)): url = self.relative(self.lookup.doc(full))
+            with catch_warnings():
+                simplefilter("ignore")                                  # a name of old, in the changelog
+                thing = getattr(thing, part, None) if part else None
         return url
+
+    def module_called(self, name):
+        "The module of that name, or None"
+        try: return import_module(f"nmf2.{name}")
+        except ImportError: return None
 
     def relative(self, url):
         "An address on the site as it is seen from this page, so that a local copy or a fork leads to its own pages"

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['STEP', 'focus_of', 'cosines', 'without_itself', 'Expected', 'known_columns', 'unknown_share', 'expected_of', 'Judged',
-           'judge', 'paths', 'Counted', 'count_new', 'answer_columns', 'answer_table', 'holm', 'share_p', 'Change',
-           'Drift', 'drift_of']
+           'judge', 'matrix_of_new', 'paths', 'Counted', 'count_new', 'answer_columns', 'answer_table', 'holm',
+           'share_p', 'Change', 'Drift', 'drift_of']
 
 # %% ../nbs/25_answers.ipynb #97720551
 import warnings
@@ -53,7 +53,8 @@ def without_itself(
     docs, C = unit_rows(X), cosines(X, Ht)
     rows = np.flatnonzero(labels >= 0)
     own, docs = labels[rows], docs[rows]
-    x, place = docs.data.astype(np.float64), np.repeat(np.arange(len(rows)), np.diff(docs.indptr))
+    x = docs.data.astype(np.float64)
+    place = np.repeat(np.arange(len(rows)), np.diff(docs.indptr))
     mass = np.bincount(place, x, len(rows))
     total = (np.bincount(own, mass, C.shape[1]) if totals is None else totals)[own]      # of all entries of the sum
     others = np.maximum(total[place]*Ht[docs.indices,own[place]].astype(np.float64)**2 - x, 0)
@@ -116,7 +117,8 @@ def _look(X, Ht, weigh):
     "The heaviest topic of each document, its focus, and if wanted its weights in all topics"
     Ht64 = Ht.astype(np.float64)
     G = Ht64.T @ Ht64
-    topics, focus = np.empty(X.shape[0], np.int64), np.empty(X.shape[0])
+    topics = np.empty(X.shape[0], np.int64)
+    focus = np.empty(X.shape[0])
     W = np.empty((len(topics), len(G)), X.dtype) if weigh else None
     for rows, R in in_slices(X, Ht, STEP):
         focus[rows] = focus_of(R)
@@ -169,8 +171,11 @@ def _along(tree, judged, n):
     return out
 
 # %% ../nbs/25_answers.ipynb #f3f5dacf
-def _weighed(model, documents):
-    "The weighted matrix of new documents; that some have no known words is told otherwise"
+def matrix_of_new(
+    model,       # a fitted `TopicTree`
+    documents,   # as for its `predict`
+):               # CSR, (n, n_terms)
+    "The weighted matrix of new documents; there is no warning of those without a known word."
     check_is_fitted(model)
     given = as_in_fit(model, documents)
     with warnings.catch_warnings():
@@ -184,7 +189,8 @@ def paths(
     n:int|None=None,   # leaves of a cut; None for all
 )->list:               # for each document a list of (node, share)
     "The way of each document through the tree."
-    judged, ways = judge(model, _weighed(model, documents), n), _way(model.tree_, n)
+    judged = judge(model, matrix_of_new(model, documents), n)
+    ways = _way(model.tree_, n)
     along = _along(model.tree_, judged, n)
     return [list(zip(ways[k][0], shares)) if k >= 0 else [] for k, shares in zip(judged.labels, along)]
 
@@ -217,14 +223,16 @@ def count_new(
     "Counts of new documents in the columns of the fit, and what is not known in them."
     counts, words = _all_words(model, documents)
     trim = model.pipeline_["trim"]
-    names, known = known_names(trim), known_columns(trim)
+    names = known_names(trim)
+    known = known_columns(trim)
     there = sp.csr_array(counts != 0)
     if words is None: good = known
     else:
         of_fit = {name for name, is_known in zip(names, known) if is_known}
         good = np.array([word in of_fit for word in words], bool)
         counts = in_order(sp.csr_array(counts), words, names)
-    total, df = np.asarray(there.sum(1)).ravel(), np.asarray(there.sum(0)).ravel()
+    total = np.asarray(there.sum(1)).ravel()
+    df = np.asarray(there.sum(0)).ravel()
     share = np.divide(there[:,good].sum(1), total, out=np.zeros(len(total)), where=total > 0)
     order = [j for j in np.argsort(-df, kind="stable") if not good[j] and df[j]]
     return Counted(counts, share, int(total.sum()), [(j if words is None else words[j], int(df[j])) for j in order])
@@ -350,7 +358,8 @@ def _told(drift):
 # %% ../nbs/25_answers.ipynb #99e55e87
 def _changes(model, judged, n):
     "A `Change` for each topic, the surest first"
-    tree, numbers = model.tree_, numbers_at(model.tree_, n)
+    tree = model.tree_
+    numbers = numbers_at(model.tree_, n)
     leaves = tree.leaves(n)
     old = np.bincount(numbers, model.expected_.sizes, len(leaves))
     there = judged.labels >= 0
@@ -375,7 +384,9 @@ def drift_of(
     counted = count_new(model, documents)
     judged = judge(model, _weigh_counted(model, counted), n, reject, shares=False)
     there = judged.labels >= 0
-    rejected, n_fit, level = int((judged.rejected & there).sum()), int(model.expected_.sizes.sum()), _level(reject)
+    rejected = int((judged.rejected & there).sum())
+    n_fit = int(model.expected_.sizes.sum())
+    level = _level(reject)
     unknown = sum(df for _, df in counted.strange)/max(counted.n_words, 1)
     words = counted.strange[:check_number("n_words", n_words, 0)]
     p = share_p(rejected, there.sum(), round(level*n_fit), n_fit)

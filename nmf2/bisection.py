@@ -232,7 +232,8 @@ def _put_all(docs, i, D, signs):
 def _send(typing, array, p):
     "Ask memory for entry `p` of an array, and don't wait for it"
     def code(context, builder, signature, args):
-        number, place = ir.IntType(32), ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        place = ir.IntType(8).as_pointer()
         kind = ir.FunctionType(ir.VoidType(), [place, number, number, number])
         ask = builder.module.declare_intrinsic("llvm.prefetch.p0i8", (), kind)
         start = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -386,14 +387,18 @@ def _group(task, g):
     groups = len(task.states)
     n = task.n_init*(g + 1)//groups - task.n_init*g//groups
     sums = zeros_in_lines(len(task.total), COLUMNS, task.docs.weights)
-    then, value, slopes = np.zeros((6, COLUMNS)), np.zeros(COLUMNS), np.zeros((2, COLUMNS))
+    then = np.zeros((6, COLUMNS))
+    value = np.zeros(COLUMNS)
+    slopes = np.zeros((2, COLUMNS))
     return Trials(n, sums, task.side[g], task.known[g], then, value, slopes, np.zeros(n_docs, np.int8))
 
 # %% ../nbs/22_bisection.ipynb #1aad2ce8
 @njit(nogil=True, fastmath=FAST)
 def _measure(task, trials):
     "Sizes, squared lengths, and products with the sum of the whole collection, of both sides in each trial"
-    sums, side, known = trials.sums, trials.side, trials.known
+    sums = trials.sums
+    side = trials.side
+    known = trials.known
     total, pull = task.total, task.pull
     known[:] = 0
     for j in range(len(sums)):
@@ -508,7 +513,8 @@ def _note(task, trials, g, t):
 @in_parts
 def _trials(g, task):
     "The trials of one group; what came out is known of both sides, or nothing if all documents are copies"
-    trials, state = _group(task, g), task.states[g:g+1]
+    trials = _group(task, g)
+    state = task.states[g:g+1]
     seeds = _seeds(task.docs, trials.n, state, trials.sums)
     if len(seeds) == 0: return
     _join_seeds(task.docs, seeds, state, trials.sums, trials.side)
@@ -627,7 +633,8 @@ def _largest_cut(clusters, task, worth_after, dtype):
 
 def _cut(clusters, chosen):
     "Replace a cluster by its larger half, add the other one; where it was"
-    side, values = chosen.halves.side, chosen.halves.values
+    side = chosen.halves.side
+    values = chosen.halves.values
     new = [Cluster(chosen.docs[side == s], values[s], chosen.path + "01"[s]) for s in (0, 1)]
     new.sort(key=lambda c: -len(c.docs))
     place = clusters.index(chosen)
@@ -639,7 +646,8 @@ def _cut(clusters, chosen):
 def _cut_until(X, k, cstype, kind, n_init, max_iter, seed):
     "Cut documents, known to be sound, until there are k clusters"
     docs, n_terms = arrays(X), X.shape[1]
-    D, pull = _sum_of(docs, n_terms), _pull_of(docs, n_terms, kind)
+    D = _sum_of(docs, n_terms)
+    pull = _pull_of(docs, n_terms, kind)
     clusters = [Cluster(np.arange(X.shape[0]), np.array(cluster_values(kind, len(pull), D @ D, D @ D)))]
     whole, splits = clusters[0].values, []
     record = [(1, worth(kind, *whole))]
@@ -756,8 +764,12 @@ PART = 256                           # documents that are asked by a thread
 @in_parts
 def _ask(part, now, some, wants):
     "Which of some documents would be better elsewhere?"
-    docs, tables, labels = now.docs, now.tables, now.labels
-    known, values, added = now.known, now.values, now.added
+    docs = now.docs
+    tables = now.tables
+    labels = now.labels
+    known = now.known
+    values = now.values
+    added = now.added
     products = np.zeros(len(tables)*tables.shape[2], tables.dtype)
     for s in range(PART*part, min(len(some), PART*(part + 1))):
         i = some[s]
@@ -771,7 +783,9 @@ def _ask(part, now, some, wants):
 @njit(nogil=True)
 def _put_into(now, i, c, sign, product):
     "Put document `i` into cluster `c`, or take it out, and keep what is known up to date"
-    known, values, added = now.known, now.values, now.added
+    known = now.known
+    values = now.values
+    added = now.added
     width = now.tables.shape[2]
     _put(now.docs, i, now.tables[c//width], c%width, sign)
     known[c,0] += sign
@@ -785,7 +799,9 @@ def _put_into(now, i, c, sign, product):
 @njit(nogil=True)
 def _move(now, some):
     "Move documents that are better elsewhere, one after another; how many did"
-    docs, tables, labels = now.docs, now.tables, now.labels
+    docs = now.docs
+    tables = now.tables
+    labels = now.labels
     products = np.zeros(len(tables)*tables.shape[2], tables.dtype)
     moves = 0
     for i in some:
@@ -947,7 +963,8 @@ def _filled(X):
 # %% ../nbs/22_bisection.ipynb #c3f2b891
 def _clusters(est, docs, seed):
     "Labels before any refinement, and the clustering in the end"
-    k, kind = est.n_clusters, kind_of(est.criterion)
+    k = est.n_clusters
+    kind = kind_of(est.criterion)
     if est.method == "direct": run = _best_direct(docs, k, kind, est.n_init, est.max_iter, seed)
     else: run = _cut_until(docs, k, est.cstype, kind, est.n_init, est.max_iter, seed)
     cut = run.labels.copy()
@@ -1005,7 +1022,8 @@ def fit(self,
     self._cut = self.labels_.copy()
     with say_if_compiling(): self._cut[filled], run = _clusters(self, docs, seed)
     self.labels_[filled] = run.labels
-    self.record_, self.splits_ = run.record, run.splits
+    self.record_ = run.record
+    self.splits_ = run.splits
     self.criterion_ = float(run.record[-1,1])
     self.n_iter_ = max(len(run.record) - 1, 1)
     D = _sums(arrays(docs), X.shape[1], run.labels, run.labels.max() + 1)

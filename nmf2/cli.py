@@ -16,9 +16,9 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of',
            'save_again', 'grow', 'update', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers',
            'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value',
-           'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_spread', 'add_making', 'add_file',
-           'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed',
-           'main']
+           'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_spread',
+           'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser',
+           'in_one_line', 'failed', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -154,7 +154,8 @@ def join(
     grown = topic_tree(X, min(n_leaves, filled), vocab, seed=seed, verbose=verbose, texts=texts, **options)
     tree = grown.tree
     if tree.n_leaves < n_leaves and not choice:
-        warnings.warn(f"n_leaves={n_leaves} can't be had: there are {tree.n_leaves} topics that some document has most of")
+        warnings.warn(f"n_leaves={n_leaves} can't be had: there are {tree.n_leaves} topics "
+                      "that some document has most of")
     return Topics(tree, grown=grown, choice=choice)
 
 # %% ../nbs/70_cli.ipynb #c34ff3d2
@@ -220,7 +221,8 @@ def node_rows(
 ):                    # rows of `node_columns`
     "One row for each node of the tree, with the flat topic if it is a leaf that has one."
     from nmf2.tree import in_table, or_none
-    tree, has_flat = topics.tree, topics.flat is not None
+    tree = topics.tree
+    has_flat = topics.flat is not None
     words = topics.words(n_terms) if has_flat else []
     number = {leaf.id: i for i, leaf in enumerate(tree.leaves())}
     level = first_levels(tree)
@@ -228,9 +230,10 @@ def node_rows(
         node, i = tree.nodes[id], number.get(id)
         again = () if tree.support is None else (or_none(round(node.support, 3)),)
         flat = (None, None) if i is None or not has_flat else (int((topics.flat == i).sum()), words[i])
+        score = round(float(node.score), 6)
+        terms = ", ".join(tree.top_terms(node, n=n_terms))
         yield (in_table(id), in_table(id[:-1]) if id else None, i, len(id), level.get(id), node.size,
-               len(node.outliers), round(float(node.score), 6), *again, tree.title(node), ", ".join(tree.top_terms(node, n=n_terms)),
-               *(flat if has_flat else ()))
+               len(node.outliers), score, *again, tree.title(node), terms, *(flat if has_flat else ()))
 
 def node_columns(
     topics:Topics,   # tree and flat topics
@@ -552,7 +555,8 @@ def make_tree(
     args,         # the parsed command line
 )->Topics:
     "The tree by the method that was asked for, with the levels that were asked for."
-    k, shown = n_leaves(args), not args.quiet
+    k = n_leaves(args)
+    shown = not args.quiet
     if args.method == "hiernmf2": topics = split(X, vocab, k, args.seed, shown, **given(args, PUBLISHED))
     else:
         texts = None if given(args, ("ngram_range", "analyzer")) else corpus.texts
@@ -583,8 +587,8 @@ def find_support(
     from nmf2.support import support
     filled = int((X.sum(axis=1) > 0).sum())
     if filled//2 < max(tree.n_leaves, 2):
-        return warnings.warn(f"--support can't tell anything of {tree.n_leaves} topics in {plural(filled, 'document')}: "
-                             "it takes two documents for each of them")
+        return warnings.warn(f"--support can't tell anything of {tree.n_leaves} topics "
+                             f"in {plural(filled, 'document')}: it takes two documents for each of them")
     tree.support = support(X, tree, n_jobs=args.jobs or 1, random_state=args.seed, verbose=not args.quiet)
 
 # %% ../nbs/70_cli.ipynb #774a982b
@@ -610,8 +614,10 @@ def make_topics(
     report = as_options(pipe["trim"].report())
     say(f"  {report}", shown)
     with stage("Growing the tree", times, shown):
-        topics, n_empty = make_tree(corpus, X, pipe.get_feature_names_out(), args), int((X.sum(axis=1) == 0).sum())
-        why, options = only_a_tree(args), model_options(args, counter is not None, len(corpus) - n_empty)
+        n_empty = int((X.sum(axis=1) == 0).sum())
+        topics = make_tree(corpus, X, pipe.get_feature_names_out(), args)
+        why = only_a_tree(args)
+        options = model_options(args, counter is not None, len(corpus) - n_empty)
         if why: warnings.warn(f"{MODEL} has the tree alone, because of {why}: nmf2 predict can't ask it")
         model = None if why else as_model(corpus, X, counter, pipe, topics, **options)
     if args.support:
@@ -979,8 +985,8 @@ def open_to_change(
     check_file(args)
     with stage(f"Opening {args.file}", {}, not args.quiet): _, model = open_model(args)
     if model is None:
-        raise ValueError(f"{args.file} has a tree alone, which can't be changed; there is more in it unless nmf2 cluster "
-                         "has --method, --weights, --max-terms or --analyzer")
+        raise ValueError(f"{args.file} has a tree alone, which can't be changed; there is more in it unless "
+                         "nmf2 cluster has --method, --weights, --max-features or --analyzer")
     return model, getattr(model.given_, "texts", model.given_) is not None
 
 def documents_of(
@@ -993,8 +999,8 @@ def documents_of(
     "The documents from which a tree was made."
     if path is None and kept: return None
     if path is None:
-        raise ValueError(f"{args.file} has no texts, and this needs those of its documents: give {option}, the path that it was "
-                         "made from, or make it with nmf2 cluster --keep-texts")
+        raise ValueError(f"{args.file} has no texts, and this needs those of its documents: give {option}, the path "
+                         "that it was made from, or make it with nmf2 cluster --keep-texts")
     corpus = read_corpus(lambda: from_path(args, path), args, {}, path)
     check_same(model.tree_, titles_of(model), corpus, path)
     return corpus
@@ -1011,11 +1017,14 @@ def save_again(
     with stage("Writing", {}, not args.quiet): model.save(out, kept)
     args.written = out
     older = [name for name in FILES if name != MODEL and (out.parent/name).exists()] if out.name == MODEL else []
-    if older: say(f"note: {', '.join(older)} beside it are of the tree before; nmf2 explore and export make them anew", not args.quiet)
-    say(f"{plural(model.tree_.n_docs, 'document')}, {plural(model.n_topics_, 'topic')}, written to {out}", not args.quiet)
+    note = f"note: {', '.join(older)} beside it are of the tree before; nmf2 explore and export make them anew"
+    say(note, bool(older) and not args.quiet)
+    size = f"{plural(model.tree_.n_docs, 'document')}, {plural(model.n_topics_, 'topic')}"
+    say(f"{size}, written to {out}", not args.quiet)
     readable()
     print(*[told]*bool(told), model.outline(), sep="\n\n", file=sys.stdout or Forgiving(None), flush=True)
 
+# %% ../nbs/70_cli.ipynb #739fca13
 def grow(
     args,   # the parsed command line
 )->int:     # exit status
@@ -1028,6 +1037,7 @@ def grow(
     save_again(args, model, kept)
     return 0
 
+# %% ../nbs/70_cli.ipynb #fa79432d
 def update(
     args,   # the parsed command line
 )->int:     # exit status
@@ -1217,7 +1227,8 @@ A text that a spreadsheet program would take for a formula gets an apostrophe in
 exit status: 0 done; 2 it can't be done, and one line on standard error says why; 130 stopped by Ctrl-C"""
 
 # %% ../nbs/70_cli.ipynb #0abb3066
-ALSO_CALLED = dict.fromkeys(["--topics", "--clusters", "--n-topics", "--n-clusters", "--n-leaves", "--num-topics", "--k"], "--leaves")
+ALSO_CALLED = dict.fromkeys(["--topics", "--clusters", "--n-topics", "--n-clusters", "--n-leaves", "--num-topics",
+                             "--k"], "--leaves")
 ALSO_CALLED |= {"--output": "--out", "--language": "--stop-words", "--text": "--text-field", "--column": "--text-field",
                 "--labels": "--label-field", "--label": "--label-field", "--id": "--id-field"}
 
@@ -1301,9 +1312,9 @@ def add_counting(
 # %% ../nbs/70_cli.ipynb #8a2081b5
 def add_tree(
     p:argparse.ArgumentParser,   # the parser of a command
-    usual:int|str="auto",        # number of topics if nothing is said
+    usual:int|str="auto",        # number of topics by default
 ):
-    "The options for the tree and for results."
+    "The options for the tree."
     p.set_defaults(usual=usual)
     g = p.add_argument_group("tree")
     def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
@@ -1326,6 +1337,12 @@ def add_tree(
     add("--init", "start of each split: svd, always the same (default), or random", choices=["svd", "random"])
     add("--tol", "accuracy of each split (default 0.0001)", metavar="X", type=number)
     add("--max-iter", "at most N iterations for each split (default 1000)", metavar="N", type=whole_number)
+
+# %% ../nbs/70_cli.ipynb #7210a8ae
+def add_results(
+    p:argparse.ArgumentParser,   # the parser of a command
+):
+    "The options for results."
     g = p.add_argument_group("results")
     g.add_argument("-o", "--out", metavar="DIR", type=Path,
                    help="folder for the results (default: one in nmf2-results)")
@@ -1359,12 +1376,11 @@ def add_making(
                    help="a file or a folder with documents, - for standard input, or the name of a known collection")
     add_reading(c)
     add_spread(c)
-    add_counting(d, max_df=0.2)
-    add_counting(c)
-    add_tree(d, N_LEAVES)
-    add_tree(c)
-    d.set_defaults(run=demo)
-    c.set_defaults(run=cluster)
+    for p, max_df, usual, run in ((d, .2, N_LEAVES, demo), (c, .5, "auto", cluster)):
+        add_counting(p, max_df)
+        add_tree(p, usual)
+        add_results(p)
+        p.set_defaults(run=run)
 
 # %% ../nbs/70_cli.ipynb #ef5837f7
 def add_file(
@@ -1467,8 +1483,10 @@ def add_changing(
 ):
     "The commands `grow` and `update`."
     made = "the documents it was made from (default: those in FILE, if any)"
-    p = jobs.add_parser("grow", help="more topics, or fewer", description="More topics, or fewer, in the tree of a file.", **options)
-    u = jobs.add_parser("update", help="more documents", description="More documents in the tree of a file.", **options)
+    p = jobs.add_parser("grow", help="more topics, or fewer", **options,
+                        description="More topics, or fewer, in the tree of a file.")
+    u = jobs.add_parser("update", help="more documents", **options,
+                        description="More documents in the tree of a file.")
     groups = [add_file(each, out=False, reads=True) for each in (p, u)]
     for g in groups:
         g.add_argument("-o", "--out", metavar="OUT", type=Path, help="file for the new version (default: FILE itself)")

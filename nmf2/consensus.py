@@ -294,7 +294,8 @@ def agreement(
     labelings,      # clusterings of the same documents, a list of (n_docs,); −1 where one is silent
 )->np.ndarray:      # (r, r), from 0 to 1
     "Normalised mutual information of each two clusterings, by the arithmetic mean, over the documents that both place."
-    H, f = hypergraph(labelings).astype(np.float64), _summed_logs
+    H = hypergraph(labelings).astype(np.float64)
+    f = _summed_logs
     C = (H.T @ H).tocsr()
     sizes = [max(1, int(np.max(labels, initial=-1)) + 1) for labels in labelings]
     starts = np.cumsum([0, *sizes])
@@ -304,7 +305,8 @@ def agreement(
         both = C[starts[a]:starts[a+1]].toarray()                       # clusters of a, by clusters of all
         mine, theirs = summed(both), both.sum(0)                        # their sizes, counting what both runs place
         n = f(mine.sum(0))
-        h_a, h_b = n - f(mine).sum(0), n - summed(f(theirs))
+        h_a = n - f(mine).sum(0)
+        h_b = n - summed(f(theirs))
         shared = h_a + h_b - n + summed(f(both).sum(0))
         out[a] = np.where(h_a + h_b > 1e-9, 2*shared/np.maximum(h_a + h_b, 1e-9), mine.sum(0) > 0)
     return np.clip((out + out.T)/2, 0, 1)
@@ -552,7 +554,9 @@ def judge(
     columns:int=0,   # columns of the matrix they saw
 )->Round:
     "Do the algorithms agree, and on what?"
-    same, A, r = same_clusterings(labelings), agreement(labelings), len(labelings)
+    same = same_clusterings(labelings)
+    A = agreement(labelings)
+    r = len(labelings)
     often = np.bincount(same)[same]
     best = np.lexsort((-A.sum(1).round(9), -often))[0]
     mean = (A.sum() - A.trace())/(r*(r - 1)) if r > 1 else 1.

@@ -44,7 +44,8 @@ def check_dates(
     n:int,          # how many there must be
 )->np.ndarray:      # numpy datetimes, NaT where there is none, (n,)
     "Values as dates, or an error."
-    if len(values) != n: raise ValueError(f"dates must have one entry for each of the {n:,} documents, got {len(values):,}")
+    if len(values) != n:
+        raise ValueError(f"dates must have one entry for each of the {n:,} documents, got {len(values):,}")
     dates = as_dates(values)
     if dates is not None and not np.isnat(dates).all(): return dates
     given = [value for value in np.asarray(values, object) if not missing(value) and str(value)]

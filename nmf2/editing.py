@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 'shape_of', 'reshaped', 'shape_joined', 'closed_up', 'shape_merged',
-           'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads', 'own_documents', 'matrix_of',
-           'undo', 'redo', 'new_version', 'edited', 'led', 'join', 'two_topics', 'leads_split', 'split', 'merge',
-           'move', 'keep', 'rename', 'settled_around', 'what_stays', 'made_anew', 'refit', 'drop_words', 'script',
-           'replay']
+           'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads', 'remember_matrix',
+           'own_documents', 'matrix_of', 'undo', 'redo', 'new_version', 'edited', 'led', 'join', 'two_topics',
+           'leads_split', 'split', 'merge', 'move', 'keep', 'rename', 'settled_around', 'what_stays', 'made_anew',
+           'refit', 'drop_words', 'script', 'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
 import warnings
@@ -82,7 +82,8 @@ def reshaped(
     was:dict,      # id -> new id, of nodes that stay
 )->Shape:
     "The shape with other names."
-    names, splits = [leaf(id) for id in shape.ids], [inner(id) for id in shape.splits]
+    names = [leaf(id) for id in shape.ids]
+    splits = [inner(id) for id in shape.splits]
     ids = sorted({name for name in names if name is not None})
     place = np.array([ids.index(name) if name is not None else -1 for name in names] + [-1])
     sizes = [sum(n for name, n in zip(names, shape.sizes) if name == id) for id in ids]
@@ -107,7 +108,8 @@ def closed_up(
     gone:str,  # id of the node that is taken away
 )->str:
     "The id of a node when another is taken away."
-    parent, sibling = gone[:-1], gone[:-1] + "10"[int(gone[-1])]
+    parent = gone[:-1]
+    sibling = gone[:-1] + "10"[int(gone[-1])]
     return parent + id[len(sibling):] if id.startswith(sibling) else id
 
 def _stay(shape, gone):
@@ -181,16 +183,19 @@ def fill_tree(
 )->Tree:                 # the same
     "The nodes of a tree, in its shape."
     before = {} if old is None else {now: old.nodes[then] for then, now in shape.was.items()}
-    docs, found = {"": np.flatnonzero(shape.labels >= 0)}, {}
+    docs = {"": np.flatnonzero(shape.labels >= 0)}
+    found = {}
     for id in shape.splits:
         rows = docs[id]
         right = np.array([leaf.startswith(id + "1") for leaf in shape.ids])[shape.labels[rows]]
         found[id] = _split_at(before.get(id), rows, right, X, new.n_terms)
-        docs[id + "0"], docs[id + "1"] = rows[~right], rows[right]
+        docs[id + "0"] = rows[~right]
+        docs[id + "1"] = rows[right]
     for id in ["", *(id + side for id in shape.splits for side in "01")]:
         score, split = found.get(id, (-1., None))
         new.add(id, docs[id], () if id else np.flatnonzero(shape.labels < 0), score if id else np.inf, split)
-    new.splits, new.levels = shape.splits, tuple(shape.levels)
+    new.splits = shape.splits
+    new.levels = tuple(shape.levels)
     return new
 
 # %% ../nbs/27_editing.ipynb #0f5f2115
@@ -236,6 +241,13 @@ def give_leads(
 # %% ../nbs/27_editing.ipynb #8bad51b7
 _WEIGHTED = WeakKeyDictionary()      # pipeline -> the weighted documents of its fit
 
+def remember_matrix(
+    pipeline,   # the steps from documents to weights
+    X,          # the weighted documents of its fit, (n_docs, n_terms)
+):
+    "Keep weighted documents for the next edit, as long as there are the steps that made them."
+    _WEIGHTED[pipeline] = X
+
 def own_documents(
     model,   # a fitted `TopicTree`
 ):           # as they were given, or None
@@ -271,7 +283,7 @@ def matrix_of(
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
         X = rows_of(model.pipeline_.transform(as_in_fit(model, given)))
     if documents is not None: _check_same(model, X)
-    _WEIGHTED[model.pipeline_] = X
+    remember_matrix(model.pipeline_, X)
     return X
 
 # %% ../nbs/27_editing.ipynb #47a67416
@@ -410,6 +422,7 @@ def leads_split(
     to = [number if t == leaf else t for t in leads.to] + [leaf + "0", leaf + "1"]
     return Leads(to, np.hstack([leads.pairs, pair]))
 
+# %% ../nbs/27_editing.ipynb #c3ac6b69
 def split(
     model,            # a fitted `TopicTree`
     node,             # a leaf or its id
@@ -490,12 +503,14 @@ def move(
 )->Changed:
     "Documents go to a leaf."
     check_is_fitted(model)
-    rows, leaf = _rows(model, docs), model.tree_[node]
+    rows = _rows(model, docs)
+    leaf = model.tree_[node]
     X = matrix_of(model, documents, "move")
     _check_moved(model.tree_, rows, leaf, X)
     rows = np.setdiff1d(rows, leaf.docs)
     edits = model.edits_._replace(moved=np.union1d(model.edits_.moved, rows).astype(np.intp))
-    step, shape = dict(step="move", docs=rows.tolist(), node=leaf.id), shape_moved(shape_of(model), rows, leaf.id)
+    step = dict(step="move", docs=rows.tolist(), node=leaf.id)
+    shape = shape_moved(shape_of(model), rows, leaf.id)
     return edited(model, step, shape, leads_of(model.tree_), X, edits)
 
 # %% ../nbs/27_editing.ipynb #73aa1b9d
@@ -552,7 +567,8 @@ def settled_around(
     filled = filled_documents(X).filled()
     labels, fixed = np.where(filled, labels, -1), fixed & filled
     for _ in range(max_iter):
-        before, used = labels, np.unique(labels[labels >= 0])
+        before = labels
+        used = np.unique(labels[labels >= 0])
         Ht = roots_of(X, np.where(labels < 0, -1, np.searchsorted(used, labels))).astype(X.dtype)
         while True:
             labels = _around(memberships(X, Ht), used, before, fixed, closed)
@@ -652,7 +668,7 @@ def drop_words(
     pipeline, X = _other_words(model, words, given)
     vocab = pipeline.get_feature_names_out()
     edits = model.edits_._replace(dropped=(*model.edits_.dropped, *dict.fromkeys(words)))
-    _WEIGHTED[pipeline] = X
+    remember_matrix(pipeline, X)
     step = dict(step="drop_words", words=words)
     return made_anew(model, step, X, vocab, edits, pipeline_=pipeline, vocab_=vocab)
 
@@ -680,10 +696,13 @@ def script(
 # %% ../nbs/27_editing.ipynb #8bb0acfd
 def _options(model, step, documents):
     "What to call the method of a step with"
-    name, given = step["step"], {key: value for key, value in step.items() if key not in ("step", "start", "stop")}
-    if name == "update": return given | dict(texts=documents[step["start"]:step["stop"]], documents=documents[:step["start"]])
+    name = step["step"]
+    given = {key: value for key, value in step.items() if key not in ("step", "start", "stop")}
+    if name == "update":
+        return given | dict(texts=documents[step["start"]:step["stop"]], documents=documents[:step["start"]])
     if documents is None or name in ("join", "keep", "rename"): return given
-    n, n_given = model.tree_.n_docs, documents.shape[0] if hasattr(documents, "shape") else len(documents)
+    n = model.tree_.n_docs
+    n_given = documents.shape[0] if hasattr(documents, "shape") else len(documents)
     return given | dict(documents=documents if n_given == n else documents[:n])
 
 def replay(

@@ -95,7 +95,8 @@ class Contingency(NamedTuple):
     n_matched:int = 0     # the first so many clusters are matched with the first so many classes
 
 # %% ../nbs/40_evaluate.ipynb #9b291b86
-OUTLIERS, UNLABELLED = ("cluster", "drop"), ("error", "drop", "class")
+OUTLIERS = ("cluster", "drop")
+UNLABELLED = ("error", "drop", "class")
 
 def _none_as_group(numbers, names, called):
     "Those that belong to no group as a group of their own, the last"
@@ -238,7 +239,10 @@ def accuracy(
 # %% ../nbs/40_evaluate.ipynb #81115c75
 def _information(counts):
     "Mutual information, in nats"
-    cells, rows, cols, n = counts.tocoo(), counts.sum(1), counts.sum(0), counts.sum()
+    cells = counts.tocoo()
+    rows = counts.sum(1)
+    cols = counts.sum(0)
+    n = counts.sum()
     if min(counts.shape) == 1: return 0.
     terms = cells.data/n*(np.log(cells.data) - np.log(rows[cells.row]) - np.log(cols[cells.col]) + np.log(n))
     return max(float(np.where(abs(terms) < 1e-15, 0, terms).sum()), 0.)
@@ -454,7 +458,8 @@ def nmi_by_split(
     def summed(share):           # over the leaves there are after 0, 1, ... splits
         change = share[split[:,0]] + share[split[:,1]] - share[split[:,2]]
         return np.cumsum(np.concatenate([share[[place[""]]], change]), axis=0)
-    cells, rows = summed(_n_log_n(kept).sum(1)), summed(_n_log_n(kept.sum(1)))
+    cells = summed(_n_log_n(kept).sum(1))
+    rows = summed(_n_log_n(kept.sum(1)))
     counts = summed(kept)                                               # of each class, without outliers
     if outliers == "cluster":
         odd, counts = counts[0] + aside[place[""]] - counts, np.tile(below[place[""]], (len(counts), 1))
@@ -481,7 +486,8 @@ def nmi_by_level(
     average:str="arithmetic",
 )->np.ndarray:                  # (n_levels,)
     "One NMI for each level of classes. Source: Kuang and Park (2013), Section 5."
-    known, tree = _levels(class_levels), getattr(tree_or_labels, "tree_", tree_or_labels)
+    known = _levels(class_levels)
+    tree = getattr(tree_or_labels, "tree_", tree_or_labels)
     labels = tree.labels() if isinstance(tree, Tree) else _array(tree, "tree_or_labels")
     for level, classes in enumerate(known):
         if len(classes) != len(labels):
@@ -657,7 +663,9 @@ def _block(words, number, window):
 # %% ../nbs/40_evaluate.ipynb #bc3bc89c
 def _windows(texts, number, window, lowercase=True, at_once=300_000):
     "The same for texts of any number, some hundred thousand words at a time"
-    find, words, size = re.compile(WORDS).findall, [], 0
+    find = re.compile(WORDS).findall
+    words = []
+    size = 0
     for text in texts:
         words.append(find(text.lower() if lowercase else text) if isinstance(text, str) else text)
         size += len(words[-1])
@@ -753,10 +761,12 @@ class Coherence(NamedTuple):
 def _coherence(topics, X, n, window, vocab, value):
     "The value of each topic, from occurrences of its words that occur at all, in their order"
     found, sizes = _occurrences(topics, X, n, window, vocab)
-    values, n_words = np.full(len(sizes), np.nan), np.zeros(len(sizes), int)
+    values = np.full(len(sizes), np.nan)
+    n_words = np.zeros(len(sizes), int)
     for k, (single, pairs) in enumerate(zip(found.single, found.pairs)):
         there = np.flatnonzero(single > 0)
-        n_words[k], (i, j) = len(there), np.triu_indices(len(there), 1)
+        n_words[k] = len(there)
+        i, j = np.triu_indices(len(there), 1)
         if len(i): values[k] = value(single[there][i], single[there][j], pairs[np.ix_(there, there)][i, j], found.n)
     if absent := sum(sizes) - n_words.sum():
         warnings.warn(f"{absent} of the {sum(sizes)} top words don't occur in the reference; their pairs are left out",

@@ -30,6 +30,7 @@ def as_table(
     except ImportError: return [dict(zip(columns, row)) for row in rows]
     return DataFrame(list(rows), columns=columns)
 
+# %% ../nbs/44_exports.ipynb #00481f9b
 def topic_columns(
     tree,     # a `Tree`
 )->list:      # names
@@ -48,6 +49,7 @@ def topic_rows(
         yield (in_table(node.id), in_table(node.id[:-1]) if node.id else None, node.size, len(node.outliers), *again,
                tree.names.get(node.id), tree.title(node), words)
 
+# %% ../nbs/44_exports.ipynb #c899a656
 def topics_table(
     tree,            # a `Tree`
     n_terms:int=8,   # words for each node
@@ -85,6 +87,7 @@ def assignment_rows(
     for i, k in enumerate(tree.labels(n).tolist()):
         yield (str(i if ids is None else ids[i]), nodes[k], k, *(column[i] for column in at_levels))
 
+# %% ../nbs/44_exports.ipynb #63887a72
 def assignments_table(
     tree,          # a `Tree`
     ids=None,      # names of the documents, (n_docs,); by default their row numbers
@@ -102,7 +105,7 @@ def json_schema()->dict:
 
 # %% ../nbs/44_exports.ipynb #97f2726f
 GRAPHML = "http://graphml.graphdrawing.org/xmlns"
-COLUMNS = dict(title="string", size="int", leaf="boolean", score="double", support="double", terms="string")    # of nodes
+COLUMNS = dict(title="string", size="int", leaf="boolean", score="double", support="double", terms="string")
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def _in_xml(value):

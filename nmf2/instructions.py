@@ -44,7 +44,8 @@ def _plain_scatter(data, indices, p, end, table, a, b):
 @register_jitable
 def _plain_product(data, indices, p, end, table, out, place):
     "Write the product of the document stored in `p:end` with each column of a table to `out`, from `place` on"
-    first, width = np.uintp(place), np.uintp(table.shape[1])
+    first = np.uintp(place)
+    width = np.uintp(table.shape[1])
     for c in range(width): out[first+c] = 0
     for q in range(np.uintp(p), np.uintp(end)):
         x, row = data[q], np.uintp(indices[q])
@@ -270,7 +271,9 @@ _add64 = _sum(_put64)
 @njit(nogil=True)
 def _every_instruction(data, indices, table, strip, out):
     "Each instruction once: the weights of a document, added to its first term; then a product and a sum"
-    start, zero, n = np.uintp(0), np.int64(0), np.int64(len(data))
+    start = np.uintp(0)
+    zero = np.int64(0)
+    n = np.int64(len(data))
     a, b = _four(data, indices, start, table)
     c, d = _one(data, indices, FOUR, table)
     _add(data, indices, start, table, a + c, b + d)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .answers import _weighed
+from .answers import matrix_of_new
 from .core import check_number
 from .dates import check_dates, in_periods
 from .editing import matrix_of, own_documents
@@ -62,10 +62,11 @@ class OverTime(NamedTuple):
     counts:np.ndarray     # documents; the last column is of those without a date, (n_topics, n_periods + 1)
     words:list|None       # for each topic a list of words for each column; None if there are no documents
 
+# %% ../nbs/29_over_time.ipynb #51a3fb9f
 def _labels_and_weights(model, documents, n, n_words):
     "The topic of each document, and their weights if words are wanted and can be had"
     if documents is not None:
-        X = _weighed(model, documents)
+        X = matrix_of_new(model, documents)
         return model.tree_.predict(X, n), X
     there = n_words and own_documents(model) is not None
     return np.append(numbers_at(model.tree_, n), -1)[model.labels_], matrix_of(model) if there else None
@@ -94,16 +95,16 @@ def by_period(
 # %% ../nbs/29_over_time.ipynb #b4c64a90
 def over_time(
     model,                  # a fitted `TopicTree`
-    dates,                  # of the documents, as for `as_dates`, (n_docs,)
-    period:str|None=None,   # one of `PERIODS`; None for the shortest of which there are at most 24
-    n:int|None=None,        # leaves of a cut; None for all
-    documents=None,         # new ones; by default those of the fit
-    n_words:int=5,          # words for each topic and period, at most
+    dates,                  # of the documents, as for `as_dates`
+    period:str|None=None,   # one of `PERIODS`, or None
+    *,
     plain:bool=False,       # a list of dictionaries, also where pandas is there?
+    **options,              # of `by_period`: `n`, `documents`, `n_words`
 ):                          # a pandas data frame, or a list of dictionaries
     "A row for each topic and period."
-    found = by_period(model, dates, period, n, documents, n_words)
-    shares, rows = shares_of(found.counts), []
+    found = by_period(model, dates, period, **options)
+    shares = shares_of(found.counts)
+    rows = []
     columns = [*found.periods, None][:len(found.periods) + bool(found.counts[:,-1].any())]
     for k, node in enumerate(found.nodes):
         for j, name in enumerate(columns):

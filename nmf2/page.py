@@ -412,7 +412,8 @@ def _drawn_by_splits(tree, leaves, place):
     sizes = np.array([leaf.size for leaf in leaves], float)
     middle = {node.id: np.average(place[below], axis=0, weights=sizes[below] + 1e-9)
               for node in tree if (below := _below(leaves, node.id)).any()}
-    out, left = np.zeros((tree.n_docs, 2)), np.ones(tree.n_docs)
+    out = np.zeros((tree.n_docs, 2))
+    left = np.ones(tree.n_docs)
     for node in tree:
         if node.id not in middle or not node.id: continue
         other = node.id[:-1] + "10"[int(node.id[-1])]
@@ -444,6 +445,7 @@ def _counts(reader, rows, length):
                           lowercase=all(word == word.lower() for word in words))
     return counter.transform([reader.text(i, length) for i in rows]).tocsr(), words
 
+# %% ../nbs/50_page.ipynb #613b471a
 def keywords(
     reader,            # a `Reader`
     rows:np.ndarray,   # row numbers of documents, (n,)
@@ -502,7 +504,8 @@ def document_map(
     broad = tree.leaves((reader.levels or [min(6, tree.n_leaves)])[0])
     groups = [next((k for k, node in enumerate(broad) if leaf.id.startswith(node.id)), 0) for leaf in leaves]
     land = islands([leaf.size for leaf in leaves], nearness(tree, leaves), groups)
-    hard, sure = tree.labels(len(leaves)), np.zeros(tree.n_docs)
+    hard = tree.labels(len(leaves))
+    sure = np.zeros(tree.n_docs)
     for leaf in leaves: sure[leaf.docs] = confidence(reader, leaf, leaf.docs)
     rows = on_map(tree, most)
     spots = dots(land, hard[rows], sure[rows], _drawn(reader, leaves, land.place)[rows])

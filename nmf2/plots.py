@@ -123,12 +123,17 @@ class Fitted(Text):
         self.size, self.least, self.enough, self.whole = size, least, enough, whole
         self.align, self.pad = align, pad
         self.lines, self.drawn_for = [], None                # chosen when it is drawn
-        self.pen = Text(0, 0, "", ha=align, va="baseline", **options)
-        self.pen.set_figure(ax.figure)
-        line = dict(fc="white", ls="--") if dashed else dict(fc=fill)
-        self.frame = edge and Rectangle((0, 0), 1, 1, ec=edge, lw=.8, clip_on=True, clip_box=ax.bbox, **line)
+        self._take_tools(ax, edge, dict(fc="white", ls="--") if dashed else dict(fc=fill), options)
         self.set_in_layout(False)
         ax.add_artist(self)
+
+# %% ../nbs/50_plots.ipynb #809fd528
+@patch_to(Fitted)
+def _take_tools(fitted, ax, edge, line, options):
+    "A pen that measures words, and a frame to go around them"
+    fitted.pen = Text(0, 0, "", ha=fitted.align, va="baseline", **options)
+    fitted.pen.set_figure(ax.figure)
+    fitted.frame = edge and Rectangle((0, 0), 1, 1, ec=edge, lw=.8, clip_on=True, clip_box=ax.bbox, **line)
 
 # %% ../nbs/50_plots.ipynb #600f5800
 _WIDTHS = {}        # by kind of renderer, dots per inch, font and text
@@ -227,7 +232,10 @@ def draw(fitted,
 # %% ../nbs/50_plots.ipynb #23c26d64
 HUES = "#0072B2", "#E69F00", "#44AA99", "#D55E00", "#E3D200"
 SEVEN = "#0072B2", "#E69F00", "#56B4E9", "#333333", "#D55E00", "#E3D200", "#44AA99"
-BLUE, RED, INK, FAINT = "#0072B2", "#D55E00", "#1a1a1a", "#8c8c8c"
+BLUE = "#0072B2"
+RED = "#D55E00"
+INK = "#1a1a1a"
+FAINT = "#8c8c8c"
 
 def tint(
     color,           # any that matplotlib knows
@@ -311,7 +319,7 @@ def _words(tree, node, n):
     return [*(word + comma for word in words), last], False
 
 def _label(ax, box, tree, node, n, **options):
-    "The words of a node in a box, with how well it is found again if that is known; the frame is dashed if that is weak"
+    "The words of a node in a box, with its support if that is known; the frame is dashed if that is weak"
     words, named = _words(tree, node, n)
     node = tree[node]
     known = "" if np.isnan(node.support) else f", {node.support:.0%}"
@@ -361,7 +369,8 @@ def plot_tree(
 # %% ../nbs/50_plots.ipynb #3c08223a
 def _places_in_outline(rows):
     "The row and the children of each node, from nodes and depths in the order of reading"
-    children, way = {node.id: [] for node, _ in rows}, []
+    children = {node.id: [] for node, _ in rows}
+    way = []
     for node, depth in rows:
         way[depth:] = [node.id]
         if depth: children[way[depth-1]].append(node.id)
@@ -397,13 +406,16 @@ def plot_outline(
     _checked(tree, None, ax, n_terms=n_terms)
     rows = [(tree[""], 0)] + [(node, depth + 1) for node, depth in outline_rows(tree, levels)]
     row, children = _places_in_outline(rows)
-    hue, n_rows = _hues_of_tops(rows), max(last for _, last in row.values()) + 1
+    hue = _hues_of_tops(rows)
+    n_rows = max(last for _, last in row.values()) + 1
     left = [0, *(.62 + np.arange(max(depth for _, depth in rows)))]
     wide = left[-1] + 1.3                                                   # there are no lines behind the last column
     ax = _axes(ax, min(2.4*wide, 14), .21*n_rows + .2, (-.02, wide), (n_rows - .5, -.5))
     middle = {id: (first + last)/2 for id, (first, last) in row.items()}
     for node, depth in rows:
-        x, end, y = left[depth], not children[node.id], middle[node.id]
+        x = left[depth]
+        end = not children[node.id]
+        y = middle[node.id]
         color = hue[node.id]
         for child in children[node.id]:
             share = tree[child].size/max(tree[""].size, 1)
@@ -619,7 +631,8 @@ def _joined(W):
     "How near topics are by the documents they share, as `nearness` has it, and five groups of them"
     from scipy.cluster.hierarchy import fcluster, linkage
     k = W.shape[1]
-    near, groups = np.zeros((k, k)), np.zeros(k, int)
+    near = np.zeros((k, k))
+    groups = np.zeros(k, int)
     if k < 2: return near, groups
     cosine = (W.T @ W)/np.maximum(np.outer(*[np.linalg.norm(W, axis=0)]*2), 1e-300)
     joins = linkage(1 - cosine[np.triu_indices(k, 1)].clip(0, 1), "average")
@@ -661,7 +674,8 @@ def _of_tree(tree, X, n, n_terms):
     if X is None:
         raise ValueError("X must be given with a tree: the documents to place, weighted like those of the fit")
     leaves = tree.leaves(n)
-    rgb, hue = shades(tree, leaves, (.2, .5)), branches(tree)
+    rgb = shades(tree, leaves, (.2, .5))
+    hue = branches(tree)
     groups = np.array([HUES.index(hue[leaf.id]) for leaf in leaves])
     return _OnMap(tree.transform(X, n), tree.predict(X, n), nearness(tree, leaves), groups,
                   [rgb[leaf.id] for leaf in leaves], [_words(tree, leaf, n_terms) for leaf in leaves])
@@ -713,7 +727,8 @@ def plot_map(
 def _sea(ax, land, n_rows):
     "Axes around some islands, with so many rows below; the limits of the islands, and how many points a unit is"
     low, high = (land.place + sign*land.radius[:,None] for sign in (-1, 1))
-    (x0, y0), (x1, y1) = low.min(0) - .03, high.max(0) + .03
+    x0, y0 = low.min(0) - .03
+    x1, y1 = high.max(0) + .03
     bottom = y0 - .16*n_rows - .03*bool(n_rows)
     inches = np.clip(1.15*np.sqrt(len(land.radius)), 4, 9)/max(x1 - x0, y1 - bottom)
     ax = _axes(ax, inches*(x1 - x0), inches*(y1 - bottom), (x0, x1), (bottom, y1))
@@ -789,6 +804,7 @@ def _named_periods(ax, names, x0, step, y):
         if j + every > len(names) and j: break
         Fitted(ax, (x0 + j*step, y, min(x0 + (j + every)*step, 1), y + 1), [], str(names[j]), size=7, pad=0)
 
+# %% ../nbs/50_plots.ipynb #066db305
 def plot_over_time(
     model,                  # a fitted `TopicTree`
     dates,                  # of the documents: dates, or texts such as '2024-05-31'; nothing where there is none
@@ -804,7 +820,9 @@ def plot_over_time(
     found = by_period(model, dates, period, n, documents, 0)
     values = found.counts[:,:-1] if counts else shares_of(found.counts)[:,:-1]
     k, n_periods = values.shape
-    ax, x0, most = _axes(ax, 6.4, .24*(k + 1.2), (0, 1), (k + 1, 0)), .4, max(values.max(), 1e-9)
+    ax = _axes(ax, 6.4, .24*(k + 1.2), (0, 1), (k + 1, 0))
+    x0 = .4
+    most = max(values.max(), 1e-9)
     step = (.93 - x0)/n_periods
     for i, (node, row) in enumerate(zip(found.nodes, values)):
         _label(ax, (0, i, x0 - .01, i + 1), model.tree_, node, n_terms, size=7.5)

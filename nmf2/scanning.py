@@ -7,8 +7,8 @@ __all__ = ['ASCII', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWER', 'INSI
            'MASKS', 'K1', 'K2', 'K3', 'PIECE', 'BITS', 'all_letters', 'members', 'odd_letters', 'lowered', 'read_run',
            'Form', 'gap_of', 'read_pattern', 'is_simple', 'letter_table', 'letter_at', 'put', 'find_runs',
            'find_joined', 'rules_of', 'eight', 'note', 'Words', 'no_words', 'find', 'longer', 'roomier', 'add',
-           'find_quickly', 'find_rest', 'find_all', 'choose', 'join_words', 'tally', 'pieces_of', 'Room', 'terms_of',
-           'count_documents', 'add_all', 'table_of', 'Scan', 'plan', 'count_share', 'in_order', 'Part', 'count_parts',
+           'find_quickly', 'find_all', 'add_all', 'table_of', 'Room', 'choose', 'join_words', 'tally', 'pieces_of',
+           'terms_of', 'count_documents', 'Scan', 'plan', 'count_share', 'in_order', 'Part', 'count_parts',
            'tables_for', 'merge', 'alphabetical', 'spelled', 'sort_order', 'settle', 'Rows', 'finish', 'count_shares']
 
 # %% ../nbs/00_scanning.ipynb #b7d22836
@@ -50,7 +50,8 @@ def members(
 def odd_letters(
 )->tuple:   # strings of one letter
     "Letters that can't be lowered by a table: they become several, or something else in another place."
-    found, text = ["Σ"], all_letters(LETTERS)
+    found = ["Σ"]
+    text = all_letters(LETTERS)
     def search(a, b):
         if len(text[a:b].lower()) == b - a: return
         if b - a == 1: return found.append(text[a])
@@ -103,6 +104,10 @@ class Form(NamedTuple):
     joints:tuple      # fewest and most joints
     whole:bool        # must a word fill all word letters between two borders?
 
+def _within(kind, other):
+    "Are all letters of one kind also of the other?"
+    return kind == other or not (members(kind) & ~members(other)).any()
+
 def gap_of(
     form:Form,   # what a word is
 )->str|None:     # one of a few letters of ASCII
@@ -110,10 +115,7 @@ def gap_of(
     kinds = "|".join(filter(None, [form.inside, form.joint]))
     return next((gap for gap in "\n\t\0,;!" if not re.fullmatch(kinds, gap)), None)
 
-def _within(kind, other):
-    "Are all letters of one kind also of the other?"
-    return kind == other or not (members(kind) & ~members(other)).any()
-
+# %% ../nbs/00_scanning.ipynb #ae80f78c
 @lru_cache(16)
 def read_pattern(
     pattern:str,   # a regular expression
@@ -157,7 +159,8 @@ def letter_table(
     n:int,        # for so many code points
 )->np.ndarray:    # int32, (n,)
     "For each letter what it is when lowered, with a bit for each question about that."
-    inside, word = members(form.inside, n), members(r"\w", n)
+    inside = members(form.inside, n)
+    word = members(r"\w", n)
     runs = word if form.whole and is_simple(form) else inside
     bits = runs*INSIDE | (runs & ~inside)*ODD | word*WORD | members(form.first, n)*FIRST
     if form.joint: bits = bits | members(form.joint, n)*JOINT
@@ -250,7 +253,9 @@ def _word_from(text, i, stop, table, low, o, rules):
     "The longest word from a place on: where it ends in the text and in the copy, and where to go on if there is none"
     least, least_after, fewest, most, whole = rules
     i, o, size, spoilt = _run_from(text, i, stop, table, low, o)
-    after_run, end, end_low = i, -1, o
+    after_run = i
+    end = -1
+    end_low = o
     if size < least: return end, end_low, after_run
     if fewest == 0 and not (whole and spoilt): end, end_low = i, o
     for k in range(1, most + 1):
@@ -286,7 +291,8 @@ def find_joined(
         end, end_low, i = _word_from(text, i, stop, table, low, o, rules)
         before = True
         if end < 0: continue
-        borders[2*n], borders[2*n+1] = o, end_low
+        borders[2*n] = o
+        borders[2*n+1] = end_low
         n += 1
         i, o = end, end_low
     return n
@@ -455,17 +461,10 @@ def find_quickly(
         right = (found[k] != 0) & (words.records[w,0] == tokens[k,0]) & (words.records[w,1] == tokens[k,1])
         found[k] = w if right & (tokens[k,4] <= U(15)) else -1
 
+# %% ../nbs/00_scanning.ipynb #ba76b120
 @njit(nogil=True)
-def find_rest(
-    words:Words,          # a table
-    tokens:np.ndarray,    # words that were noted
-    k:int,                # begin with this one
-    n:int,                # and look up all before this one
-    found:np.ndarray,     # their numbers, −1 for those to look up
-    letters:np.ndarray,   # the text they are in
-    learn:bool,           # add those that are not there?
-)->int:                   # `n`, or the first for which there is no room
-    "Look up the words that were not found quickly."
+def _find_rest(words, tokens, k, n, found, letters, learn):
+    "Look up words from `k` to `n` that were not found quickly: `n`, or the first for which there is no room"
     for k in range(k, n):
         if found[k] >= 0: continue
         w, s = find(words, tokens, k, letters)
@@ -491,9 +490,73 @@ def find_all(
     find_quickly(words, tokens, n, found)
     k = 0
     while True:
-        k = find_rest(words, tokens, k, n, found, letters, learn)
+        k = _find_rest(words, tokens, k, n, found, letters, learn)
         if k == n: return words
         words = roomier(words, np.int64(tokens[k,4]))
+
+# %% ../nbs/00_scanning.ipynb #fe502b89
+@njit(nogil=True)
+def add_all(
+    words:Words,          # a table
+    letters:np.ndarray,   # words, one after the other, and 32 bytes more
+    starts:np.ndarray,    # where they begin, and where the last one ends, (n + 1,)
+)->tuple:                 # (the table, the number of each word in it)
+    "Add words from elsewhere to a table."
+    n = len(starts) - 1
+    tokens = np.empty((1024, 5), U)
+    found = np.empty(n, np.int64)
+    low8 = letters.view(U)
+    for a in range(0, n, 1024):
+        some = min(1024, n - a)
+        tokens[:some,3] = starts[a:a+some]
+        tokens[:some,4] = starts[a+1:a+some+1] - starts[a:a+some]
+        note(tokens, some, low8)
+        words = find_all(words, tokens, some, found[a:a+some], letters, True)
+    return words, found
+
+# %% ../nbs/00_scanning.ipynb #804ece4a
+def _bytes_of(texts):
+    "Texts as UTF-8, one after the other, and where each of them ends"
+    if all(map(str.isascii, texts)):
+        together = "".join(texts).encode()
+        pieces = texts
+    else:
+        pieces = [text.encode("utf-8", "surrogatepass") for text in texts]
+        together = b"".join(pieces)
+    return together, np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
+
+def table_of(
+    known,     # words
+)->Words:      # numbered in their order
+    "A table of known words."
+    letters, ends = _bytes_of(known)
+    letters = np.frombuffer(letters + bytes(40 - len(letters) % 8), np.uint8).copy()
+    with np.errstate(over="ignore"): return add_all(no_words(), letters, np.append(0, ends))[0]
+
+# %% ../nbs/00_scanning.ipynb #168a3649
+class Room(NamedTuple):
+    "Places to write to, for a piece of text."
+    low8:np.ndarray      # lowered letters, eight to a number
+    borders:np.ndarray   # where runs begin and end
+    tokens:np.ndarray    # keys, hash, place and length of each word, (n, 5)
+    line8:np.ndarray     # words that are not left out, one after the other
+    terms:np.ndarray     # the same as tokens, for sequences of words, (n_terms, 5)
+    found:np.ndarray     # numbers of the terms
+
+@njit(nogil=True)
+def _room(pieces, sizes):
+    "Places to write to, large enough for each piece, for terms of so many words"
+    size = i = 0
+    for p in range(len(pieces)):
+        size = max(size, pieces[p,0] - i)
+        i = pieces[p,0]
+    n = size//2 + 2
+    n_terms = n*(sizes[1] - sizes[0] + 1) if sizes[1] > 1 else 1
+    low8 = np.empty(size//4 + 8, U)
+    line8 = np.empty(size//4 + 8, U)
+    tokens = np.empty((n, 5), U)
+    terms = np.empty((n_terms, 5), U)
+    return Room(low8, np.empty(size + 2, np.int64), tokens, line8, terms, np.empty(max(n, n_terms), np.int64))
 
 # %% ../nbs/00_scanning.ipynb #9131941d
 @njit(nogil=True)
@@ -509,7 +572,8 @@ def _drop_short(tokens, n, low, least):
     if any_byte < 0x80: return n
     k = 0
     for t in range(n):
-        a, size = np.int64(tokens[t,3]), np.int64(tokens[t,4])
+        a = np.int64(tokens[t,3])
+        size = np.int64(tokens[t,4])
         n_letters = 0
         for i in range(a, a + min(size, 4*least)): n_letters += (low[i] & 0xc0) != 0x80
         _keep(tokens, k, t)
@@ -536,7 +600,8 @@ def choose(
     stops:Words,          # words to leave out
 )->int:                   # how many words
     "Note the runs that are words."
-    low, tokens = room.low8.view(np.uint8), room.tokens
+    low = room.low8.view(np.uint8)
+    tokens = room.tokens
     k = 0
     for t in range(n):
         size = room.borders[2*t+1] - room.borders[2*t]
@@ -562,7 +627,8 @@ def join_words(
     line = line8.view(np.uint8)
     o = 0
     for t in range(n):
-        a, size = np.int64(tokens[t,3]), np.int64(tokens[t,4])
+        a = np.int64(tokens[t,3])
+        size = np.int64(tokens[t,4])
         line[o:o + size] = low[a:a + size]
         line[o + size] = 0x20
         tokens[t,3] = o
@@ -617,35 +683,14 @@ def pieces_of(
         while True:
             stop = min(i + size, ends[d])
             while stop < ends[d] and (text[stop] >= 0x80 or table[text[stop]] > LOWER): stop += 1
-            out[n,0], out[n,1] = stop, d
+            out[n,0] = stop
+            out[n,1] = d
             n += 1
             i = stop
             if stop == ends[d]: break
     return out[:n]
 
 # %% ../nbs/00_scanning.ipynb #1e1df32f
-class Room(NamedTuple):
-    "Places to write to, for a piece of text."
-    low8:np.ndarray      # lowered letters, eight to a number
-    borders:np.ndarray   # where runs begin and end
-    tokens:np.ndarray    # keys, hash, place and length of each word, (n, 5)
-    line8:np.ndarray     # words that are not left out, one after the other
-    terms:np.ndarray     # the same as tokens, for sequences of words, (n_terms, 5)
-    found:np.ndarray     # numbers of the terms
-
-@njit(nogil=True)
-def _room(pieces, sizes):
-    "Places to write to, large enough for each piece, for terms of so many words"
-    size = i = 0
-    for p in range(len(pieces)):
-        size = max(size, pieces[p,0] - i)
-        i = pieces[p,0]
-    n = size//2 + 2
-    n_terms = n*(sizes[1] - sizes[0] + 1) if sizes[1] > 1 else 1
-    low8, line8 = np.empty(size//4 + 8, U), np.empty(size//4 + 8, U)
-    tokens, terms = np.empty((n, 5), U), np.empty((n_terms, 5), U)
-    return Room(low8, np.empty(size + 2, np.int64), tokens, line8, terms, np.empty(max(n, n_terms), np.int64))
-
 @njit(nogil=True)
 def terms_of(
     text:np.ndarray,    # UTF-8
@@ -691,7 +736,8 @@ def count_documents(
     pieces = pieces_of(text, ends, table, PIECE if sizes[1] == 1 else len(text) + 1)
     room = _room(pieces, sizes)
     words.records[:words.n[0],3] = 0
-    ids, counts = np.empty(len(text)//8 + 64, np.int32), np.empty(len(text)//8 + 64, np.int32)
+    ids = np.empty(len(text)//8 + 64, np.int32)
+    counts = np.empty(len(text)//8 + 64, np.int32)
     in_row = np.zeros(len(ends), np.int64)
     i, row, free, doc = 0, 1, 1, 0
     for p in range(len(pieces)):
@@ -704,42 +750,6 @@ def count_documents(
         in_row[d] = free - row
         i = stop
     return words, ids[1:free].copy(), counts[1:free].copy(), in_row
-
-# %% ../nbs/00_scanning.ipynb #fe502b89
-@njit(nogil=True)
-def add_all(
-    words:Words,          # a table
-    letters:np.ndarray,   # words, one after the other, and 32 bytes more
-    starts:np.ndarray,    # where they begin, and where the last one ends, (n + 1,)
-)->tuple:                 # (the table, the number of each word in it)
-    "Add words from elsewhere to a table."
-    n = len(starts) - 1
-    tokens, found = np.empty((1024, 5), U), np.empty(n, np.int64)
-    low8 = letters.view(U)
-    for a in range(0, n, 1024):
-        some = min(1024, n - a)
-        tokens[:some,3] = starts[a:a+some]
-        tokens[:some,4] = starts[a+1:a+some+1] - starts[a:a+some]
-        note(tokens, some, low8)
-        words = find_all(words, tokens, some, found[a:a+some], letters, True)
-    return words, found
-
-def _bytes_of(texts):
-    "Texts as UTF-8, one after the other, and where each of them ends"
-    if all(map(str.isascii, texts)):
-        together, pieces = "".join(texts).encode(), texts
-    else:
-        pieces = [text.encode("utf-8", "surrogatepass") for text in texts]
-        together = b"".join(pieces)
-    return together, np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
-
-def table_of(
-    known,     # words
-)->Words:      # numbered in their order
-    "A table of known words."
-    letters, ends = _bytes_of(known)
-    letters = np.frombuffer(letters + bytes(40 - len(letters) % 8), np.uint8).copy()
-    with np.errstate(over="ignore"): return add_all(no_words(), letters, np.append(0, ends))[0]
 
 # %% ../nbs/00_scanning.ipynb #19d06bc9
 class Scan(NamedTuple):
@@ -795,7 +805,9 @@ def in_order(
     if n_threads == 1:
         yield from (work(0, i) for i in range(n_shares))
         return
-    shares, done, early = iter(range(n_shares)), queue.SimpleQueue(), {}
+    shares = iter(range(n_shares))
+    done = queue.SimpleQueue()
+    early = {}
     def run(thread):
         try:
             for i in shares: done.put((i, work(thread, i)))
@@ -854,7 +866,8 @@ def merge(
         starts = other.records[:other.n[0] + 1,2].astype(np.int64)
         with np.errstate(over="ignore"): words, found = add_all(words, other.letters, starts)
         numbers.append(found)
-    met, first = np.zeros(words.n[0], bool), [np.arange(0)]
+    met = np.zeros(words.n[0], bool)
+    first = [np.arange(0)]
     for thread, known, learned in news:
         new = numbers[thread][known:learned]
         first.append(new[~met[new]])
@@ -878,7 +891,8 @@ def alphabetical(
 
 def _tied(keys):
     "Which of some keys in order are equal to one beside them"
-    out, same = np.zeros(len(keys), bool), keys[1:] == keys[:-1]
+    out = np.zeros(len(keys), bool)
+    same = keys[1:] == keys[:-1]
     out[1:] |= same
     out[:-1] |= same
     return out
@@ -897,7 +911,8 @@ def _spelled(words, order, gap):
     out = np.empty(size, np.uint8)
     o = 0
     for w in order:
-        start, end = np.int64(words.records[w,2]), np.int64(words.records[w+1,2])
+        start = np.int64(words.records[w,2])
+        end = np.int64(words.records[w+1,2])
         out[o:o + end - start] = words.letters[start:end]
         o += end - start + 1
         out[o-1] = gap
@@ -923,7 +938,8 @@ def sort_order(
     "Entries in order of their columns; those of a column stay as they were."
     largest = 0
     for column in columns: largest = max(largest, column)
-    order, other = np.arange(len(columns), dtype=np.int32), np.empty(len(columns), np.int32)
+    order = np.arange(len(columns), dtype=np.int32)
+    other = np.empty(len(columns), np.int32)
     shift = 0
     while shift == 0 or largest >> shift:
         starts = np.zeros((1 << BITS) + 1, np.int64)
@@ -946,8 +962,10 @@ def settle(
     columns:np.ndarray,   # the column of each word
 ):
     "Rows with columns for words, in order."
-    own, old = np.empty(len(ids), np.int32), counts.copy()
-    row, free = np.empty(len(ids), np.int32), np.empty(len(in_row), np.int64)
+    old = counts.copy()
+    own = np.empty(len(ids), np.int32)
+    row = np.empty(len(ids), np.int32)
+    free = np.empty(len(in_row), np.int64)
     e = 0
     for d in range(len(in_row)):
         free[d] = e
@@ -966,8 +984,11 @@ class Rows:
     def __init__(self,
         n_shares:int,   # how many there will be
     ):
-        self.n_shares, self.shares, self.n = n_shares, [], 0
-        self.ids, self.counts = np.empty(0, np.int32), np.empty(0, np.int32)
+        self.n_shares = n_shares
+        self.shares = []
+        self.n = 0
+        self.ids = np.empty(0, np.int32)
+        self.counts = np.empty(0, np.int32)
 
     def add(self,
         part:Part,   # what was found in the next share
@@ -1021,7 +1042,8 @@ def count_shares(
     watch=lambda n: None,    # is called with the number of texts of each share that is done
 )->tuple:                    # (column of each term, a dict in order of first occurrence; None if known before, CSR)
     "Count the terms of texts, and those only that are known if there are such."
-    tables, rows = tables_for(scan, n_threads), Rows(len(shares))
+    tables = tables_for(scan, n_threads)
+    rows = Rows(len(shares))
     with say_if_compiling():
         for part in count_parts(scan, shares, tables):
             rows.add(part)

@@ -218,7 +218,8 @@ def dots(self,
 @patch_to(Cooccurrence)
 def squares(self)->np.ndarray:   # (n_terms,)
     "Squared length of each point."
-    none, both = np.empty((len(self.p), 0)), Rows(self.Ct).squares()
+    none = np.empty((len(self.p), 0))
+    both = Rows(self.Ct).squares()
     return (overlaps(self.Ct, self.C, none, none) - both**2 + self.own**2)*self.over**2
 
 @patch_to(Cooccurrence)
@@ -375,7 +376,9 @@ def _polish(part, M, N, out):
     n, k = out.shape
     F = np.empty(k, np.int64)                     # the first m: which weights are in use
     L = np.empty((k, k))
-    x, y, slope = np.empty(k), np.empty(k), np.empty(k)
+    x = np.empty(k)
+    y = np.empty(k)
+    slope = np.empty(k)
     for i in range(POINTS*part, min(n, POINTS*(part + 1))):
         c = out[i]
         m = _in_use(c, F)
@@ -680,7 +683,8 @@ class XRAY(_Separable):
 def _fit(self, X):
     "Anchors, and topics of unit length, (n_clusters, n_terms)"
     if self.anchors == "words":
-        points, candidates = sp.csr_matrix(X.T), _candidates(self, X)
+        points = sp.csr_matrix(X.T)
+        candidates = _candidates(self, X)
         self.anchors_, H = xray(points, self.n_clusters, self.select, candidates, self.tol, self._seed)
         H = H.T
     else:
@@ -693,7 +697,8 @@ def _conditions(P):
     "$CP$, each $C_{ij} - C_{jj}$, and the trace of $C$, as matrices that multiply the entries of C"
     f = len(P)
     off = np.flatnonzero(~np.eye(f, dtype=bool).ravel())
-    rows, ones = np.arange(len(off)), np.ones(len(off))
+    rows = np.arange(len(off))
+    ones = np.ones(len(off))
     columns = np.r_[off, off % f*(f + 1)]
     products = sp.kron(sp.identity(f), P.T)
     below = sp.csr_matrix((np.r_[ones, -ones], (np.r_[rows, rows], columns)), (len(off), f*f))

@@ -231,7 +231,8 @@ class Study:
         score=None,            # a function of labels and classes that returns a dictionary; by default all of `scores`
         path=None,             # the file to keep runs in; None keeps them in memory only
     ):
-        self.methods, self.collections = _named("methods", methods), _named("collections", collections)
+        self.methods = _named("methods", methods)
+        self.collections = _named("collections", collections)
         self.score = score
         self.clusters = None if clusters is None else _numbers("clusters", clusters, 1)
         self.seeds = _numbers("seeds", seeds, 0)
@@ -385,7 +386,8 @@ def run(study,
     "Do what isn't done yet."
     if n_jobs != -1: check_number("n_jobs", n_jobs, 1)
     done = {_key(run) for run in study.runs if not (retry and run["error"])}
-    begun, n = False, len(study.methods)*len(study.seeds)*len(study.clusters or [None])
+    begun = False
+    n = len(study.methods)*len(study.seeds)*len(study.clusters or [None])
     with progress_bar(n*len(study.collections), "study", verbose, "run") as bar:
         for name in study.collections:
             known = next((run["classes"] for run in study._runs if run["collection"] == name), None)
@@ -524,7 +526,8 @@ def table(study,
     **options,                 # likewise
 )->Table:
     "The runs of a study as a table."
-    collections, methods = list(study.collections), list(study.methods)
+    collections = list(study.collections)
+    methods = list(study.methods)
     def place(run): return collections.index(run["collection"]), run["k"], methods.index(run["method"]), run["seed"]
     return tabulate(sorted(study.runs, key=place), index, columns, value, stat, **options)
 

@@ -166,17 +166,19 @@ def packed_model(
     keep_texts:bool=False,   # with the texts of the fit?
 )->dict:                     # arrays by name
     "What the file of a model has in it, beside its tree."
-    columns, (names, source) = _columns(model), _column_names(model)
+    columns = _columns(model)
+    names, source = _column_names(model)
     arrays, kept = _documents_kept(model, keep_texts)
     counter = model.pipeline_.named_steps.get("count")
     choice, splits = _choice_kept(model)
     left_out = None if counter is None else stop_list(counter.stop_words)
+    edits = {name: list(value) for name, value in model.edits_._asdict().items()}
+    edits["moved"] = model.edits_.moved.tolist()
     about = dict(format=FORMAT, version=VERSIONS[-1], settings=settings_of(model), weights=_options(model), kept=kept,
                  choice=choice, counts=counter is None, names=source, criteria=model.criteria_,
                  stop_words=None if left_out is None else sorted(left_out),
                  tokenizer=cannot_be_kept(model).get("tokenizer"),
-                 unknown=model.expected_.unknown, history=list(model.history),
-                 edits={name: list(value) for name, value in model.edits_._asdict().items()} | dict(moved=model.edits_.moved.tolist()))
+                 unknown=model.expected_.unknown, history=list(model.history), edits=edits)
     if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")
     return dict(model=as_json(about), focus=model.expected_.focus, sizes=model.expected_.sizes,
                 **splits, **_weights(model, columns), **arrays)
@@ -228,7 +230,8 @@ def _check_arrays(about, arrays, tree):
     check_rows(np.array(about["edits"]["moved"], np.intp), tree.n_docs, "documents that were moved")
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)
     focus, sizes = arrays["focus"], arrays["sizes"]
-    good = len(focus) and focus[0] >= 0 and focus[-1] <= 1.001*tree.leaf_topics.shape[1] and (focus[1:] >= focus[:-1]).all()
+    good = len(focus) and focus[0] >= 0 and focus[-1] <= 1.001*tree.leaf_topics.shape[1]
+    good = good and (focus[1:] >= focus[:-1]).all()
     sound(good, "the focus of documents is not ascending from 0 to the number of topics")
     good = len(sizes) == tree.n_leaves and (sizes >= 0).all() and sizes.sum() <= tree.n_docs
     sound(good, "the sizes of leaves to be expected are impossible")
@@ -267,16 +270,21 @@ def _counter(model, about, words):
                           lowercase=model.lowercase, ngram_range=model.ngram_range, verbose=model.verbose,
                           dtype=np.dtype(about["weights"]["dtype"]).type)
     check_options(counter)
-    counter.vocabulary_, counter.fixed_vocabulary_ = {word: j for j, word in enumerate(words)}, False
+    counter.vocabulary_ = {word: j for j, word in enumerate(words)}
+    counter.fixed_vocabulary_ = False
     return counter
 
 def _trim(about, arrays, words, n_docs):
     "The step that chooses words"
-    said, names = about["weights"], None if words is None else np.array(words, object)
+    said = about["weights"]
+    names = None if words is None else np.array(words, object)
     trim = TrimVocabulary(*said["limits"], dtype=np.dtype(said["dtype"]).type,
                           vocab=names if about["names"] == "vocab" else None)
-    trim.n_features_in_, trim.n_docs_ = len(arrays["support"]), n_docs
-    trim.support_, trim.df_, trim.empty_docs_ = arrays["support"].astype(bool), arrays["df"], arrays["wordless"]
+    trim.n_features_in_ = len(arrays["support"])
+    trim.n_docs_ = n_docs
+    trim.support_ = arrays["support"].astype(bool)
+    trim.df_ = arrays["df"]
+    trim.empty_docs_ = arrays["wordless"]
     trim.n_absent_, trim.n_rare_, trim.n_common_, trim.n_excess_ = said["gone"]
     if about["names"] == "frame": trim.feature_names_in_ = names
     if about["names"] == "matrix": trim._came_with = names
@@ -295,7 +303,9 @@ def _tfidf(about, arrays):
 def _cut(about, arrays):
     "The step that weighs documents"
     cut = NormalizedCut(about["weights"]["tau"])
-    cut.sum_, cut.mean_degree_, cut.n_features_in_ = arrays["sum"], about["weights"]["mean_degree"], len(arrays["sum"])
+    cut.sum_ = arrays["sum"]
+    cut.mean_degree_ = about["weights"]["mean_degree"]
+    cut.n_features_in_ = len(arrays["sum"])
     return cut
 
 def _pipeline_of(model, about, arrays, n_docs):
@@ -348,7 +358,9 @@ def unpacked_model(
     model.given_ = _documents_of(about, arrays, tree.n_docs)
     model.vocab_ = model.pipeline_.get_feature_names_out()
     model.tree_, model.criteria_, model.choice_ = tree, about["criteria"], _choice_of(about, arrays)
-    model.n_topics_, model.labels_, model.components_ = tree.n_leaves, tree.labels(), topics_of(tree)
+    model.n_topics_ = tree.n_leaves
+    model.labels_ = tree.labels()
+    model.components_ = topics_of(tree)
     model.documents_ = Documents(tree.n_docs, arrays["wordless"], arrays["topicless"], about["kept"]["report"])
     model.expected_ = Expected(arrays["focus"], arrays["sizes"], about["unknown"])
     begin_history(model, about["history"])

@@ -755,4 +755,4 @@ def over_time(model,
 ):                          # a pandas data frame if pandas is there
     "A row for each topic and period: documents, their share of the period, words that distinguish them."
     from nmf2.over_time import over_time
-    return over_time(model, dates, period, n, documents, n_words, plain)
+    return over_time(model, dates, period, n=n, documents=documents, n_words=n_words, plain=plain)

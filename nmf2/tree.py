@@ -109,7 +109,9 @@ class Tree:
         root_topic:np.ndarray,   # weights of all terms in the whole collection, (n_terms,)
         vocab=None,              # the terms in words, (n_terms,)
     ):
-        self.n_docs, self.root_topic, self.vocab = n_docs, root_topic, vocab
+        self.n_docs = n_docs
+        self.root_topic = root_topic
+        self.vocab = vocab
         self.nodes = {}       # id -> Node, in order of creation
         self.splits = []      # ids in the order in which they were split
         self.names = {}       # id -> name, where somebody gave one
@@ -238,7 +240,8 @@ def contrast(tree,
     "The terms that a node has more of than its sibling."
     node, n = tree[node], check_number("n", n, 1)
     if not node.id: return []
-    split, side = node.parent.split, int(node.id[-1])
+    split = node.parent.split
+    side = int(node.id[-1])
     more = split.Ht[:,side] - split.Ht[:,1-side]
     return [(int(j) if tree.vocab is None else str(tree.vocab[j]), float(d))
             for j, d in ((split.terms[k], more[k]) for k in largest(more, n))]
@@ -442,7 +445,8 @@ def shares(
     docs, leaves = Rows(X), tree.leaves(n)
     column = {leaf.id: k for k, leaf in enumerate(leaves)}
     inner = sorted({leaf.id[:i] for leaf in leaves for i in range(len(leaf.id))})        # a node before those below it
-    out, share = np.ones((X.shape[0], len(leaves)), X.dtype), {"": np.ones(X.shape[0])}
+    out = np.ones((X.shape[0], len(leaves)), X.dtype)
+    share = {"": np.ones(X.shape[0])}
     for lo in range(0, len(inner), at_once):
         ids = inner[lo:lo+at_once]
         Ht = _topics(tree, ids)
@@ -523,7 +527,8 @@ class Support:
         return float(self.nodes[self.ids.index(id)]) if id in self.ids else np.nan
 
     def __repr__(self):
-        return f"Support by {len(self.runs)} fits: {(self.nodes < WEAK).sum()} of {len(self.ids)} nodes below {WEAK:.0%}"
+        weak = (self.nodes < WEAK).sum()
+        return f"Support by {len(self.runs)} fits: {weak} of {len(self.ids)} nodes below {WEAK:.0%}"
 
 @patch_to(Node, property)
 def support(node)->float:
@@ -565,7 +570,8 @@ def to_text(tree,
     n:int|None=None,   # in the tree with this many leaves
 )->str:
     "The tree as lines of text."
-    ends, lines = {leaf.id for leaf in tree.leaves(n)}, []
+    ends = {leaf.id for leaf in tree.leaves(n)}
+    lines = []
     todo = [(tree[""], "", "")]
     while todo:
         node, mark, indent = todo.pop()
@@ -646,7 +652,8 @@ def to_fragment(tree,
 )->str:
     "The tree as nested HTML, to be put on a page."
     texts, ids = check_given(tree, texts=texts, ids=ids)
-    out, todo = [f"<style>{STYLE}</style><div class='nmf2-tree'><ul>"], [tree[""]]
+    out = [f"<style>{STYLE}</style><div class='nmf2-tree'><ul>"]
+    todo = [tree[""]]
     while todo:
         node = todo.pop()
         if isinstance(node, str): out.append(node); continue
@@ -713,7 +720,8 @@ def to_json(tree,
 )->str:
     """The tree as JSON.
 
-    Splits in order, and for each node its size, score, support if it is known, and terms, its outliers, and the documents of a leaf.
+    Splits in order, and for each node its size, score, support if it is known, terms and outliers. Leaves have their
+    documents.
     """
     ids, = check_given(tree, ids=ids)
     about = dict(format="nmf2 tree", version=1, n_docs=tree.n_docs, n_terms=tree.n_terms, n_leaves=tree.n_leaves,
@@ -743,8 +751,9 @@ def to_networkx(tree,
     except ImportError as e: raise ImportError("to_networkx needs networkx: pip install 'nmf2[graph]'") from e
     graph = nx.DiGraph()
     for node in tree:
+        known = {} if tree.support is None else dict(support=node.support)
         graph.add_node(node.id, name=tree.title(node), size=node.size, score=node.score,
-                       terms=tree.top_terms(node, n=n_terms), **({} if tree.support is None else dict(support=node.support)))
+                       terms=tree.top_terms(node, n=n_terms), **known)
         if node.id: graph.add_edge(node.id[:-1], node.id)
     return graph
 

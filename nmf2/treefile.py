@@ -146,7 +146,8 @@ def check_ways(
     "Stop unless each topic leads to a leaf, or to a pair that comes later."
     sound(tree.leaf_topics is not None, "there are ways from topics, but no topics")
     to, pairs = tree.ways
-    n_pairs, k = pairs.shape[1]//2, tree.leaf_topics.shape[1]
+    n_pairs = pairs.shape[1]//2
+    k = tree.leaf_topics.shape[1]
     check_weights(pairs, (tree.n_terms, 2*n_pairs), "topics in pairs", unit=True)
     good = isinstance(to, np.ndarray) and to.dtype.kind == "i" and to.shape == (k + 2*n_pairs,)
     sound(good, "ways are not one whole number for each topic")
@@ -171,7 +172,7 @@ def check_support(
 def check_view(
     tree,   # a `Tree`
 ):
-    "Stop unless the levels of an outline are there, each leaf has a topic if any has, and support is what it should be."
+    "Stop unless the levels of an outline are there, each leaf has a topic if any has, and support is made of shares."
     levels = tree.levels
     good = all(isinstance(n, int) and 1 <= n <= tree.n_leaves for n in levels)
     sound(good and list(levels) == sorted(set(levels)), "levels are not ascending numbers of leaves")
@@ -223,7 +224,8 @@ def packed(
 )->dict:       # arrays by name
     "What the file of a tree has in it."
     nodes = list(tree.nodes.values())
-    has_topics, has_ways = tree.leaf_topics is not None, tree.ways is not None
+    has_topics = tree.leaf_topics is not None
+    has_ways = tree.ways is not None
     about = dict(format=FORMAT, version=1 + has_topics + has_ways, n_docs=int(tree.n_docs), splits=tree.splits,
                  ids=[node.id for node in nodes], has_split=[node.split is not None for node in nodes],
                  names=tree.names, headings=tree.headings, levels=list(tree.levels), has_topics=has_topics,
@@ -234,7 +236,8 @@ def packed(
                   score=np.array([node.score for node in nodes]))
     for name in PARTS:
         parts = [_arrays(node)[name] for node in nodes]
-        arrays[name], arrays[name + "_ends"] = np.concatenate(parts), np.cumsum([len(p) for p in parts])
+        arrays[name] = np.concatenate(parts)
+        arrays[name + "_ends"] = np.cumsum([len(p) for p in parts])
     if has_topics: arrays["leaf_topics"] = tree.leaf_topics
     if about["n_pairs"]: arrays["pairs"] = tree.ways.pairs
     return arrays | _found_again(tree)
@@ -351,7 +354,7 @@ def read_about(
     data:bytes,   # JSON
 )->dict:          # with all that `packed` writes, of the right types
     "What the arrays of a tree are about."
-    once = dict(names={}, headings={}, levels=[], has_topics=False, ways=[], n_pairs=0, has_support=False)     # earlier files have none
+    once = dict(names={}, headings={}, levels=[], has_topics=False, ways=[], n_pairs=0, has_support=False)
     about = once | from_json(data, FORMAT, VERSIONS)
     check_types(about, dict(n_docs=int, splits=list, ids=list, has_split=list, names=dict, headings=dict, levels=list,
                             has_topics=bool, ways=list, n_pairs=int, has_support=bool),
@@ -392,8 +395,11 @@ def unpacked(
             sound(not any(map(len, split)), f"node {id!r} has no split, but parts of one")
             split = None
         tree.add(id, parts["docs"][k], parts["outliers"][k], arrays["score"][k], split)
-    tree.splits, tree.names, tree.headings = about["splits"], about["names"], about["headings"]
-    tree.levels, tree.leaf_topics = tuple(about["levels"]), arrays.get("leaf_topics")
+    tree.splits = about["splits"]
+    tree.names = about["names"]
+    tree.headings = about["headings"]
+    tree.levels = tuple(about["levels"])
+    tree.leaf_topics = arrays.get("leaf_topics")
     no_pairs = np.empty((tree.n_terms, 0), tree.root_topic.dtype)
     if about["has_support"]:
         tree.support = Support(tuple(ids), *(arrays[f"support_{name}"] for name in ("nodes", "docs", "runs")))

@@ -18,12 +18,12 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .answers import _weighed, judge, without_itself
+from .answers import judge, matrix_of_new, without_itself
 from .bisection import repeated_bisection, rows_of, unit_rows
 from .core import check_number, single_blas
 from .data import Corpus
-from .editing import (_WEIGHTED, Changed, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
-                          settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
+from .editing import (Changed, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
+                          remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
 from .kernels import documents as filled_documents
 from .nnls import heaviest_by
 from .regroup import cluster_sums, joined, joins
@@ -48,34 +48,38 @@ def best_cut(
     return Cut(float(np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0))), *found)
 
 # %% ../nbs/28_updating.ipynb #b69886b9
-def _is_kept(id, kept): return any(id.startswith(other) or other.startswith(id) for other in kept)
-
 def grown(
     model,     # a fitted `TopicTree`
     X,         # its weighted documents, (n_docs, n_terms)
     n:int,     # leaves wanted, more than there are
 )->tuple:      # a `Shape`, and `Leads`
     "The tree with more leaves."
-    shape, leads, cuts = shape_of(model), leads_of(model.tree_), {}
+    shape = shape_of(model)
+    leads = leads_of(model.tree_)
+    cuts = {}
     while len(shape.ids) < n:
         for id in set(shape.ids).difference(cuts):
             rows = np.flatnonzero(shape.labels == shape.ids.index(id))
             cuts[id] = None if id.startswith(model.edits_.kept) else best_cut(X[rows])
         there = [id for id in shape.ids if cuts[id] is not None]
         if not there:
-            raise ValueError(f"n_topics must be at most {len(shape.ids)}: then no leaf can be split that isn't kept, got {n}")
+            raise ValueError(f"n_topics must be at most {len(shape.ids)}: then no leaf can be split that isn't kept, "
+                             f"got {n}")
         leaf = max(there, key=lambda id: cuts[id].gain)
         leads = leads_split(leads, leaf, cuts[leaf].pair)
         shape = shape_split(shape, leaf, cuts[leaf].side)
     return shape, leads
 
 # %% ../nbs/28_updating.ipynb #bccd641b
+def _is_kept(id, kept): return any(id.startswith(other) or other.startswith(id) for other in kept)
+
 def fewer(
     model,     # a fitted `TopicTree`
     n:int,     # leaves wanted, fewer than there are
 )->tuple:      # a `Shape`, and `Leads`
     "The tree with fewer leaves."
-    shape, leads = shape_of(model), leads_of(model.tree_)
+    shape = shape_of(model)
+    leads = leads_of(model.tree_)
     while len(shape.ids) > n:
         there = [id for id in shape.splits if id + "0" in shape.ids and id + "1" in shape.ids]
         there = [id for id in there if not _is_kept(id, model.edits_.kept)]
@@ -85,6 +89,7 @@ def fewer(
         shape = shape_joined(shape, node)
     return shape, leads
 
+# %% ../nbs/28_updating.ipynb #4e7793c7
 def grow(
     model,            # a fitted `TopicTree`
     n_topics:int,     # leaves wanted, more or fewer than there are
@@ -92,10 +97,9 @@ def grow(
 )->Changed:
     "The tree with another number of topics."
     check_is_fitted(model)
-    n, X = check_number("n_topics", n_topics, 1), None
-    more = n > model.n_topics_
-    if more: X = matrix_of(model, documents, "grow")
-    shape, leads = grown(model, X, n) if more else fewer(model, n)
+    n = check_number("n_topics", n_topics, 1)
+    X = matrix_of(model, documents, "grow") if n > model.n_topics_ else None
+    shape, leads = fewer(model, n) if X is None else grown(model, X, n)
     return edited(model, dict(step="grow", n_topics=n), shape, leads, X)
 
 # %% ../nbs/28_updating.ipynb #1ce70b5c
@@ -125,11 +129,6 @@ def with_new_ids(
         raise ValueError(f"texts must be new documents, and {shortened(repr(there))} is among those of the model")
     return known + list(map(str, new))
 
-def _all_labels(old, new):
-    "Labels of two collections together; None unless both have as many levels"
-    same = old is not None and new is not None and old.shape[1] == new.shape[1]
-    return np.concatenate([old, new]) if same else None
-
 # %% ../nbs/28_updating.ipynb #9ae527be
 class Together(NamedTuple):
     "Old and new documents."
@@ -137,6 +136,19 @@ class Together(NamedTuple):
     kept:object     # the same as the model keeps them: a list, a `Corpus`, or None
     n_old:int       # how many of them are old
 
+# %% ../nbs/28_updating.ipynb #5f666e09
+def _joined(old, new):
+    "Texts of two collections in a list, or their counts in a matrix"
+    if isinstance(old, list): return old + new
+    parts = [part if sp.issparse(part) else sp.csr_array(np.asarray(part)) for part in (old, new)]
+    return sp.vstack(parts, format="csr")
+
+def _all_labels(old, new):
+    "Labels of two collections together; None unless both have as many levels"
+    same = old is not None and new is not None and old.shape[1] == new.shape[1]
+    return np.concatenate([old, new]) if same else None
+
+# %% ../nbs/28_updating.ipynb #bcd3549f
 def together(
     model,       # a fitted `TopicTree`
     new,         # documents as for its `predict`
@@ -146,13 +158,11 @@ def together(
     old = own_documents(model) if documents is None else documents
     parts = [as_in_fit(model, one) for one in (old, new)]
     n_old, n_new = (len(part) if isinstance(part, list) else part.shape[0] for part in parts)
-    of_texts = isinstance(parts[0], list)
-    given = parts[0] + parts[1] if of_texts else sp.vstack([sp.csr_array(np.asarray(part) if not sp.issparse(part) else part)
-                                                            for part in parts], format="csr")
+    given = _joined(*parts)
+    of_texts = isinstance(given, list)
     known = old if hasattr(old, "ids") else model.given_
     if not hasattr(known, "ids"): return Together(given, given if of_texts else None, n_old)
-    names = known_names(model.pipeline_["trim"])
-    what = dict(texts=given) if of_texts else dict(X=given, vocab=names)
+    what = dict(texts=given) if of_texts else dict(X=given, vocab=known_names(model.pipeline_["trim"]))
     ids = with_new_ids(known.ids, getattr(new, "ids", None), n_old, n_new)
     labels = _all_labels(known.labels, getattr(new, "labels", None))
     return Together(given, Corpus(**what, ids=ids, labels=labels, name=known.name), n_old)
@@ -183,11 +193,6 @@ def weighed_anew(
     return new, rows_of(X)
 
 # %% ../nbs/28_updating.ipynb #5654f60e
-FEW = .25          # share of old documents in a topic that is new, at most
-TOGETHER = 2/3     # share of its documents that would go there if it were made of the others
-STRANGE = .1       # share of the documents of the fit that stand out as little as those that may be something new
-GROUPS = 20        # most groups of these
-
 def would_stay(
     X,                    # weighted documents, CSR, (n_docs, n_terms)
     Ht:np.ndarray,        # topics of unit length, roots of the sums of their documents, (n_terms, n)
@@ -200,6 +205,10 @@ def would_stay(
     C = without_itself(X, Ht, labels)[rows]
     found = heaviest_by(Ht.T.astype(np.float64) @ Ht, C)
     return np.bincount(labels[rows][found == labels[rows]], minlength=Ht.shape[1])
+
+# %% ../nbs/28_updating.ipynb #be02a8e8
+FEW = .25          # share of old documents in a topic that is new, at most
+TOGETHER = 2/3     # share of its documents that would go there if it were made of the others
 
 def _poor(X, Ht, labels, used, k, n_old, least):
     "The topics from `k` on that are not good, those that would keep fewest documents first"
@@ -231,6 +240,9 @@ def as_coarse(
     return out
 
 # %% ../nbs/28_updating.ipynb #9502eb8e
+STRANGE = .1       # share of the documents of the fit that stand out as little as those that may be something new
+GROUPS = 20        # most groups of these
+
 def new_topics(
     X,                    # weighted documents, the old ones first, CSR, (n_docs, n_terms)
     labels:np.ndarray,    # topic of each, −1 for none, (n_docs,)
@@ -242,8 +254,10 @@ def new_topics(
     closed:np.ndarray,    # which topics get no others, (k,)
 )->np.ndarray:            # with numbers from k on for documents in new topics, (n_docs,)
     "New topics among new documents."
-    k, rows = len(closed), strange[filled_documents(X).filled()[strange]]
-    found, number = labels.copy(), min(GROUPS, len(rows)//least)
+    k = len(closed)
+    rows = strange[filled_documents(X).filled()[strange]]
+    number = min(GROUPS, len(rows)//least)
+    found = labels.copy()
     if number: found[rows] = k + repeated_bisection(unit_rows(X[rows]), number).labels
     while found.max(initial=-1) >= k:
         found = as_coarse(X, found, k, worth)
@@ -316,7 +330,8 @@ def _told(updated):
               for id, title, size, n in updated.grew if n]
     told = dict(new=updated.new, gone=updated.gone)
     lines += [f"{what}: {', '.join(map(in_table, ids))}" for what, ids in told.items() if ids]
-    if updated.renamed: lines.append("renamed: " + ", ".join(f"{in_table(a)} -> {in_table(b)}" for a, b in updated.renamed.items()))
+    moved = [f"{in_table(a)} -> {in_table(b)}" for a, b in updated.renamed.items()]
+    if moved: lines.append("renamed: " + ", ".join(moved))
     lines += [f"title of {in_table(id)}: {old} -> {new}" for id, (old, new) in updated.titles.items()]
     return "\n".join(lines)
 
@@ -334,7 +349,8 @@ def keep_headings(
     "Give nodes the headings that they had, where these still are right."
     known = set(map(str, new.vocab))
     for a, b in was.items():
-        before, now = old.headings.get(a), new.headings.get(b)
+        before = old.headings.get(a)
+        now = new.headings.get(b)
         if not before or not now or not all(part in known for word in before for part in str(word).split(" ")): continue
         if _stays(before, now, (old[a].docs, new[b].docs), old.n_docs): new.headings[b] = before
 
@@ -358,20 +374,30 @@ def _new_words(X, vocab, before):
     df = np.asarray((X != 0).sum(0)).ravel()
     return tuple(str(vocab[j]) for j in np.argsort(-df, kind="stable") if vocab[j] not in before)
 
+def _what_stayed(tree, changed):
+    "old id -> new id of the nodes that are still there"
+    return {a: changed.renamed.get(a, a) for a in tree.nodes if a not in changed.gone}
+
+def _rows_from(n_old, chosen): return tuple((n_old + np.flatnonzero(chosen)).tolist())
+
 def _what_happened(before, model, changed, rejected):
     "An `Updated`, from the model as it was and as it is"
-    old, new, n_old = before.tree_, model.tree_, before.tree_.n_docs
-    was = {a: changed.renamed.get(a, a) for a in old.nodes if a not in changed.gone}
+    old = before.tree_
+    new = model.tree_
+    n_old = before.tree_.n_docs
+    was = _what_stayed(old, changed)
     leaf = np.array([was.get(leaf.id, "") for leaf in old.leaves()] + ["-"])[before.labels_]
     now = np.array([leaf.id for leaf in new.leaves()] + ["-"])[model.labels_]
+    topicless = now[n_old:] == "-"
     in_new = np.isin(now[n_old:], changed.new)
     grew = [(leaf.id, new.title(leaf), leaf.size, int((leaf.docs >= n_old).sum())) for leaf in new.leaves()]
-    titles = {b: (old.title(a), new.title(b)) for a, b in was.items() if old.title(a) != new.title(b)}
-    return Updated(*changed, len(now) - n_old, tuple((n_old + np.flatnonzero(now[n_old:] == "-")).tolist()),
-                   tuple((n_old + np.flatnonzero(rejected & ~in_new & (now[n_old:] != "-"))).tolist()), int((leaf != now[:n_old]).sum()),
-                   _new_words(_WEIGHTED[model.pipeline_], model.vocab_, set(before.vocab_)),
-                   tuple(sorted(grew, key=lambda row: -row[3])), titles)
+    return Updated(*changed, n_new=len(now) - n_old, topicless=_rows_from(n_old, topicless),
+                   rejected=_rows_from(n_old, rejected & ~in_new & ~topicless), moved=int((leaf != now[:n_old]).sum()),
+                   words=_new_words(matrix_of(model), model.vocab_, set(before.vocab_)),
+                   grew=tuple(sorted(grew, key=lambda row: -row[3])),
+                   titles={b: (old.title(a), new.title(b)) for a, b in was.items() if old.title(a) != new.title(b)})
 
+# %% ../nbs/28_updating.ipynb #89863f15
 def _checked(model, texts, documents, min_new):
     "Stop at what can't be added, before any work; gives the new documents' weights in the model as it is"
     check_is_fitted(model)
@@ -379,8 +405,9 @@ def _checked(model, texts, documents, min_new):
     given = as_in_fit(model, texts)
     if not isinstance(given, list) and not given.shape[0]: raise ValueError("texts must be new documents, got none")
     if documents is not None or own_documents(model) is None: matrix_of(model, documents, "update")
-    return _weighed(model, texts)
+    return matrix_of_new(model, texts)
 
+# %% ../nbs/28_updating.ipynb #646625a2
 def update(
     model,                 # a fitted `TopicTree`
     texts,                 # new documents, as for its `predict`
@@ -388,14 +415,15 @@ def update(
     min_new:int|None=10,   # new documents that a new topic must have; None for no new topics
 )->Updated:                # print it
     "Add documents to a model, and make anew what they touch."
-    before, judged = copy(model), judge(model, _checked(model, texts, documents, min_new))
+    before = copy(model)
+    judged = judge(model, _checked(model, texts, documents, min_new))
     both = together(model, texts, documents)
     step = dict(step="update", start=both.n_old, stop=both.n_old + len(judged.labels), min_new=min_new)
     pipeline, X = weighed_anew(model.pipeline_, both.given, model.edits_.dropped)
     shape = _first_shape(model, X, judged, both.n_old, min_new)
-    _WEIGHTED[pipeline] = X
+    remember_matrix(pipeline, X)
     vocab = pipeline.get_feature_names_out()
     changed = made_anew(model, step, X, vocab, model.edits_, shape, pipeline_=pipeline, vocab_=vocab, given_=both.kept,
                         counts_=None if isinstance(both.given, list) else both.given)
-    keep_headings(before.tree_, model.tree_, {a: changed.renamed.get(a, a) for a in before.tree_.nodes if a not in changed.gone})
+    keep_headings(before.tree_, model.tree_, _what_stayed(before.tree_, changed))
     return _what_happened(before, model, changed, judged.rejected)

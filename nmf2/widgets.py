@@ -160,6 +160,7 @@ def many(
     "A number of documents."
     return f"{n:,} document" + "s"*(n != 1)
 
+# %% ../nbs/51_widgets.ipynb #698f2c7e
 def in_brief(
     step:dict,   # as in `model.history`
 )->str:
@@ -210,9 +211,11 @@ def same_places(
     "The node of a tree that is most like each node of another one. Source: Jaccard's index, as in Hennig (2007)."
     pairs = np.zeros((old.n_leaves + 1, tree.n_leaves + 1))
     np.add.at(pairs, (old.labels(), tree.labels()), 1)                        # −1, for none, is the last
-    mine, theirs = _leaves_below(old), _leaves_below(tree)
+    mine = _leaves_below(old)
+    theirs = _leaves_below(tree)
     common = mine @ pairs[:-1,:-1] @ theirs.T
-    sizes, others = mine @ pairs[:-1].sum(1), theirs @ pairs[:,:-1].sum(0)
+    sizes = mine @ pairs[:-1].sum(1)
+    others = theirs @ pairs[:,:-1].sum(0)
     either = sizes[:,None] + others - common
     ids = [node.id for node in tree]
     return {node.id: ids[k] for node, k in zip(old, (common/np.maximum(either, 1)).argmax(1))}
@@ -237,7 +240,9 @@ def _shares(explorer, old, tree):
 @patch_to(TreeExplorer)
 def _follow(explorer, told=""):
     "Show the model's tree, and say what was done"
-    reader, old, tree = explorer.reader, explorer.reader.tree, explorer.model.tree_
+    reader = explorer.reader
+    old = explorer.reader.tree
+    tree = explorer.model.tree_
     at = same_places(old, tree)
     new = [id for id in tree.nodes if id not in old.nodes and id not in at.values()]
     unfolded = {at[id] for id in explorer.unfolded} | {id[:k] for id in new for k in range(len(id))}
@@ -272,7 +277,8 @@ def _tell(explorer, told=""):
 @patch_to(TreeExplorer)
 def _check_shown(explorer, step):
     "Stop unless the tree that is shown is the model's, and of the same documents afterwards"
-    model, shown = explorer.model, explorer.reader.tree
+    model = explorer.model
+    shown = explorer.reader.tree
     if model is None: raise ValueError("a tree can be changed where its model is: open it with model.explore()")
     then = dict(undo=model.past_, redo=model.future_).get(step)
     trees = [model.tree_, *([then[-1]["tree_"]] if then else [])]
@@ -299,7 +305,8 @@ def edit(explorer,
     "Change the model, and show what changed."
     check_choice("step", step, (*STEPS, "undo", "redo"))
     explorer._check_shown(step)
-    model, old = explorer.model, explorer.model.tree_
+    model = explorer.model
+    old = explorer.model.tree_
     if step == "undo": said = f"undone: {in_brief(model.undo())}"
     elif step == "redo": said = f"made again: {in_brief(model.redo())}"
     else:

@@ -235,7 +235,8 @@ def _swap(
     out,   # folder to which they go
 ):
     "Move files to a folder, all or none."
-    names, old = os.listdir(new), os.path.join(new, OLD)
+    names = os.listdir(new)
+    old = os.path.join(new, OLD)
     for name in names:
         if os.path.isdir(os.path.join(out, name)):
             raise IsADirectoryError(f"{os.path.join(out, name)} is a folder: move it away, or give another place")

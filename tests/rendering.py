@@ -66,7 +66,7 @@ def markdown(cells):
         shown = [fenced(code, ".python .cell-code")] if code and "echo: false" not in said else []
         if "output: asis" in said: shown += [join(o["data"]["text/markdown"]) for o in outputs if "text/markdown" in o.get("data", {})]
         else: shown += map(output, outputs)
-        yield "::: {.cell}\n" + "\n\n".join(shown) + "\n:::"
+        yield f"::: {{.cell{' .wrapped' if 'classes: wrapped' in said else ''}}}\n" + "\n\n".join(shown) + "\n:::"
 
 def document(pages):
     "All pages as one document, each in a `main` of its own; `pages` is {name: cells}"
@@ -92,3 +92,6 @@ COLUMNS = """() => { const code = [...document.querySelectorAll('main div.source
     const each = range.getBoundingClientRect().width/60, room = code.parentElement.clientWidth - 2*parseFloat(getComputedStyle(code.parentElement).paddingLeft)
     code.textContent = kept
     return Math.floor(room/each) }"""
+
+CUT = """() => { const printed = [...document.querySelectorAll('main .cell-output-stdout pre')]
+    return [printed.filter(e => e.scrollWidth > e.clientWidth + 1 || e.parentElement.scrollWidth > e.parentElement.clientWidth + 1).length, printed.length] }"""
