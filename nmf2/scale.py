@@ -541,6 +541,7 @@ class Place(NamedTuple):
         with whole_file(self.path) as file:
             np.savez(file, **solved._replace(took=np.array(solved.took, np.float64))._asdict())
 
+# %% ../nbs/60_scale.ipynb #9edce1ca
 class Checkpoint:
     "A folder with what an interrupted fit has found."
     def __init__(self,
@@ -670,8 +671,8 @@ def _about(blocks, origin, how, whole):
     "What a fit depends on"
     parts = [[f.n_docs, f.stored] for f in blocks.found]
     start = origin[:1] if origin[0] == "svd" else origin
-    return dict(n_terms=blocks.shape[1], kind=blocks.dtype.name, parts=parts, start=[str(o) for o in start], whole=whole,
-                nmf2=version("nmf2"), how=[str(h) for h in how[:4]], max_outliers=how.max_outliers, options=how.options)
+    return dict(n_terms=blocks.shape[1], kind=blocks.dtype.name, parts=parts, start=[str(o) for o in start],
+                whole=whole, nmf2=version("nmf2"), how=[str(h) for h in how[:4]], max_outliers=how.max_outliers, options=how.options)
 
 def planted_blocks(
     blocks:Blocks,      # all documents

@@ -185,7 +185,8 @@ def _asked(part, labels, groups, g, standing):
     return Wanting(X[wants], own[wants], at[wants], places[wants])
 
 # %% ../nbs/61_scale_topics.ipynb #e8fed735
-def _copied(standing): return standing._replace(**{name: getattr(standing, name).copy() for name in Standing._fields[:4]})
+def _copied(standing):
+    return standing._replace(**{name: getattr(standing, name).copy() for name in Standing._fields[:4]})
 
 def _moved(standing, *wanting):
     "Those that want to move do so, one after another"
