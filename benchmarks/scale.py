@@ -93,9 +93,9 @@ def measure(X, n_leaves, rounds, client):
     with TemporaryDirectory() as folder:
         for n in (1, 2, 7):
             parts = cut(X, n)
-            ways[f"{n} in memory"] = lambda parts=parts: fit(HierNMF2(n_leaves), parts)
+            ways[f"{n} in memory"] = lambda parts=parts: fit(HierNMF2(n_leaves), parts, Local())
         save_shards(X, Path(folder)/"corpus", 7)
-        ways["7 shards"] = lambda: fit(HierNMF2(n_leaves), Path(folder)/"corpus")
+        ways["7 shards"] = lambda: fit(HierNMF2(n_leaves), Path(folder)/"corpus", Local())
         if client: ways["7 shards, Dask"] = lambda: fit(HierNMF2(n_leaves), Path(folder)/"corpus", Dask(client))
         return interleaved(ways, rounds)
 
