@@ -99,7 +99,7 @@ def count(
     counter = text_pipeline(**options)["count"]
     return counter.fit_transform(corpus.texts), counter
 
-COUNTING = ("stop_words", "ngram_range", "token_pattern", "analyzer", "lowercase")
+COUNTING = ("stop_words", "tokenizer", "ngram_range", "token_pattern", "analyzer", "lowercase")
 
 # %% ../nbs/70_cli.ipynb #4dcbbbdc
 WEIGHTS = {"ncut": "tf-idf and normalized cut", "tfidf": "tf-idf alone", "none": "the counts or weights as they are"}
@@ -299,7 +299,8 @@ def write_results(
 
 # %% ../nbs/70_cli.ipynb #978a0133
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
-    "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "token_pattern",
+    "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "tokenizer",
+    "token_pattern",
     "analyzer", "min_df", "max_df", "max_features", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter",
     "init")}
 OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--ngrams", "n_jobs": "--jobs",
@@ -332,7 +333,7 @@ def _with_value(match):
 
 # %% ../nbs/70_cli.ipynb #64a2f634
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
-           " (tokenizer=jieba.lcut does so for Chinese)": "",
+           ". Or give a function that cuts a text into a list of words": "",
            "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
            "a list of words, None, or one of": "none, a file of words, or one of",
            " (nmf2.counting.LANGUAGES has all)": "",
@@ -1289,6 +1290,8 @@ def add_counting(
     def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
     add("--stop-words", "words to leave out: a language, a file of words, or none (default english)",
         metavar="WHICH", type=stop_words)
+    add("--tokenizer", "how to cut texts that need more than a pattern: chinese, japanese, thai, or such as stem:german",
+        metavar="NAME")
     add("--ngrams", "how many words make a term: 2 for pairs, 1-2 for words and pairs (default 1)",
         metavar="N", type=n_gram_range, dest="ngram_range")
     add("--token-pattern", "what a word looks like (default: two letters or more)", metavar="REGEX")

@@ -83,7 +83,7 @@ def returning(
     length:int=5000,                  # letters of each text that are looked at
 )->dict:                              # word -> from 0 to 1
     "How readily words come again in a text that has them, compared with words as such."
-    pattern, words = re.compile(token_pattern), set(words)
+    pattern, words = re.compile(token_pattern), dict.fromkeys(words)
     once, again = Counter(), Counter()
     for text in texts:
         text = text[:length].lower() if lowercase else text[:length]

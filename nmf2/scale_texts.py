@@ -65,7 +65,7 @@ def _parquet(path):
     "A Parquet file"
     try: from pyarrow.parquet import ParquetFile
     except ImportError as e:
-        raise ImportError("Parquet needs the package pyarrow: pip install 'nmf2[parquet]' installs it") from e
+        raise ImportError("Parquet needs the package pyarrow: pip install 'nmf2[files]' installs it") from e
     return ParquetFile(path)
 
 ENDINGS = ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"

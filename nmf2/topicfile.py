@@ -58,7 +58,7 @@ def cannot_be_kept(
 )->dict:      # what there is instead, by parameter
     "What of the parameters of a model no file can keep."
     lost, seed = {}, model.random_state
-    if model.tokenizer is not None: lost["tokenizer"] = _called(model.tokenizer)
+    if not isinstance(model.tokenizer, str | None): lost["tokenizer"] = _called(model.tokenizer)
     if seed is not None and not isinstance(seed, (int, np.integer)): lost["random_state"] = f"a {type(seed).__name__}"
     return lost
 
@@ -251,7 +251,7 @@ def _words_of(about, arrays):
 # %% ../nbs/25_topicfile.ipynb #6098313e
 NOTHING = type(None)
 TYPES = dict(n_topics=(int, str), min_df=(int, float), max_df=(int, float), stop_words=(str, list, NOTHING),
-             token_pattern=(str,), tokenizer=(NOTHING,), lowercase=(bool,), ngram_range=(list,), tau=(int, float),
+             token_pattern=(str,), tokenizer=(str, NOTHING), lowercase=(bool,), ngram_range=(list,), tau=(int, float),
              n_init=(int,), moves_max_iter=(int,), random_state=(int, NOTHING), verbose=(bool,))
 
 def _with_settings(about, tokenizer):

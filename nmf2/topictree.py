@@ -185,7 +185,7 @@ class TopicTree(LabelsLater, BaseEstimator):
         max_df:int|float=.5,          # keep words in at most so many (likewise)
         stop_words="english",         # for texts: words to leave out, a language such as 'german', your own, or None
         token_pattern:str=WORDS,      # for texts: what a word looks like
-        tokenizer=None,               # for texts: a function that cuts a text into words, in place of the pattern
+        tokenizer=None,               # for texts: how they are cut in place of the pattern, a function or a name as for `cutter`
         lowercase:bool=True,          # for texts: ignore upper and lower case?
         ngram_range:tuple=(1, 1),     # for texts: shortest and longest sequence of words to count
         tau:float=.1,                 # how far normalized cut is regularized, see `NormalizedCut`
