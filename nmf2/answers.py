@@ -59,6 +59,7 @@ def without_itself(
     X,                   # weighted documents, CSR or dense, (n_docs, n_terms)
     Ht:np.ndarray,       # topics, roots of the sums of their documents, of unit length, (n_terms, k)
     labels:np.ndarray,   # topic of each document, −1 for none, (n_docs,)
+    totals=None,         # of all entries of each topic's sum, if there are documents elsewhere, (k,)
 )->np.ndarray:           # (n_docs, k)
     "The cosines, but each document's own topic is made of the others in it."
     docs, C = unit_rows(X), cosines(X, Ht)
@@ -67,7 +68,7 @@ def without_itself(
     x = docs.data.astype(np.float64)
     place = np.repeat(np.arange(len(rows)), np.diff(docs.indptr))
     mass = np.bincount(place, x, len(rows))
-    total = np.bincount(own, mass, C.shape[1])[own]                         # of all entries of the sum
+    total = (np.bincount(own, mass, C.shape[1]) if totals is None else totals)[own]      # of all entries of the sum
     others = np.maximum(total[place]*Ht[docs.indices,own[place]].astype(np.float64)**2 - x, 0)
     rest = total - mass
     products = np.bincount(place, x*np.sqrt(others), len(rows))

@@ -376,12 +376,13 @@ def write_model(
 ):
     "Write a model to a file that `read_model` reads, whole or not at all; warn of what can't be kept."
     check_is_fitted(model)
-    check_tree(model.tree_)
+    tree = model.tree_.gathered() if hasattr(model.tree_, "gathered") else model.tree_       # documents in partitions
+    check_tree(tree)
     arrays = packed_model(model, keep_texts)
     about = from_json(arrays["model"].tobytes(), FORMAT, VERSIONS)
-    unpacked_model(about, arrays, model.tree_, model.tokenizer)
+    unpacked_model(about, arrays, tree, model.tokenizer)
     _warn_of_lost(model)
-    write_arrays(packed(model.tree_) | arrays, path)
+    write_arrays(packed(tree) | arrays, path)
 
 def _kinds(about):
     "The arrays that a file should have, as for `read_arrays`"
