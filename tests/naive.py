@@ -587,7 +587,7 @@ def would_stay(X, labels, k):
     return stay
 
 
-def mixture(X, labels, alpha, rounds, least=1e-4):
+def word_mixture(X, labels, alpha, rounds, least=1e-4):
     "Rounds of EM for documents that are sets of words; the shares of documents, and the criterion of each round"
     k, words = max(labels) + 1, [set(np.flatnonzero(x)) for x in X]
     df = np.array([sum(j in some for some in words) for j in range(X.shape[1])])

@@ -31,7 +31,7 @@ def short():
 def test_rounds_are_those_of_the_plain_version(seed, alpha):
     X, labels = words(seed=seed), start(40, 3, seed)
     found = fit_mixture(X, labels, max_iter=4, tol=0, alpha=alpha)
-    shares, criteria = naive.mixture(X.toarray(), labels, alpha, len(found.criteria))
+    shares, criteria = naive.word_mixture(X.toarray(), labels, alpha, len(found.criteria))
     if found.n_held: pytest.skip("documents were put back, which the plain version does not")
     assert_allclose(found.criteria, criteria, rtol=1e-5, atol=1e-5)
     filled = np.diff(X.indptr) > 0
