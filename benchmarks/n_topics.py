@@ -14,7 +14,7 @@ Times are of `choose_n_topics` in multiples of `topic_tree` with the number it f
 turns, on collections. Neither counts words, nor finds headings.
 
     NMF2_DATA=folder python benchmarks/n_topics.py [--quick] [--out FOLDER]
-    NMF2_DATA=folder python benchmarks/n_topics.py --again: `choose_n_topics` anew on the collections; all else stays as it was found before
+    NMF2_DATA=folder python benchmarks/n_topics.py --again: `choose_n_topics` anew; what the other ways said stays as it was found before
 """
 import json
 
@@ -120,10 +120,10 @@ def answers(X, numbers, others, n_runs=1):
     return dict(said=said, why=choice.why, seconds=times, seconds_of_fit=seconds, times_a_fit={name: t/seconds for name, t in times.items()})
 
 
-def of_planted(k, law, per_topic):
+def of_planted(k, law, per_topic, others=OTHERS):
     """A row for a planted tree."""
     corpus = planted_tree(BRANCHING[k], max(per_topic*k, 150), shuffle=True, random_state=SEED + k + per_topic, **LAWS[law])
-    found = answers(weighted(corpus), tried(k), OTHERS if k in SLOW and per_topic == PER_TOPIC[-1] else ())
+    found = answers(weighted(corpus), tried(k), others if k in SLOW and per_topic == PER_TOPIC[-1] else ())
     right = {name: bool(abs(n - k) <= .1*k) for name, n in found["said"].items()}
     return dict(kind="planted", collection=law, topics=k, per_topic=per_topic, right=right, **found)
 
@@ -156,19 +156,19 @@ WHAT = "how many topics, by four ways: how often they are within a tenth of the 
 
 
 def again(output):
-    """The collections anew, as far as it concerns `choose_n_topics`."""
+    """All rows anew, as far as they concern `choose_n_topics`."""
     rows = json.loads(output.read_text(encoding="utf-8"))["rows"]
     for k, old in enumerate(rows):
-        if old["kind"] != "collection": continue
-        try: new = of_collection(old["collection"], ())
+        name = old["collection"]
+        try: new = of_collection(name, ()) if old["kind"] == "collection" else of_planted(old["topics"], name, old["per_topic"], ())
         except FileNotFoundError: continue
-        rows[k] = new | {name: old[name] | new[name] for name in ("said", "seconds", "times_a_fit")}
-        say(old["collection"])
+        rows[k] = new | {what: old[what] | new[what] for what in ("said", "seconds", "times_a_fit", "right") if what in old}
+        say(f"{name} {old.get('topics', '')}: {new['said']['splits']}")
     write(output, shown(rows), what=WHAT, rows=rows)
 
 
 def main():
-    args = arguments(__doc__, "n_topics.json", again="choose_n_topics anew on the collections; all else stays as it was found before")
+    args = arguments(__doc__, "n_topics.json", again="choose_n_topics anew; what the other ways said stays as it was found before")
     choose_n_topics(weighted(planted_tree(random_state=0)))                                                                 # compiled
     rows = []
     if args.again: return again(args.output)

@@ -1,17 +1,26 @@
-"""How long is the way from a file of texts to the tree, and how fast are words counted?
+"""How long is the way from a file of texts to the tree and its page, and how fast are texts read and words counted?
 
-Each stage of `nmf2 cluster` on collections of texts: reading, counting, weighting, growing the tree. Words are also counted by
-scikit-learn's `CountVectorizer` with the same parameters, whose counts must be the same; by nmf2 in one thread (`one process`); in processes, as for a
-tokenizer of one's own; and, where they are installed, by Polars (`str.extract_all` and a group for each document and word) and by
-gensim (`Dictionary.doc2bow`, with words from `re`), neither of which drops stop words here, or makes a matrix. Medians of interleaved runs.
+Each stage of `nmf2 cluster` on collections of texts: reading, counting, weighting, growing the tree. And all of it, `nmf2 cluster` with all that it
+writes, among it tree.html ("the page"); scikit-learn's way to flat topics (TfidfVectorizer and NMF with as many) beside it.
+
+Words are also counted by scikit-learn's `CountVectorizer` with the same parameters, whose counts must be the same; by nmf2 in one thread ("one
+process"); in processes, as for a tokenizer of one's own; and by Polars (`str.extract_all` and a group for each document and word) and gensim
+(`Dictionary.doc2bow`, with words from `re`), neither of which drops stop words here, or makes a matrix. Texts are also read from JSON lines, CSV and
+Parquet, with the libraries of the extra `files` and without. What isn't installed is left out, which the script says. Medians of interleaved runs.
 
 The large collection has 100,000 documents, each a half of one abstract of arxiv_2level and a half of another, drawn with a seed.
 
     NMF2_DATA=folder python benchmarks/rawtext.py [--quick] [--out FOLDER]
 """
+import contextlib
+import csv
+import io
+import json
 import re
+import tempfile
 import warnings
 from importlib.util import find_spec
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -19,14 +28,15 @@ from common import SEES_MEMORY, arguments, bytes_of, collections, in_child, inte
 from joblib import effective_n_jobs
 from sklearn.feature_extraction.text import CountVectorizer
 
-from nmf2 import counting
-from nmf2.data import WORDS, load
+from nmf2 import cli, counting, formats, scanning
+from nmf2.data import WORDS, load, read
 from nmf2.hier import HierNMF2
 from nmf2.weighting import count_pipeline
 
 NAMES = ["20newsgroups", "reuters21578", "arxiv_2level", "classic4_raw"]
 WAYS = dict(token_pattern=WORDS, stop_words="english", dtype=np.float32)    # those of text_pipeline
 MIXED = "abstracts, mixed"
+scanning.PRICE = 0                  # machine code is made beforehand, however little there is to count
 
 
 def same(counters, texts):
@@ -65,6 +75,51 @@ def gensim_counts(texts):
 
 
 OTHERS = dict(polars=polars_counts, gensim=gensim_counts)
+NEEDED = {name: name for name in OTHERS} | {"parquet": "pyarrow", "csv": "pyarrow", "jsonl": "orjson"}
+
+
+def the_page(name, n_leaves):
+    """The whole way of the command, from the file to all that it writes."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        assert cli.main(["cluster", name, "--leaves", str(n_leaves), "--out", f"{folder}/topics"]) == 0
+        assert Path(folder, "topics/tree.html").stat().st_size > 10_000
+
+
+def flat_topics(texts, n_topics):
+    """scikit-learn's usual way from texts to topics."""
+    from sklearn.decomposition import NMF
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    options = {**WAYS, "min_df": 3, "max_df": .5, "sublinear_tf": True}
+    return NMF(n_topics, random_state=0).fit(TfidfVectorizer(**options).fit_transform(texts))
+
+
+def written(texts, folder):
+    """The texts as JSON lines, CSV and, where pyarrow is, Parquet: paths by kind."""
+    paths = {kind: Path(folder, f"texts.{kind}") for kind in ("jsonl", "csv", "parquet")}
+    paths["jsonl"].write_text("".join(json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(texts)), encoding="utf-8")
+    with open(paths["csv"], "w", newline="", encoding="utf-8") as f: csv.writer(f).writerows([("id", "text"), *enumerate(texts)])
+    if not find_spec("pyarrow"): return {kind: path for kind, path in paths.items() if kind != "parquet"}
+    import pyarrow as pa
+    import pyarrow.parquet
+    pa.parquet.write_table(pa.table({"id": range(len(texts)), "text": texts}), paths["parquet"])
+    return paths
+
+
+def without(path):
+    """Read by Python, as where the extra isn't installed."""
+    with patch.object(formats, "json_objects", lambda lines: None), patch.object(formats, "csv_columns", lambda *args: None): return read(path)
+
+
+def reading(texts, rounds):
+    """Seconds to read the texts from each kind of file, with the libraries and without."""
+    texts = [text.replace("\r", " ").replace("\0", " ") for text in texts]
+    with tempfile.TemporaryDirectory() as folder:
+        calls = {}
+        for kind, path in written(texts, folder).items():
+            assert read(path).texts == texts
+            if find_spec(NEEDED[kind]): calls[kind] = lambda path=path: read(path)
+            if kind != "parquet": calls[f"{kind}, without"] = lambda path=path: without(path)
+        return interleaved(calls, rounds)
 
 
 def peak_of(name, n):
@@ -98,9 +153,11 @@ def measure(name, texts, n_leaves, rounds, quick):
     counts, calls, way = counted(texts, others=n_leaves is not None)
     row = dict(collection=name, documents=len(texts), letters=sum(map(len, texts)), terms=counts.shape[1], nonzeros=int(counts.nnz), way=way)
     if n_leaves:
+        row["reading_files"] = {kind: round(t, 4) for kind, t in reading(texts, rounds).items()}
         X = count_pipeline().fit_transform(counts)
         calls = {"reading": lambda: load(name), **calls, "weighting": lambda: count_pipeline().fit_transform(counts),
-                 "growing": lambda: HierNMF2(n_leaves).fit(X)}
+                 "growing": lambda: HierNMF2(n_leaves).fit(X), "the page": lambda: the_page(name, n_leaves),
+                 "scikit-learn's topics": lambda: flat_topics(texts, n_leaves)}
         row.update(weighted=X.shape, leaves=n_leaves)
     seconds = interleaved(calls, rounds)
     say(f"{name}: {', '.join(f'{what} {t:.2f}' for what, t in seconds.items())}")
@@ -113,17 +170,23 @@ def main():
     args = arguments(__doc__, "rawtext.json")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")        # documents without terms
-        rows = [measure(name, corpus.texts, len(set(classes)), 1 if args.quick else 3, args.quick)
+        rows = [measure(name, corpus.texts, 8 if args.quick else len(set(classes)), 1 if args.quick else 3, args.quick)
                 for name, corpus, classes in (built_in() if args.quick else collections(NAMES))]
         if not args.quick: rows.append(measure(MIXED, mixed(100_000), None, 3, False))
-    stages = ["reading", "counting", "weighting", "growing"]
+    for name in sorted(set(NEEDED.values())):
+        if not find_spec(name): say(f"{name}: not installed, left out")
+    stages = ["reading", "counting", "weighting", "growing", "the page", "scikit-learn's topics"]
+    kinds = list(rows[0]["reading_files"])
     ways = ["scikit-learn", "one process", "processes", *OTHERS]
     def seconds(row, what): return f"{row['seconds'][what]:.2f}" if what in row["seconds"] else "–"
-    shown = [[row["collection"], f"{row['documents']:,}", *(seconds(row, what) for what in stages + ways),
+    def files(row): return [f"{row['reading_files'][kind]:.2f}" if "reading_files" in row else "–" for kind in kinds]
+    shown = [[row["collection"], f"{row['documents']:,}", *(seconds(row, what) for what in stages + ways), *files(row),
               f"{row['times_as_fast']['scikit-learn']:.1f}", row.get("memory", "–")] for row in rows]
     write(args.output, table(["collection", "documents", *(f"{s}, s" for s in stages), *(f"counting by {w}, s" for w in ways),
+                              *(f"reading {kind}, s" for kind in kinds),
                               "times as fast as scikit-learn", "memory, matrices"], shown),
-          what="Seconds from a file of texts to the tree, with as many leaves as classes, and how long counting the words takes in other ways; "
+          what="Seconds from a file of texts to the tree and to the page, with as many leaves as classes, and how long counting the words and reading "
+          "take in other ways; "
           f"medians of interleaved runs, at most {effective_n_jobs(-1)} threads or processes; memory beside the texts, as a multiple of the matrix of counts",
           rows=rows)
 

@@ -2,7 +2,9 @@
 
 The same tree from one matrix in memory, from partitions of it in memory, from shards on disk, and with `--dask` from two processes of a
 cluster: seconds, as ratios to the fit in memory. For rank-2 NMF of the whole collection: bytes that a sweep moves for each partition,
-against the two topics that must go out and the two sums that must come back.
+against the two topics that must go out and the two sums that must come back. And what the page *A billion documents* calculates with: how
+fast one thread sweeps and asks documents that may move, how fast words are counted, how many documents want to move, and with `--dask` how
+long a cluster takes to answer for 100 partitions that have nothing to do.
 
     python benchmarks/scale.py [--quick] [--out FOLDER] [--share .05] [--dask]
 """
@@ -10,12 +12,18 @@ import pickle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numba
+import numpy as np
 from common import arguments, bytes_of, interleaved, rcv1_like, say, table, write
 
 from nmf2.core import progress_bar
+from nmf2.counting import TermCounter
 from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
+from nmf2.kernels import documents
+from nmf2.nnls import memberships
 from nmf2.rank2 import rank2_nmf
 from nmf2.scale import Dask, Local, as_blocks, fit, save_shards, start_topics, sweep_part
+from nmf2.scale_topics import _asked, _first_standing, start_labels, sums_over
 
 
 class Counting(Local):
@@ -39,6 +47,34 @@ def moved(X, n):
     return dict(moved=round(engine.moved/engine.sweeps/n), must=4*X.shape[1]*X.dtype.itemsize)
 
 
+def rates(X, n_topics=20):
+    """What one thread does in a second, for the calculation of a larger collection."""
+    numba.set_num_threads(1)
+    docs, few = documents(X), X[:min(X.shape[0], 20_000)]
+    Ht, W = np.random.default_rng(0).random((X.shape[1], 2)), np.zeros((X.shape[0], 2))
+    blocks = as_blocks([few], Local())
+    labels = start_labels(blocks, n_topics)
+    standing = _first_standing(*sums_over(blocks, labels, n_topics), X.dtype)
+    groups = [(np.arange(few.shape[0]), np.arange(few.shape[0]))]
+    Ht_k = np.random.default_rng(0).random((X.shape[1], n_topics))
+    texts = ["".join(f"{'abcdefghij'[w % 10]}{'klmnopqrst'[w // 10 % 10]}{'uvwxyz'[w // 100 % 6]} " for w in row)
+             for row in np.random.default_rng(0).integers(0, 600, (20_000, 100))]
+    calls = {"sweep": lambda: docs.sweep(Ht, W), "ask": lambda: _asked(blocks.parts[0], labels[0], groups, 0, standing),
+             "weigh": lambda: memberships(few, Ht_k), "count": lambda: TermCounter(n_jobs=1).fit_transform(texts)}
+    seconds = interleaved(calls, 3)
+    wanting = len(_asked(blocks.parts[0], labels[0], groups, 0, standing).at)
+    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+    return dict(sweep=round(X.nnz/seconds["sweep"]), ask=round(few.nnz/seconds["ask"]), weigh=round(few.nnz/seconds["weigh"]),
+                count=round(100*len(texts)/seconds["count"]), wanting=round(wanting/few.shape[0], 4), topics=n_topics)
+
+
+def answer(client, n=100):
+    """Seconds until a cluster has answered for so many partitions that have nothing to do."""
+    engine = Dask(client)
+    held = engine.hold(abs, list(range(n)))
+    return interleaved({"answer": lambda: engine.total(abs, held, add=max)}, 5)["answer"]
+
+
 def cut(X, n):
     """Partitions with as many documents each."""
     return [X[k*X.shape[0]//n:(k + 1)*X.shape[0]//n] for k in range(n)]
@@ -57,9 +93,9 @@ def measure(X, n_leaves, rounds, client):
     with TemporaryDirectory() as folder:
         for n in (1, 2, 7):
             parts = cut(X, n)
-            ways[f"{n} in memory"] = lambda parts=parts: fit(HierNMF2(n_leaves), parts)
+            ways[f"{n} in memory"] = lambda parts=parts: fit(HierNMF2(n_leaves), parts, Local())
         save_shards(X, Path(folder)/"corpus", 7)
-        ways["7 shards"] = lambda: fit(HierNMF2(n_leaves), Path(folder)/"corpus")
+        ways["7 shards"] = lambda: fit(HierNMF2(n_leaves), Path(folder)/"corpus", Local())
         if client: ways["7 shards, Dask"] = lambda: fit(HierNMF2(n_leaves), Path(folder)/"corpus", Dask(client))
         return interleaved(ways, rounds)
 
@@ -72,9 +108,12 @@ def main():
         from distributed import Client
         client = Client(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     seconds = measure(X, 4 if args.quick else 20, 1 if args.quick else 3, client)
+    waits = answer(client) if client else None
     if client: client.close()
+    sweeps = fit(HierNMF2(4 if args.quick else 20), cut(X, 2), Local()).n_sweeps_
     row = dict(n_docs=X.shape[0], n_terms=X.shape[1], nonzeros=X.nnz, bytes=bytes_of(X), seconds=seconds,
-               ratios={way: round(s/seconds["in memory"], 3) for way, s in seconds.items()}, sweep=moved(X, 7))
+               ratios={way: round(s/seconds["in memory"], 3) for way, s in seconds.items()}, sweep=moved(X, 7),
+               rates=rates(X), sweeps=round(sweeps, 2), answer=waits)
     say(f"a sweep moves {row['sweep']['moved']:,} bytes for each partition, of which {row['sweep']['must']:,} must move")
     lines = table(["documents", "seconds", "of the time in memory"],
                   [[way, f"{s:.2f}", f"{row['ratios'][way]:.2f}"] for way, s in seconds.items()])

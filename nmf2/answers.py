@@ -19,19 +19,31 @@ from sklearn.utils.validation import check_is_fitted
 from .bisection import unit_rows
 from .core import check_number, single_blas
 from .nnls import heaviest, heaviest_by, in_slices, nnls
+from .parts import ROWS, in_parts, n_parts
 from .products import Rows
 from .topictree import as_in_fit, in_order
 from .tree import cut_shares, in_table, leaves_found, numbers_at
 from .weighting import EmptyDocumentsWarning, known_names, trim_mask
 
 # %% ../nbs/25_answers.ipynb #c786397d
+@in_parts
+def _focus(part, C, out):
+    "The focus of some documents"
+    for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
+        total = 0.
+        top = 0.
+        for c in C[i]:
+            total += np.float64(c)
+            top = max(top, np.float64(c))
+        out[i] = top*C.shape[1]/total if total > 0 else 0.
+
 def focus_of(
     C:np.ndarray,    # products of documents with topics, or their cosines, (n_docs, k)
 )->np.ndarray:       # from 1 to k; 0 for documents that have nothing of any topic, (n_docs,)
     "How many times as near to its nearest topic a document is as to topics on average."
-    C = C.astype(np.float64)
-    total = C.sum(1)
-    return np.divide(C.max(1, initial=0)*C.shape[1], total, out=np.zeros(len(C)), where=total > 0)
+    out = np.empty(len(C))
+    _focus(n_parts(len(C)), np.ascontiguousarray(C), out)
+    return out
 
 # %% ../nbs/25_answers.ipynb #fc0a3be0
 def cosines(
@@ -47,6 +59,7 @@ def without_itself(
     X,                   # weighted documents, CSR or dense, (n_docs, n_terms)
     Ht:np.ndarray,       # topics, roots of the sums of their documents, of unit length, (n_terms, k)
     labels:np.ndarray,   # topic of each document, −1 for none, (n_docs,)
+    totals=None,         # of all entries of each topic's sum, if there are documents elsewhere, (k,)
 )->np.ndarray:           # (n_docs, k)
     "The cosines, but each document's own topic is made of the others in it."
     docs, C = unit_rows(X), cosines(X, Ht)
@@ -55,7 +68,7 @@ def without_itself(
     x = docs.data.astype(np.float64)
     place = np.repeat(np.arange(len(rows)), np.diff(docs.indptr))
     mass = np.bincount(place, x, len(rows))
-    total = np.bincount(own, mass, C.shape[1])[own]                         # of all entries of the sum
+    total = (np.bincount(own, mass, C.shape[1]) if totals is None else totals)[own]      # of all entries of the sum
     others = np.maximum(total[place]*Ht[docs.indices,own[place]].astype(np.float64)**2 - x, 0)
     rest = total - mass
     products = np.bincount(place, x*np.sqrt(others), len(rows))
@@ -121,7 +134,7 @@ def _look(X, Ht, weigh):
     W = np.empty((len(topics), len(G)), X.dtype) if weigh else None
     for rows, R in in_slices(X, Ht, STEP):
         focus[rows] = focus_of(R)
-        if weigh: W[rows] = nnls(G, R)
+        if weigh: W[rows] = nnls(G, R, dtype=X.dtype)
         topics[rows] = heaviest(W[rows]) if weigh else heaviest_by(G, R)
     return topics, focus, W
 
@@ -156,18 +169,36 @@ def _way(tree, n):
         ways.append((nodes, [some[0] for some in below], [some[-1] + 1 for some in below]))
     return ways
 
-def _along(tree, judged, n):
-    "For each document the shares of the nodes on its way, as lists in an array; empty for those without a topic"
-    nothing = np.zeros((len(judged.labels), 1))
-    sums = np.concatenate([nothing, np.cumsum(judged.shares, axis=1, dtype=np.float64)], axis=1)
-    sums /= sums[:,-1:]
-    out = np.empty(len(sums), object)
-    out[:] = [[]]*len(out)
-    for k, (nodes, first, last) in enumerate(_way(tree, n)):
-        rows = np.flatnonzero(judged.labels == k)
-        some = sums[rows][:,last] - sums[rows][:,first]
-        for i, shares in zip(rows.tolist(), some.tolist()): out[i] = shares
-    return out
+# %% ../nbs/25_answers.ipynb #f93f9b0a
+@in_parts
+def _read(part, shares, labels, numbers, starts, bounds, along, own, other):
+    "Of some documents: the shares on their way, of their topic, and of the one that has most besides"
+    nodes = np.empty(len(starts) - 1)
+    sums = np.zeros(shares.shape[1] + 1)
+    for i in range(ROWS*part, min(len(labels), ROWS*(part + 1))):
+        k = labels[i]
+        if k < 0: continue
+        nodes[:] = 0
+        for j in range(shares.shape[1]):
+            sums[j+1] = sums[j] + np.float64(shares[i,j])
+            nodes[numbers[j]] += np.float64(shares[i,j])
+        own[i] = nodes[k]/sums[-1]
+        nodes[k] = 0
+        other[i] = nodes.max()/sums[-1]
+        for p in range(starts[k+1] - starts[k]):
+            first, last = bounds[starts[k]+p]
+            along[i,p] = (sums[last] - sums[first])/sums[-1]
+
+def _ways_of(tree, judged, n):
+    "For each document the shares on its way, an empty list without a topic; share of its topic; the largest other one"
+    ways = _way(tree, n)
+    starts = np.cumsum([0, *(len(nodes) for nodes, *_ in ways)])
+    bounds = np.array([pair for _, first, last in ways for pair in zip(first, last)])
+    along = np.zeros((len(judged.labels), np.diff(starts).max()))
+    own, other = np.zeros((2, len(along)))
+    _read(n_parts(len(along)), judged.shares, judged.labels, numbers_at(tree, n), starts, bounds, along, own, other)
+    lengths = np.append(np.diff(starts), 0)[judged.labels].tolist()
+    return [way[:m] for way, m in zip(along.tolist(), lengths)], own, other
 
 # %% ../nbs/25_answers.ipynb #f3f5dacf
 def matrix_of_new(
@@ -190,7 +221,7 @@ def paths(
     "The way of each document through the tree."
     judged = judge(model, matrix_of_new(model, documents), n)
     ways = _way(model.tree_, n)
-    along = _along(model.tree_, judged, n)
+    along, *_ = _ways_of(model.tree_, judged, n)
     return [list(zip(ways[k][0], shares)) if k >= 0 else [] for k, shares in zip(judged.labels, along)]
 
 # %% ../nbs/25_answers.ipynb #039d0058
@@ -236,17 +267,6 @@ def count_new(
     order = [j for j in np.argsort(-df, kind="stable") if not good[j] and df[j]]
     return Counted(counts, share, int(total.sum()), [(j if words is None else words[j], int(df[j])) for j in order])
 
-# %% ../nbs/25_answers.ipynb #a365eca0
-def _confidence(tree, judged, n):
-    "Share of each document's topic, and how much more that is than the share of the next"
-    numbers = numbers_at(tree, n)
-    shares = judged.shares.astype(np.float64) @ (numbers[:,None] == np.arange(numbers[-1] + 1))
-    rows = np.flatnonzero(judged.labels >= 0)
-    own = np.zeros(len(shares))
-    own[rows] = shares[rows,judged.labels[rows]]
-    shares[rows,judged.labels[rows]] = 0
-    return own, np.where(judged.labels < 0, 0, own - shares.max(1))
-
 # %% ../nbs/25_answers.ipynb #5b750f7a
 def _weigh_counted(model, counted):
     "The weighted matrix of counted documents"
@@ -264,13 +284,13 @@ def answer_columns(
     "What is said of each document."
     tree = model.tree_
     judged = judge(model, _weigh_counted(model, counted), n, reject)
-    share, confidence = _confidence(tree, judged, n)
+    along, share, other = _ways_of(tree, judged, n)
     labels = judged.labels.tolist()
     ways = [[in_table(node.id) for node in nodes] for nodes, *_ in _way(tree, n)] + [[]]
     titles = [tree.title(leaf) for leaf in tree.leaves(n)] + [""]              # the last is for label −1
     return dict(row=list(range(len(labels))), topic=labels, path=[ways[k] for k in labels],
-                title=[titles[k] for k in labels], share=share.tolist(), shares=_along(tree, judged, n).tolist(),
-                confidence=confidence.tolist(), typical=judged.typical.tolist(),
+                title=[titles[k] for k in labels], share=share.tolist(), shares=along,
+                confidence=np.maximum(share - other, 0).tolist(), typical=judged.typical.tolist(),
                 rejected=judged.rejected.tolist(), known=counted.known.tolist())
 
 # %% ../nbs/25_answers.ipynb #e44a0091

@@ -7,7 +7,7 @@ __all__ = ['CRITERIA', 'I1', 'I2', 'E1', 'H1', 'H2', 'G1', 'G1P', 'COLUMNS', 'CO
            'WHOLE_A', 'WHOLE_B', 'GAIN', 'CALM', 'REST', 'SAME', 'PART', 'rows_of', 'unit_rows', 'cluster_values',
            'worth', 'Documents', 'arrays', 'labels_of', 'kind_of', 'composites', 'numbered', 'criterion_of_sums',
            'criterion_of', 'Task', 'Trials', 'Halves', 'first_best', 'bisect', 'Cluster', 'Clustering',
-           'repeated_bisection', 'coarser', 'Assignment', 'refine', 'direct', 'RepeatedBisection']
+           'repeated_bisection', 'coarser', 'bisections', 'Assignment', 'refine', 'direct', 'RepeatedBisection']
 
 # %% ../nbs/22_bisection.ipynb #a7a6b821
 import warnings
@@ -643,8 +643,8 @@ def _cut(clusters, chosen):
     return place
 
 # %% ../nbs/22_bisection.ipynb #2e619d2b
-def _cut_until(X, k, cstype, kind, n_init, max_iter, seed):
-    "Cut documents, known to be sound, until there are k clusters"
+def _cut_up(X, numbers, cstype, kind, n_init, max_iter, seed):
+    "Cut documents, known to be sound, and yield the clusters whenever there are as many as the next number says"
     docs, n_terms = arrays(X), X.shape[1]
     D = _sum_of(docs, n_terms)
     pull = _pull_of(docs, n_terms, kind)
@@ -654,15 +654,16 @@ def _cut_until(X, k, cstype, kind, n_init, max_iter, seed):
     def task(c): return _task(_some(docs, c.docs), n_terms, pull[c.docs], kind, n_init, max_iter, stream(seed, c.path))
     def after(c): return whole - c.values + c.halves.values.sum(0)
     choose = _best_cut if cstype == "best" else _largest_cut
-    while len(clusters) < k:
-        chosen = choose(clusters, task, lambda c: worth(kind, *after(c)), X.dtype)
-        if chosen is None: break
-        whole = after(chosen)
-        splits.append(_cut(clusters, chosen))
-        record.append((len(clusters), worth(kind, *whole)))
-    labels = np.zeros(len(pull), np.int64)
-    for r, c in enumerate(clusters): labels[c.docs] = r
-    return Clustering(labels, np.array(record, float), np.array(splits, np.int64))
+    for k in numbers:
+        while len(clusters) < k:
+            chosen = choose(clusters, task, lambda c: worth(kind, *after(c)), X.dtype)
+            if chosen is None: break
+            whole = after(chosen)
+            splits.append(_cut(clusters, chosen))
+            record.append((len(clusters), worth(kind, *whole)))
+        labels = np.zeros(len(pull), np.int64)
+        for r, c in enumerate(clusters): labels[c.docs] = r
+        yield Clustering(labels, np.array(record, float), np.array(splits, np.int64))
 
 # %% ../nbs/22_bisection.ipynb #79389619
 @renamed(trials="n_init", n_iter="max_iter")
@@ -679,7 +680,7 @@ def repeated_bisection(
     "Cut in two until there are k clusters. Source: Zhao and Karypis (2004), Section 3."
     if cstype not in ("best", "large"): raise ValueError(f"cstype must be 'best' or 'large', got {cstype!r}")
     X, kind = _ready(X, criterion, k=k, n_init=n_init, max_iter=max_iter)
-    return _cut_until(X, k, cstype, kind, n_init, max_iter, seed)
+    return next(_cut_up(X, (k,), cstype, kind, n_init, max_iter, seed))
 
 # %% ../nbs/22_bisection.ipynb #b14afcd0
 def coarser(
@@ -692,6 +693,19 @@ def coarser(
     labels, now = labels_of(labels, len(labels), len(splits) + 1), np.arange(len(splits) + 1)
     for r in range(n, len(now)): now[r] = now[splits[r-1]]
     return np.where(labels < 0, -1, now[labels])
+
+# %% ../nbs/22_bisection.ipynb #c07be136
+def bisections(
+    X,                  # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
+    numbers,            # of clusters wanted, ascending
+    *,
+    n_init:int=10,      # trials of each cut
+    max_iter:int=10,    # at most this many passes in each trial
+    seed:int=0,         # from `seed_of`
+):                      # a `Clustering` for each, one at a time
+    "The clusterings of `repeated_bisection` for several numbers of clusters, each made from the one before."
+    X, kind = _ready(X, "i2", n_init=n_init, max_iter=max_iter)
+    yield from _cut_up(X, numbers, "best", kind, n_init, max_iter, seed)
 
 # %% ../nbs/22_bisection.ipynb #9fb384e1
 @njit(nogil=True)
@@ -966,7 +980,7 @@ def _clusters(est, docs, seed):
     k = est.n_clusters
     kind = kind_of(est.criterion)
     if est.method == "direct": run = _best_direct(docs, k, kind, est.n_init, est.max_iter, seed)
-    else: run = _cut_until(docs, k, est.cstype, kind, est.n_init, est.max_iter, seed)
+    else: run = next(_cut_up(docs, (k,), est.cstype, kind, est.n_init, est.max_iter, seed))
     cut = run.labels.copy()
     if est.method == "rbr":
         labels, values = _refined(docs, run.labels, kind, est.max_iter, seed)

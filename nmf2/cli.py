@@ -4,19 +4,21 @@
 
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE', 'PHRASES',
-           'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'ANSWERS',
-           'stop_if_interrupted', 'interruptible', 'no_empty_folders', 'count', 'weigh', 'Topics', 'join', 'split',
-           'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows', 'document_columns',
-           'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say', 'stage', 'agreement',
-           'without_leaf', 'summary', 'in_seconds', 'readable', 'what_to_ask', 'print_results', 'given', 'n_leaves',
-           'check_arguments', 'make_tree', 'model_options', 'find_support', 'Made', 'make_topics', 'read_corpus',
-           'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at', 'cluster', 'model_file',
-           'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells',
-           'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of', 'save_again', 'grow',
-           'update', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share',
-           'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
-           'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_making', 'add_file', 'add_show',
-           'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'main']
+           'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'SMALL', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED',
+           'ANSWERS', 'stop_if_interrupted', 'interruptible', 'no_empty_folders', 'count', 'weigh', 'Topics', 'join',
+           'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows',
+           'document_columns', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say', 'stage',
+           'agreement', 'without_leaf', 'summary', 'in_seconds', 'readable', 'what_to_ask', 'print_results', 'given',
+           'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support', 'Made', 'make_topics',
+           'read_corpus', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at', 'cluster',
+           'size_in_bytes', 'spread', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions',
+           'model_file', 'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows',
+           'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of',
+           'save_again', 'grow', 'update', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers',
+           'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value',
+           'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_spread',
+           'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser',
+           'in_one_line', 'failed', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -97,7 +99,7 @@ def count(
     counter = text_pipeline(**options)["count"]
     return counter.fit_transform(corpus.texts), counter
 
-COUNTING = ("stop_words", "ngram_range", "token_pattern", "analyzer", "lowercase")
+COUNTING = ("stop_words", "tokenizer", "ngram_range", "token_pattern", "analyzer", "lowercase")
 
 # %% ../nbs/70_cli.ipynb #4dcbbbdc
 WEIGHTS = {"ncut": "tf-idf and normalized cut", "tfidf": "tf-idf alone", "none": "the counts or weights as they are"}
@@ -297,7 +299,8 @@ def write_results(
 
 # %% ../nbs/70_cli.ipynb #978a0133
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
-    "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "token_pattern",
+    "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "tokenizer",
+    "token_pattern",
     "analyzer", "min_df", "max_df", "max_features", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter",
     "init")}
 OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--ngrams", "n_jobs": "--jobs",
@@ -330,7 +333,7 @@ def _with_value(match):
 
 # %% ../nbs/70_cli.ipynb #64a2f634
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
-           " (tokenizer=jieba.lcut does so for Chinese)": "",
+           ". Or give a function that cuts a text into a list of words": "",
            "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
            "a list of words, None, or one of": "none, a file of words, or one of",
            " (nmf2.counting.LANGUAGES has all)": "",
@@ -716,7 +719,91 @@ def cluster(
         args.out = Path("nmf2-results")/stem
     if path.is_dir() and args.out.expanduser().resolve().is_relative_to(path.resolve()):
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
-    return run_job(get_corpus, args)
+    return run_in_partitions(args) if spread(args) else run_job(get_corpus, args)
+
+# %% ../nbs/70_cli.ipynb #711aa049
+def size_in_bytes(
+    text:str,   # such as '4GB' or '500 MB'
+)->int:
+    "A size of memory."
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
+    if not found: raise argparse.ArgumentTypeError(f"must be a size such as 4GB, got {text!r:.60}")
+    return int(float(found[1])*1000**" KMGT".index(found[2].upper() or " "))
+
+def spread(
+    args,   # the parsed command line
+)->bool:
+    "Are the documents to be worked on in partitions?"
+    return bool(vars(args).get("scheduler") or vars(args).get("memory"))
+
+# %% ../nbs/70_cli.ipynb #580a2a4e
+SMALL = 500_000_000      # bytes: with less, Python and its libraries have too little room
+
+def check_spread(
+    args,   # the parsed command line
+):
+    "Stop at options that can't be had in partitions."
+    check_arguments(args)
+    option = only_a_tree(args) or "--support"*args.support or "--keep-texts"*args.keep_texts
+    if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
+    if args.memory and args.memory < SMALL:
+        raise ValueError(f"--memory must be at least 500MB, got {args.memory:,} bytes")
+    if args.format or args.read or given(args, ("label_field", "id_field", "encoding", "delimiter", "quote", "header")):
+        raise ValueError("with --memory or --scheduler, files are read by their endings; of the options for reading "
+                         "there is only --text-field")
+
+def fit_in_partitions(
+    args,   # the parsed command line
+):          # a `TopicTree`
+    "The model of the documents at a path, worked on in partitions."
+    from nmf2.engines import Dask, Local
+    from nmf2.scale import WHOLE
+    from nmf2.scale_texts import PIECE, fit_topics
+    from nmf2.topictree import TopicTree
+    engine = Dask(args.scheduler) if args.scheduler else Local()
+    room = args.memory or 10**12
+    if args.leaves is None and not args.levels: args.leaves = N_LEAVES
+    options = model_options(args, True, 2**62)
+    return fit_topics(TopicTree(**options, verbose=not args.quiet), Path(args.path).expanduser(), engine=engine,
+                      whole=min(WHOLE, room//400), piece=min(PIECE, room//(30*engine.ahead())),
+                      text_field=vars(args).get("text_field"))
+
+# %% ../nbs/70_cli.ipynb #73314b6c
+def label_rows(
+    tree,     # a `Tree`
+    labels,   # the number of the leaf of each document, (n_docs,)
+):            # rows of a table
+    "One row for each document, with its number, leaf and title."
+    from nmf2.tree import in_table
+    known = [(in_table(leaf.id), k, tree.title(leaf)) for k, leaf in enumerate(tree.leaves())]
+    for i, k in enumerate(labels.tolist()): yield (i, *(known[k] if k >= 0 else (None, k, None)))
+
+# %% ../nbs/70_cli.ipynb #a8142294
+def run_in_partitions(
+    args,   # the parsed command line
+)->int:     # exit status
+    "Fit, write and report, for documents in partitions."
+    from nmf2.headings import outline
+    check_spread(args)
+    out, times = check_folder(args.out, args.force, "--out", "--force"), {}
+    with no_empty_folders(out), whole_folder(out, args.force, "--out", "--force") as part:
+        with stage(f"Fitting {args.path} in partitions", times, not args.quiet): model = fit_in_partitions(args)
+        tree = model.tree_
+        if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
+        with stage("Writing", times, not args.quiet):
+            model.save(part/MODEL)
+            columns = ["row", "leaf", "leaf_number", "title"]
+            write_table(part/"assignments.csv", columns, label_rows(tree, model.labels_))
+            write_table(part/"topics.csv", node_columns(Topics(tree)), node_rows(Topics(tree)))
+            figures = f"{args.path}: {tree.n_docs:,} documents, {tree.n_leaves} topics. {model.documents_}"
+            report = f"{figures}\n{in_seconds(times)}\n"
+            (part/"report.txt").write_text(report, encoding="utf-8", errors="backslashreplace")
+        stop_if_interrupted()
+    args.written = out
+    readable()
+    near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
+    print(outline(tree), "", str(model.documents_), f"\nResults in {near}", "", what_to_ask(near/MODEL), sep="\n")
+    return 0
 
 # %% ../nbs/70_cli.ipynb #9065addb
 def model_file(
@@ -1203,6 +1290,8 @@ def add_counting(
     def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
     add("--stop-words", "words to leave out: a language, a file of words, or none (default english)",
         metavar="WHICH", type=stop_words)
+    add("--tokenizer", "how to cut texts that need more than a pattern: chinese, japanese, thai, or such as stem:german",
+        metavar="NAME")
     add("--ngrams", "how many words make a term: 2 for pairs, 1-2 for words and pairs (default 1)",
         metavar="N", type=n_gram_range, dest="ngram_range")
     add("--token-pattern", "what a word looks like (default: two letters or more)", metavar="REGEX")
@@ -1264,6 +1353,18 @@ def add_results(
     g.add_argument("--keep-texts", action="store_true", help=f"keep the texts in {MODEL}, for nmf2 explore to show")
     g.add_argument("--quiet", action="store_true", help="print the results only")
 
+# %% ../nbs/70_cli.ipynb #1b45a892
+def add_spread(
+    p:argparse.ArgumentParser,   # the parser of a command
+):
+    "The options for collections that are larger than memory."
+    what = "collections larger than memory (a folder of JSON lines, Parquet or tables, or one large file)"
+    g = p.add_argument_group(what)
+    g.add_argument("--memory", metavar="SIZE", type=size_in_bytes, default=None,
+                   help="work in partitions that leave room in so much memory, such as 4GB")
+    g.add_argument("--scheduler", metavar="ADDRESS", default=None,
+                   help="work on the workers of a Dask cluster, such as tcp://10.0.0.1:8786; they must see the files")
+
 # %% ../nbs/70_cli.ipynb #13d3784a
 def add_making(
     jobs,         # the subparsers
@@ -1277,6 +1378,7 @@ def add_making(
     c.add_argument("path", metavar="PATH",
                    help="a file or a folder with documents, - for standard input, or the name of a known collection")
     add_reading(c)
+    add_spread(c)
     for p, max_df, usual, run in ((d, .2, N_LEAVES, demo), (c, .5, "auto", cluster)):
         add_counting(p, max_df)
         add_tree(p, usual)

@@ -4,11 +4,12 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'expect_error', 'check_layout', 'check_sparse', 'value_range', 'check_matrix', 'matrix_tags', 'check_number',
-           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'progress_bar', 'in_processes',
-           'renamed', 'patch_to', 'keep_parameters', 'single_blas']
+           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'in_partitions', 'LabelsLater',
+           'progress_bar', 'in_processes', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import multiprocessing
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -321,6 +322,26 @@ def width_of(
     "The number of columns."
     shape = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
     return shape[-1] if len(shape) else 0
+
+# %% ../nbs/00_core.ipynb #6c8d2152
+def in_partitions(
+    X,       # whatever was given for documents
+)->bool:
+    "Are these documents in partitions?"
+    if isinstance(X, os.PathLike) or hasattr(X, "__dask_graph__"): return True
+    if isinstance(X, str): return os.path.isdir(X)
+    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    return isinstance(first, os.PathLike) or hasattr(first, "__dask_graph__") or sp.issparse(first)
+
+# %% ../nbs/00_core.ipynb #30257cc5
+class LabelsLater:
+    "What an estimator has whose `labels_` may have stayed with partitions, as `_labels_there`."
+    def __getattr__(self, name):
+        "Fetch the labels the first time"
+        if name != "labels_" or "_labels_there" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.labels_ = np.asarray(self._labels_there)
+        return self.labels_
 
 # %% ../nbs/00_core.ipynb #9bd41090
 def progress_bar(

@@ -9,7 +9,8 @@ __all__ = ['OWN', 'leaf_topics', 'move_documents', 'refine_topics', 'flatten', '
 import numpy as np
 
 from .bisection import composites, refine, unit_rows
-from .core import check_matrix, check_number, keep_parameters, names_of, patch_to, renamed, single_blas
+from .core import (LabelsLater, check_matrix, check_number, in_partitions, keep_parameters, names_of, patch_to,
+                       renamed, single_blas)
 from .hier import HierNMF2, NumberedTopics
 from .cutting import take
 from .kernels import documents
@@ -104,11 +105,14 @@ def _check_own(est):
     if est.topics not in ("nmf", "svd"): raise ValueError(f'topics must be "nmf" or "svd", got {est.topics!r}')
 
 # %% ../nbs/23_flat.ipynb #2104d9e4
-class FlatTree(NumberedTopics, TopicModel):
+class FlatTree(LabelsLater, NumberedTopics, TopicModel):
     "A flat topic model from a tree. A subclass has the parameters."
     def fit_transform(self, X, y=None):
         "Fit, and give the weights of the training documents, (n_docs, n_clusters)."
         _check_own(self)
+        if in_partitions(X):
+            from nmf2.scale_topics import fit_flat
+            return fit_flat(self, X)
         names = names_of(X)
         X = check_matrix(self, X)
         self.hier_ = self._grown(X, names)

@@ -83,7 +83,7 @@ def returning(
     length:int=5000,                  # letters of each text that are looked at
 )->dict:                              # word -> from 0 to 1
     "How readily words come again in a text that has them, compared with words as such."
-    pattern, words = re.compile(token_pattern), set(words)
+    pattern, words = re.compile(token_pattern), dict.fromkeys(words)
     once, again = Counter(), Counter()
     for text in texts:
         text = text[:length].lower() if lowercase else text[:length]
@@ -228,13 +228,14 @@ def give_headings(
     tree,          # a `Tree` with words
     texts=None,    # its documents, (n_docs,), if headings may have phrases
     least:int=5,   # documents that a phrase must be in
+    some=None,     # the texts that are most typical of the leaves, if they are at hand
     **options,     # what `returning` and `find_phrases` share
 ):
     "Set the headings of a tree."
     if tree.vocab is None: raise ValueError("tree must have words: set tree.vocab to the names of the columns")
     telling = _telling_words(tree, 72)
     ranked = {id: words for id, (words, _) in telling.items()}
-    some = () if texts is None else typical_texts(tree, texts)
+    if some is None: some = () if texts is None else typical_texts(tree, texts)
     ranked = _subjects_first(tree, telling, returning(some, _first_words(tree, ranked), **options))
     phrases = find_phrases(some, _first_words(tree, ranked, 30), least=least, **options)
     tree.headings = find_headings(tree, phrases=phrases, ranked=ranked)

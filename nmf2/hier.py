@@ -26,8 +26,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import bisect, composites, unit_rows
 from .compiling import say_if_compiling
-from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, names_of, patch_to,
-                       progress_bar, renamed, seed_of, single_blas, stream)
+from .core import (LabelsLater, check_choice, check_matrix, check_number, in_partitions, keep_parameters, matrix_tags,
+                       names_of, patch_to, progress_bar, renamed, seed_of, single_blas, stream)
 from .cutting import stored, take
 from .kernels import documents, nnls2, projected_gradient
 from .parts import pool
@@ -155,6 +155,9 @@ class Grower:
         self.known = {}          # what trials found, by the node's id and the number of the trial
         self.begun = {}          # what other threads do for the children of a leaf, by its id
         self.stopped = False     # tells them to stop
+
+    helpers = staticmethod(pool)                       # who tries nodes ahead
+    ahead = staticmethod(get_num_threads)              # how many nodes at the same time
 
     def cut_out(self, rows):
         "Some documents over the terms that occur in them, and the numbers of these terms"
@@ -290,7 +293,7 @@ def begin(
     large = max(grower.tree.n_docs/3, AHEAD/stored(grower.X)*grower.tree.n_docs)
     for node in nodes:
         if node.id in grower.begun or node.size > large: continue
-        grower.begun[node.id] = [pool().submit(try_node, grower, *child, bar) for child in _children(grower, node)]
+        grower.begun[node.id] = [grower.helpers().submit(try_node, grower, *child, bar) for child in _children(grower, node)]
 
 # %% ../nbs/22_hier.ipynb #788ae937
 def _try_children(grower, node, bar):
@@ -329,7 +332,7 @@ def grow(
     "Split the best leaf, of equals the one that came first, until there are enough or none may be split."
     tree = grower.tree
     least = grower.how.min_score
-    ahead = 0 if grower.start.in_order or get_num_threads() == 1 else get_num_threads()
+    ahead = 0 if grower.start.in_order or grower.ahead() == 1 else grower.ahead()
     try:
         while n_leaves is None or tree.n_leaves < n_leaves:
             leaves = _best_first(tree)
@@ -364,7 +367,7 @@ def take_over(
     vars(tree).update(nodes=nodes, splits=list(grown.splits))
 
 # %% ../nbs/22_hier.ipynb #b76dd445
-class InOwnOrder:
+class InOwnOrder(LabelsLater):
     "What an estimator has if its `tree_` is grown from its matrix in an order of its own, `_order` and `_own`."
     def _in_order(self, X):
         "The order of a matrix, and the matrix in it; None and as it is for a start that counts on the given order"
@@ -532,6 +535,9 @@ def fit(est,
     "Plant a tree, and grow it."
     if est.n_leaves is not None: check_number("n_leaves", est.n_leaves, 1)
     how = grower_options(est)
+    if in_partitions(X):
+        from nmf2.scale import fit_partitions
+        return fit_partitions(est, X)
     origin = getattr(est, "init", None), seed_of(est.random_state)
     start = est._starter(*origin)                                # all checks before any work
     names = names_of(X)

@@ -217,15 +217,19 @@ def _guess(G, r, g, s, use):
 
 # %% ../nbs/11_nnls.ipynb #6b3b79be
 @in_parts
-def _nnls(part, G, R, first, out, active_set):
+def _nnls(part, G, R, lengths, first, out, active_set):
     "The weights of some documents; pivoting starts from the topics that are positive in `first`, or from a guess"
     n, k = R.shape
     room = _room(k)
+    r = np.empty(k)
+    g = np.empty(k)
     for i in range(ROWS*part, min(n, ROWS*(part + 1))):
+        for j in range(k): r[j] = R[i,j]/lengths[j]
         if len(first):
             for j in range(k): room.use[j] = first[i,j] > 0
-        elif not active_set: _guess(G, R[i], out[i], room.s, room.use)
-        if active_set or not _pivot(G, R[i], out[i], room): _active_set(G, R[i], out[i], room)
+        elif not active_set: _guess(G, r, g, room.s, room.use)
+        if active_set or not _pivot(G, r, g, room): _active_set(G, r, g, room)
+        for j in range(k): out[i,j] = g[j]/lengths[j]
 
 # %% ../nbs/11_nnls.ipynb #44ed109e
 def _check(G, R, method):
@@ -242,22 +246,23 @@ def nnls(
     R:np.ndarray,       # right-hand sides $Y^T B$, (n, k)
     method:str="bpp",   # block principal pivoting (two columns in closed form), or "active-set"
     first=None,         # pivoting begins with the columns that are positive here, (n, k)
-)->np.ndarray:          # the minimisers, one a row, (n, k), float64
+    dtype=np.float64,   # type of the result
+)->np.ndarray:          # the minimisers, one a row, (n, k)
     r"""Minimise $\lVert B g - y \rVert$ over $g \ge 0$ for each row of `R`.
 
     Source: Kuang and Park (2013), Section 2, on block principal pivoting and active sets; two columns by Algorithm 2.
     """
     G = np.ascontiguousarray(G, dtype=np.float64)
-    R = np.ascontiguousarray(R, dtype=np.float64)
+    R = np.ascontiguousarray(R, dtype=None if getattr(R, "dtype", None) == np.float32 else np.float64)
     _check(G, R, method)
-    if R.shape[1] == 0: return np.empty(R.shape)
-    if method == "bpp" and R.shape[1] == 2 and R.min(initial=0) >= 0: return nnls2(G, R)
+    out = np.empty(R.shape, dtype)
+    if R.shape[1] == 0: return out
+    if method == "bpp" and R.shape[1] == 2 and R.min(initial=0) >= 0: return nnls2(G, R.astype(float)).astype(dtype)
     lengths = np.sqrt(np.diag(G).clip(0))
     lengths[lengths == 0] = 1
-    out = np.empty(R.shape)
     first = np.empty((0, R.shape[1])) if first is None else np.ascontiguousarray(first, dtype=np.float64)
-    _nnls(n_parts(len(R)), G/np.outer(lengths, lengths), R/lengths, first, out, method == "active-set")
-    return out/lengths
+    _nnls(n_parts(len(R)), G/np.outer(lengths, lengths), R, lengths, first, out, method == "active-set")
+    return out
 
 # %% ../nbs/11_nnls.ipynb #ebb9b1b4
 def unit(
@@ -288,7 +293,7 @@ def memberships(
     Ht = np.asarray(Ht, np.float64)
     G = Ht.T @ Ht
     out = np.empty((X.shape[0], Ht.shape[1]), X.dtype)
-    for rows, R in in_slices(X, Ht, step): out[rows] = nnls(G, R)
+    for rows, R in in_slices(X, Ht, step): out[rows] = nnls(G, R, dtype=out.dtype)
     return out
 
 # %% ../nbs/11_nnls.ipynb #6804b274

@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from .bisection import bisect, unit_rows
+from .bisection import bisect, bisections, refine, unit_rows
+from .compiling import njit
 from .core import check_matrix, check_number, in_processes, patch_to, progress_bar, seed_of, single_blas, stream
 from .core import width_of
-from .cutting import take
+from .cutting import as_csr, take
 from .kernels import documents
 from .order import own_order, sorted_by
-from .products import Rows
-from .topictree import topic_tree
+from .parts import in_threads
+from .regroup import cluster_sums, joins
+from .topictree import settled_topics, topic_tree
 from .tree import Support, Tree
-from .weighting import divide_rows
 
 # %% ../nbs/26_support.ipynb #a167f71a
 def members(
@@ -157,29 +158,82 @@ def gain(
     first, second = X.T @ (1. - side), X.T @ (1.*side)
     return float(np.linalg.norm(first) + np.linalg.norm(second) - np.linalg.norm(first + second))
 
-# %% ../nbs/26_support.ipynb #45537194
+# %% ../nbs/26_support.ipynb #f8c25694
+@njit(nogil=True)
+def _places(indptr, state):
+    "The document of each place, in random order"
+    places = np.empty(indptr[-1], np.int32)
+    for i in range(len(indptr) - 1): places[indptr[i]:indptr[i+1]] = i
+    for p in range(len(places) - 1, 0, -1):
+        state = state*48271 % 2147483647
+        other = state*(p + 1) >> 31
+        places[p], places[other] = places[other], places[p]
+    return places
+
+@njit(nogil=True)
+def _by_term(indices, data, n_terms):
+    "The weights, those of the first term first, and where each term begins"
+    starts = np.zeros(n_terms + 2, np.int64)
+    for j in indices: starts[j+2] += 1
+    starts = np.cumsum(starts)
+    weights = np.empty(len(data), data.dtype)
+    for p in range(len(data)):
+        weights[starts[indices[p]+1]] = data[p]
+        starts[indices[p]+1] += 1
+    return weights, starts
+
+# %% ../nbs/26_support.ipynb #2288e0fc
+@njit(nogil=True)
+def _dealt(places, weights, starts, indptr):
+    "Terms and weights of each document after dealing, of length one, and where documents begin"
+    terms, out, ends = np.empty(len(weights), np.int32), np.empty_like(weights), indptr[:-1].copy()
+    for j in range(len(starts) - 1):
+        for p in range(starts[j], starts[j+1]):
+            i = places[p]
+            end = ends[i]
+            if end > indptr[i] and terms[end-1] == j: out[end-1] += weights[p]
+            else:
+                terms[end], out[end] = j, weights[p]
+                ends[i] += 1
+    new = np.zeros_like(indptr)
+    for i in range(len(ends)):
+        first, n = indptr[i], ends[i] - indptr[i]
+        new[i+1] = new[i] + n
+        square = 0.
+        for p in range(first, first + n): square += np.float64(out[p])**2
+        for p in range(n): terms[new[i]+p], out[new[i]+p] = terms[first+p], out[first+p]/np.sqrt(square)
+    return terms[:new[-1]], out[:new[-1]], new
+
 def shuffled(
     X,       # weighted documents, CSR, (n_docs, n_terms)
     rng,     # a NumPy `Generator`
 ):           # of unit length, CSR, (n_docs, n_terms)
     "The same documents and words, put together by chance."
-    order = rng.permutation(X.nnz)
-    mixed = sp.csr_array((X.data[order], X.indices[order], X.indptr.copy()), shape=X.shape)
-    mixed.sum_duplicates()
-    return divide_rows(mixed, np.sqrt(Rows(mixed).squares()), own=True)
+    weights, starts = _by_term(X.indices, X.data, X.shape[1])
+    terms, mixed, indptr = _dealt(_places(X.indptr, rng.integers(1, 2147483647)), weights, starts[:-1], X.indptr)
+    return as_csr(mixed, terms, indptr, X.shape[1])
 
 # %% ../nbs/26_support.ipynb #21df27dd
-SAMPLE = 2000          # documents by which a split is judged, at most
+SAMPLE = 2000          # documents by which a split is judged, at most; half of them of each side
 
-def _judged(docs, side, rng):
+def _judged(X, sides, rng):
     "How much a split gains, in multiples of what the best cut of the same documents gains by chance"
-    if len(side) > SAMPLE:
-        some = np.sort(rng.permutation(len(side))[:SAMPLE])
-        docs, side = docs[some], side[some]
+    n = min(SAMPLE//2, *map(len, sides))
+    rows = np.concatenate([np.sort(rng.permutation(rows)[:n]) for rows in sides])
+    side = np.repeat([0, 1], n)
+    docs = take(X, rows)[0]
     real, halves = gain(docs, side), bisect(mixed := shuffled(docs, rng), n_init=3, rng=rng)
     chance = 0. if halves is None else gain(mixed, halves.side.astype(np.int64))
     if real <= 1e-6*len(side): return 0.                                  # copies of one document
     return real/chance if chance > 1e-6*len(side) else np.inf
+
+def _all_judged(X, splits, seed):
+    "The same for some splits of unit documents, each with the rows of its two sides; large ones first, in threads"
+    out = np.empty(len(splits))
+    large_first = np.argsort([-len(first) - len(second) for first, second in splits], kind="stable")
+    def judge(k): out[large_first[k]] = _judged(X, splits[large_first[k]], stream(seed, "", large_first[k]))
+    with single_blas(): in_threads(judge, len(splits))
+    return out
 
 def times_chance(
     X,             # the weighted documents that the tree was made from, (n_docs, n_terms)
@@ -187,13 +241,7 @@ def times_chance(
     seed:int=0,    # for the shuffles
 )->np.ndarray:     # for each of `tree.splits`, (n_leaves − 1,)
     "How much each split gains, in multiples of what the best cut of its documents gains by chance."
-    X, judged = unit_rows(X), []
-    with single_blas():
-        for id in tree.splits:
-            docs = np.concatenate([child.docs for child in tree[id].children])
-            side = np.repeat([0, 1], [child.size for child in tree[id].children])
-            judged.append(_judged(take(X, docs)[0], side, stream(seed, id)))
-    return np.array(judged)
+    return _all_judged(unit_rows(X), [[child.docs for child in tree[id].children] for id in tree.splits], seed)
 
 # %% ../nbs/26_support.ipynb #dc7d5fbc
 ABOVE = 1.1          # times chance: what a split must gain at least
@@ -215,6 +263,23 @@ class Choice:
 
 def _ends(times): return 2*(1 + (times > ABOVE).sum()) <= 1 + len(times)
 
+# %% ../nbs/26_support.ipynb #5b6e2985
+def _splits_of(X, labels):
+    "The documents of both sides of each split of the tree of some clusters, from the root on"
+    sums, docs, splits = cluster_sums(X, labels), [np.flatnonzero(labels == c) for c in range(labels.max() + 1)], []
+    for a, b, _ in joins(sums @ sums.T):
+        splits.append([docs[a], docs[b]] if len(docs[a]) >= len(docs[b]) else [docs[b], docs[a]])
+        docs[a] = np.sort(np.concatenate([docs[a], docs[b]]))
+    return splits[::-1]
+
+def _trees(X, sizes, seed):
+    "Yield the splits of trees with so many leaves, of clusters that have moved and settled"
+    docs = unit_rows(X)
+    with single_blas():
+        for cut in bisections(docs, sizes, seed=seed):
+            labels, _ = refine(docs, cut.labels, rng=seed)
+            yield _splits_of(X, settled_topics(X, labels).labels)
+
 # %% ../nbs/26_support.ipynb #bac8106e
 def choose_n_topics(
     X,                     # weighted documents, CSR or dense, (n_docs, n_terms)
@@ -235,13 +300,12 @@ def choose_n_topics(
     if most < 2: return Choice(1, "with fewer than ten documents it can't be told", np.zeros(0))
     sizes = [min(FIRST, most)]
     while sizes[-1] < most: sizes.append(min(2*sizes[-1], most))
+    docs, times = unit_rows(X), np.zeros(0)
     with progress_bar(len(sizes), "Counting topics", verbose, "tree") as bar:
-        times = np.zeros(0)
-        for n_leaves in sizes:
-            tree, before = fit_again(X, n_leaves, seed), times
-            times = np.sort(times_chance(X, tree, seed))[::-1]
+        for n_leaves, splits in zip(sizes, _trees(X, sizes, seed)):
+            before, times = times, np.sort(_all_judged(docs, splits, seed))[::-1]
             bar.update()
-            ends = _ends(times) or tree.n_leaves < n_leaves        # fewer: then only copies are left in leaves
+            ends = _ends(times) or len(splits) + 1 < n_leaves        # fewer: then only copies are left in leaves
             if ends or _too_far(times, before, 2*n_leaves): break
     return _chosen(times, ends, X.shape[0])
 
@@ -253,7 +317,7 @@ def _in_own_order(X):
 
 def _too_far(times, before, n_leaves):
     "Is there no end in sight of so many leaves? By what splits are worth, and were in the tree with half as many"
-    n_clear, in_sight = 1 + (times > 1.5).sum(), (times <= 1).mean() >= .1
+    n_clear, in_sight = 1 + (times > 1.5).sum(), (times <= 1).mean() >= .08
     if n_leaves > 8*n_clear: return True
     if n_leaves > ALWAYS and not in_sight and n_leaves > 3*n_clear: return True
     return n_leaves > LARGE and 3*((times > ABOVE).sum() - (before > ABOVE).sum()) > 2*(len(times) - len(before))

@@ -58,7 +58,7 @@ def cannot_be_kept(
 )->dict:      # what there is instead, by parameter
     "What of the parameters of a model no file can keep."
     lost, seed = {}, model.random_state
-    if model.tokenizer is not None: lost["tokenizer"] = _called(model.tokenizer)
+    if not isinstance(model.tokenizer, str | None): lost["tokenizer"] = _called(model.tokenizer)
     if seed is not None and not isinstance(seed, (int, np.integer)): lost["random_state"] = f"a {type(seed).__name__}"
     return lost
 
@@ -251,7 +251,7 @@ def _words_of(about, arrays):
 # %% ../nbs/25_topicfile.ipynb #6098313e
 NOTHING = type(None)
 TYPES = dict(n_topics=(int, str), min_df=(int, float), max_df=(int, float), stop_words=(str, list, NOTHING),
-             token_pattern=(str,), tokenizer=(NOTHING,), lowercase=(bool,), ngram_range=(list,), tau=(int, float),
+             token_pattern=(str,), tokenizer=(str, NOTHING), lowercase=(bool,), ngram_range=(list,), tau=(int, float),
              n_init=(int,), moves_max_iter=(int,), random_state=(int, NOTHING), verbose=(bool,))
 
 def _with_settings(about, tokenizer):
@@ -376,12 +376,13 @@ def write_model(
 ):
     "Write a model to a file that `read_model` reads, whole or not at all; warn of what can't be kept."
     check_is_fitted(model)
-    check_tree(model.tree_)
+    tree = model.tree_.gathered() if hasattr(model.tree_, "gathered") else model.tree_       # documents in partitions
+    check_tree(tree)
     arrays = packed_model(model, keep_texts)
     about = from_json(arrays["model"].tobytes(), FORMAT, VERSIONS)
-    unpacked_model(about, arrays, model.tree_, model.tokenizer)
+    unpacked_model(about, arrays, tree, model.tokenizer)
     _warn_of_lost(model)
-    write_arrays(packed(model.tree_) | arrays, path)
+    write_arrays(packed(tree) | arrays, path)
 
 def _kinds(about):
     "The arrays that a file should have, as for `read_arrays`"

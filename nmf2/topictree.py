@@ -18,7 +18,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .bisection import first_best, refine, repeated_bisection, unit_rows
-from .core import check_matrix, check_number, patch_to, progress_bar, seed_of, single_blas, width_of
+from .core import (LabelsLater, check_matrix, check_number, in_partitions, patch_to, progress_bar, seed_of,
+                       single_blas, width_of)
 from .counting import check_texts
 from .headings import name_nodes
 from .headings import outline as in_outline
@@ -159,7 +160,7 @@ def topic_tree(
     return Grown(tree, best.criteria)
 
 # %% ../nbs/25_topictree.ipynb #0684d08d
-class TopicTree(BaseEstimator):
+class TopicTree(LabelsLater, BaseEstimator):
     """A tree of topics from documents.
 
     After `fit`:
@@ -184,7 +185,7 @@ class TopicTree(BaseEstimator):
         max_df:int|float=.5,          # keep words in at most so many (likewise)
         stop_words="english",         # for texts: words to leave out, a language such as 'german', your own, or None
         token_pattern:str=WORDS,      # for texts: what a word looks like
-        tokenizer=None,               # for texts: a function that cuts a text into words, in place of the pattern
+        tokenizer=None,               # for texts: how they are cut in place of the pattern, a function or a name as for `cutter`
         lowercase:bool=True,          # for texts: ignore upper and lower case?
         ngram_range:tuple=(1, 1),     # for texts: shortest and longest sequence of words to count
         tau:float=.1,                 # how far normalized cut is regularized, see `NormalizedCut`
@@ -358,12 +359,15 @@ def _number(model, X, seed):
 # %% ../nbs/25_topictree.ipynb #fadefce9
 @patch_to(TopicTree)
 def fit(model,
-    documents,    # texts, a `Corpus` (its texts, or counts if it has none), or counts (n_docs, n_terms)
+    documents,    # texts, a `Corpus` (its texts, or counts if it has none), or counts (n_docs, n_terms); or partitions
     y=None,       # not used
     vocab=None,   # with counts: the words of the columns, (n_terms,)
 ):
     "Find the topics and their tree."
     seed = _checked(model)
+    if in_partitions(documents):
+        from nmf2.scale_texts import fit_topics
+        return fit_topics(model, documents, vocab)
     texts, counts, words = _given(documents)
     if texts is not None: texts = check_texts(texts)
     given = counts if texts is None else texts

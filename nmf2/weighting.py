@@ -4,17 +4,21 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'NORMS', 'doc_freq', 'check_counts', 'check_limits', 'trim_mask', 'EmptyDocumentsWarning', 'known_names',
-           'TrimVocabulary', 'row_totals', 'row_lengths', 'divide_rows', 'TfIdf', 'row_sum', 'degrees', 'check_tau',
-           'NormalizedCut', 'count_pipeline', 'text_pipeline']
+           'only_columns', 'TrimVocabulary', 'row_totals', 'row_lengths', 'divide_rows', 'TfIdf', 'row_sum', 'degrees',
+           'check_tau', 'NormalizedCut', 'InPlace', 'count_pipeline', 'text_pipeline']
 
 # %% ../nbs/02_weighting.ipynb #dbece4b2
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import fsum
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, names_of, patch_to,
@@ -185,10 +189,63 @@ def _learn_trim(trim, X):
     trim.n_absent_, trim.n_rare_, trim.n_common_, trim.n_excess_ = gone
     if not trim.support_.any(): raise ValueError(_nothing_left(trim))
 
+# %% ../nbs/02_weighting.ipynb #8cd8bd71
+def _row_blocks(
+    X,   # CSR, (n_docs, n_terms)
+):       # yields (first row, row after the last)
+    "Rows with about `BLOCK` entries together."
+    ends = np.searchsorted(X.indptr, np.arange(BLOCK, X.nnz, BLOCK))
+    cuts = np.unique([0, *ends, X.shape[0]])
+    yield from zip(cuts[:-1], cuts[1:])
+
+# %% ../nbs/02_weighting.ipynb #c1073fd8
+_GIVEN = ContextVar("what a pipeline was given", default=None)
+
+@contextmanager
+def _on_the_way(given):
+    "Inside a `with` block, matrices that aren't part of what was given may be changed"
+    before = _GIVEN.set((given,))
+    try: yield
+    finally: _GIVEN.reset(before)
+
+def _is_ours(X):
+    "Was a CSR matrix made on the way through a pipeline, so that nobody else has it?"
+    if _GIVEN.get() is None or not sp.issparse(X) or X.format != "csr": return False
+    given, = _GIVEN.get()
+    theirs = [getattr(given, name, None) for name in ("data", "indices", "indptr")] if sp.issparse(given) else [given]
+    theirs = [part for part in theirs if isinstance(part, np.ndarray)]
+    return not any(np.may_share_memory(part, own) for part in theirs for own in (X.data, X.indices, X.indptr))
+
+# %% ../nbs/02_weighting.ipynb #68131003
+def only_columns(
+    X,                # CSR, (n_docs, n_terms)
+    keep:np.ndarray,  # bool, (n_terms,)
+    dtype,            # float type of the result
+    own:bool=False,   # may X itself be changed?
+):                    # CSR, (n_docs, number of columns that stay)
+    "Some columns of a matrix."
+    n_kept = sum(np.count_nonzero(keep[j]) for j, _ in _entries(X))
+    indices = X.indices if own else np.empty(n_kept, X.indices.dtype)
+    data = X.data if own and X.dtype == dtype else np.empty(n_kept, dtype)
+    number = (np.cumsum(keep) - 1).astype(indices.dtype)
+    ends = np.zeros(X.shape[0] + 1, X.indptr.dtype)
+    o = 0
+    for i, j in _row_blocks(X):
+        some = slice(X.indptr[i], X.indptr[j])
+        stays = keep[X.indices[some]]
+        before = np.concatenate([[0], np.cumsum(stays)])
+        ends[i+1:j+1] = o + before[X.indptr[i+1:j+1] - X.indptr[i]]
+        columns, values = X.indices[some][stays], X.data[some][stays]
+        indices[o:o + len(columns)] = number[columns]
+        data[o:o + len(columns)] = values
+        o += len(columns)
+    return type(X)((data[:o], indices[:o], ends), shape=(X.shape[0], int(keep.sum())))
+
 # %% ../nbs/02_weighting.ipynb #36f05f5f
-def _kept(trim, X, dtype):
+def _kept(trim, X, dtype, own=False):
     "The columns of `X` that stay, and the numbers of the rows left empty"
-    X = X[:, trim.support_].astype(dtype, copy=False)
+    if sp.issparse(X): X = only_columns(X, trim.support_, dtype, own)
+    else: X = X[:, trim.support_].astype(dtype, copy=False)
     return X, _rows_without_terms(X)
 
 def _named(trim, X, came_with):
@@ -200,18 +257,19 @@ def _named(trim, X, came_with):
 def _fit_trim(trim, X):
     "Learn from `X`, and give it with only the terms that stay"
     trim._came_with = names_of(X)
+    own = _is_ours(X)
     X = check_matrix(trim, X, min_docs=1)
     dtype = _float_type(trim.dtype, X)
     _learn_trim(trim, X)
-    X, trim.empty_docs_ = _kept(trim, X, dtype)
+    X, trim.empty_docs_ = _kept(trim, X, dtype, own)
     _warn_empty(trim.empty_docs_, trim.n_docs_, "no terms left after trimming")
     return _named(trim, X, None)
 
 def _trimmed(trim, X):
     "Other documents with only the terms that stay"
-    came_with = names_of(X)
+    came_with, own = names_of(X), _is_ours(X)
     X = check_matrix(trim, X, reset=False, min_docs=1)
-    X, empty = _kept(trim, X, _float_type(trim.dtype, X))
+    X, empty = _kept(trim, X, _float_type(trim.dtype, X), own)
     _warn_empty(empty, X.shape[0], "no term of the vocabulary")
     return _named(trim, X, came_with)
 
@@ -314,22 +372,20 @@ def row_totals(
 # %% ../nbs/02_weighting.ipynb #53d58345
 def _learn_idf(tfidf, X):
     "Set what a `TfIdf` learns from counts `X`"
-    tfidf.tfidf_ = TfidfTransformer(norm=None, use_idf=tfidf.use_idf, sublinear_tf=tfidf.sublinear_tf).fit(X)
-    if tfidf.use_idf and not tfidf.add_one: tfidf.tfidf_.idf_ = tfidf.tfidf_.idf_ - 1
-    tfidf.idf_ = tfidf.tfidf_.idf_ if tfidf.use_idf else np.ones(X.shape[1], X.dtype)
+    tfidf.tfidf_ = TfidfTransformer(norm=None, use_idf=tfidf.use_idf, sublinear_tf=tfidf.sublinear_tf)
+    tfidf.tfidf_.n_features_in_ = X.shape[1]
+    tfidf.idf_ = np.ones(X.shape[1], X.dtype)
+    if tfidf.use_idf:                            # as scikit-learn computes it, to the last bit
+        tfidf.idf_ *= X.shape[0] + 1
+        tfidf.idf_ /= doc_freq(X).astype(X.dtype) + 1
+        np.log(tfidf.idf_, out=tfidf.idf_)
+        tfidf.idf_ += 1
+        if not tfidf.add_one: tfidf.idf_ -= 1
+        tfidf.tfidf_.idf_ = tfidf.idf_
     if not tfidf.idf_.any():
         every = f"all {X.shape[0]:,} documents" if X.shape[0] > 1 else "the only document"
         raise ValueError(f"Every term occurs in {every}, so no term tells documents apart and every idf is zero. "
                          "Are all documents alike? TfIdf(add_one=True) weighs them nevertheless.")
-
-# %% ../nbs/02_weighting.ipynb #8cd8bd71
-def _row_blocks(
-    X,   # CSR, (n_docs, n_terms)
-):       # yields (first row, row after the last)
-    "Rows with about `BLOCK` entries together."
-    ends = np.searchsorted(X.indptr, np.arange(BLOCK, X.nnz, BLOCK))
-    cuts = np.unique([0, *ends, X.shape[0]])
-    yield from zip(cuts[:-1], cuts[1:])
 
 # %% ../nbs/02_weighting.ipynb #a39e566b
 NORMS = "l2", "l1"
@@ -365,12 +421,23 @@ def divide_rows(
     return out
 
 # %% ../nbs/02_weighting.ipynb #8f7663f4
-def _apply_idf(tfidf, X):
+def _times_idf(tfidf, X):
+    "Counts times the factors of a fitted `TfIdf`, in place: what scikit-learn's `transform` does, a block at a time"
+    for start in range(0, X.nnz, BLOCK):
+        values = X.data[start:start + BLOCK]
+        if tfidf.sublinear_tf:
+            np.log(values, out=values)
+            values += 1
+        if tfidf.use_idf: values *= tfidf.idf_[X.indices[start:start + BLOCK]]
+    return X
+
+def _apply_idf(tfidf, X, own=False):
     "Counts weighted by a fitted `TfIdf`, of the same kind as `X`"
-    out = sp.csr_array(tfidf.tfidf_.transform(X))
+    empty = _rows_without_terms(X)
+    out = _times_idf(tfidf, sp.csr_array(X, copy=not own))
     if not tfidf.idf_.all():                     # terms that all documents have
         out.eliminate_zeros()
-        lost = np.setdiff1d(_rows_without_terms(out), _rows_without_terms(X))
+        lost = np.setdiff1d(_rows_without_terms(out), empty)
         _warn_empty(lost, X.shape[0], "no terms but those that all documents of the fit have, which weigh nothing")
     if tfidf.norm is not None: out = divide_rows(out, row_lengths(out, tfidf.norm), own=True)
     return out if sp.issparse(X) else out.toarray()
@@ -382,7 +449,7 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     After `fit`:
 
     - `idf_` (n_terms,): the factor of each term
-    - `tfidf_`: the fitted `TfidfTransformer` of scikit-learn that does the work, but for the length of the rows
+    - `tfidf_`: a fitted `TfidfTransformer` of scikit-learn that does the same, but for the length of the rows
 
     Source: Xu, Liu and Gong (2003), Section 3.1, with 1 + ln tf in place of tf.
     """
@@ -397,15 +464,16 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X, y=None):
         "Learn the factors from counts, and weigh the same counts."
-        names = names_of(X)
+        names, own = names_of(X), _is_ours(X)
         X = self._counts(X)
         _learn_idf(self, X)
-        return with_names(_apply_idf(self, X), names)
+        return with_names(_apply_idf(self, X, own), names)
 
     def transform(self, X):
         "Counts weighted with the factors of the fit."
         check_is_fitted(self)
-        return with_names(_apply_idf(self, self._counts(X, reset=False)), names_of(X))
+        names, own = names_of(X), _is_ours(X)
+        return with_names(_apply_idf(self, self._counts(X, reset=False), own), names)
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
@@ -430,10 +498,11 @@ def fit(self,
 # %% ../nbs/02_weighting.ipynb #3892d0d1
 def _column_peaks(X):
     "The largest absolute value in each column, 1 where there is none"
-    largest = np.zeros(X.shape[1])
+    largest = np.zeros(X.shape[1], X.dtype)       # numpy is ten times slower if this is of another type
     if sp.issparse(X):
         for j, x in _entries(X): np.maximum.at(largest, j, abs(x))
-    else: largest = abs(X).max(axis=0).astype(np.float64)
+    else: largest = abs(X).max(axis=0)
+    largest = largest.astype(np.float64)
     return np.where(largest > 0, largest, 1)
 
 def row_sum(
@@ -499,20 +568,22 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "Weigh documents by their similarity to the collection of the fit."
         check_is_fitted(self)
         names = names_of(X)
-        X = self._unit(check_matrix(self, X, reset=False, min_docs=1))
+        own = _is_ours(X)
+        X = self._unit(check_matrix(self, X, reset=False, min_docs=1), own)
         return with_names(self._scaled(X, degrees(X, self.sum_)), names)
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 # %% ../nbs/02_weighting.ipynb #9a19831e
 @patch_to(NormalizedCut)
-def _unit(self, X): return divide_rows(X, row_lengths(X))
+def _unit(self, X, own): return divide_rows(X, row_lengths(X), own=own)
 
 @patch_to(NormalizedCut)
 def _fit(self, X):
     "Remember the collection; its documents of unit length, and their degrees"
     check_tau(self.tau)
-    X = self._unit(check_matrix(self, X, min_docs=1))
+    own = _is_ours(X)
+    X = self._unit(check_matrix(self, X, min_docs=1), own)
     self.sum_ = row_sum(X)
     d = degrees(X, self.sum_)
     self.mean_degree_ = fsum(d)/max(np.count_nonzero(d), 1)
@@ -532,6 +603,23 @@ def fit(self,
     self._fit(X)
     return self
 
+# %% ../nbs/02_weighting.ipynb #a4f07159
+def _inherited(name):
+    "Has a pipeline this method, with the last step that it has?"
+    return available_if(lambda pipeline: getattr(super(InPlace, pipeline), name) is not None)
+
+class InPlace(Pipeline):
+    "scikit-learn's `Pipeline`; steps of this module change what earlier steps made, and never what it was given."
+    @_inherited("fit_transform")
+    def fit_transform(self, X, y=None, **params):
+        "Fit all steps one after the other, and give what comes out."
+        with _on_the_way(X): return super().fit_transform(X, y, **params)
+
+    @_inherited("transform")
+    def transform(self, X, **params):
+        "What the fitted steps make of other documents."
+        with _on_the_way(X): return super().transform(X, **params)
+
 # %% ../nbs/02_weighting.ipynb #dc532078
 @renamed(max_terms="max_features")
 def count_pipeline(
@@ -546,12 +634,11 @@ def count_pipeline(
     dtype=np.float32,           # float type of the result; None keeps that of the counts
 ):                              # scikit-learn Pipeline with the steps 'trim', 'tfidf', 'ncut'
     "Counts (n_docs, n_terms) to weights (n_docs, n_terms that stay), the form that all models here are meant for."
-    from sklearn.pipeline import Pipeline
     check_limits(min_df, max_df, max_features)
     check_tau(tau)
-    return Pipeline([("trim", TrimVocabulary(min_df, max_df, max_features, vocab=vocab, dtype=dtype)),
-                     ("tfidf", TfIdf(sublinear_tf=sublinear_tf)),
-                     ("ncut", NormalizedCut(tau) if normalized_cut else "passthrough")])
+    return InPlace([("trim", TrimVocabulary(min_df, max_df, max_features, vocab=vocab, dtype=dtype)),
+                    ("tfidf", TfIdf(sublinear_tf=sublinear_tf)),
+                    ("ncut", NormalizedCut(tau) if normalized_cut else "passthrough")])
 
 # %% ../nbs/02_weighting.ipynb #c1c34a34
 @renamed(max_terms="max_features")
@@ -572,8 +659,7 @@ def text_pipeline(
     **options,                  # more of `TermCounter`, such as tokenizer, analyzer, preprocessor or verbose
 ):                              # scikit-learn Pipeline with the steps 'count', 'trim', 'tfidf', 'ncut'
     "Raw texts to weights (n_docs, n_terms), the form that all models here are meant for."
-    from sklearn.pipeline import Pipeline
     count = TermCounter(n_jobs=n_jobs, token_pattern=token_pattern, stop_words=stop_words, lowercase=lowercase,
                         ngram_range=ngram_range, dtype=dtype, **options)
-    return Pipeline([("count", count)] + count_pipeline(min_df, max_df, max_features, sublinear_tf=sublinear_tf,
+    return InPlace([("count", count)] + count_pipeline(min_df, max_df, max_features, sublinear_tf=sublinear_tf,
                                                         normalized_cut=normalized_cut, tau=tau, dtype=dtype).steps)

@@ -130,7 +130,7 @@ class Worker:
         threads = dict(NUMBA_NUM_THREADS=str(max(2, os.cpu_count() or 1)))      # so that there are several, anyway
         pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         command = [sys.executable, __file__, self.args.kind, *options]
-        self.process = subprocess.Popen(command, env=os.environ | threads, **pipes)
+        self.process = subprocess.Popen(command, env=os.environ | threads | {"ARROW_DEFAULT_MEMORY_POOL": "system"}, **pipes)
 
     def stop(self):
         if self.process: self.process.communicate()

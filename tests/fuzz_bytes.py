@@ -271,6 +271,7 @@ MUTATIONS = {"text": TEXT,
              "json": TEXT*2 + [replaced(VALUE, JSON)]*2,
              "csv": TEXT*2 + [inserted([b'"', b",", b"\t", b'""', b'"\n', b"|"])]*2,
              "sgml": TEXT + [inserted(TAGS)]*4,
+             "bytes": BYTES,
              "npz": BYTES + [in_zip]*12,
              "matlab": BYTES + [in_matlab]*12 + [matlab_bomb],
              "tar": BYTES + [in_tar]*8}

@@ -76,6 +76,24 @@ def reuters_sample(rng):
     archive = tarred([("r/a.sgm", sgml, {}), ("r/b.sgm", story(rng, 9), {})], rng)
     return Sample("reuters", "r.tar", {"r.tar": archive}, "tar", options)
 
+def arrow_bytes(table, kind):
+    "A table as a file of Arrow: 'stream' or 'file'"
+    import pyarrow as pa
+    out = io.BytesIO()
+    with {"stream": pa.ipc.new_stream, "file": pa.ipc.new_file}[kind](out, table.schema) as writer: writer.write_table(table)
+    return out.getvalue()
+
+def columns_sample(rng):
+    "Parquet or Arrow"
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    label = pick(rng, [[pick(rng, "xyz") for _ in range(5)], [int(i) for i in rng.integers(3, size=5)], [["x"]]*5])
+    table = pa.table({"id": [str(i) for i in range(5)], "text": [some_text(rng) for _ in range(5)], "label": label})
+    if rng.random() < .5:
+        pq.write_table(table, out := io.BytesIO())
+        return Sample("parquet", "a.parquet", {"a.parquet": out.getvalue()}, "bytes")
+    return Sample("arrow", "a.arrow", {"a.arrow": arrow_bytes(table, pick(rng, ["stream", "file"]))}, "bytes")
+
 def cluto_sample(rng):
     X, dense = some_counts(rng), rng.random() < .3
     if dense: rows = [" ".join(f"{v:g}" for v in row) for row in X]
@@ -127,7 +145,7 @@ def npz_sample(rng):
     if rng.random() < .5: arrays["vocab"] = np.array([f"w{j}" for j in range(X.shape[1])])
     return Sample("npz", "a.npz", {"a.npz": zipped((name + ".npy", npy(a)) for name, a in arrays.items())}, "npz")
 
-FORMATS = [folder_sample, lines_sample, jsonl_sample, csv_sample, reuters_sample, cluto_sample, docword_sample,
+FORMATS = [folder_sample, lines_sample, jsonl_sample, csv_sample, columns_sample, reuters_sample, cluto_sample, docword_sample,
            matrix_market_sample, svmlight_sample, matlab_sample, npz_sample]
 
 # ---- damage

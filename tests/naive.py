@@ -587,7 +587,7 @@ def would_stay(X, labels, k):
     return stay
 
 
-def fit_mixture(X, start, alpha, rounds, least=1e-4):
+def word_mixture(X, start, alpha, rounds, least=1e-4):
     """Rounds of EM for documents that are sets of words: the shares of documents, the criterion of each round, and who is held.
 
     When nobody belongs most to a cluster, the documents that began in it are put back, and count for it alone from the next round on.

@@ -84,7 +84,7 @@ def test_answers_agree_with_predict_and_transform(model, corpus, n):
     for row, k, part, way in zip(model.answers(new, n, plain=True), labels, shares, model.path(new, n)):
         assert row["topic"] == k and row["title"] == model.tree_.title(leaves[k]) and row["path"][-1] == f"root/{leaves[k].id}".rstrip("/")
         assert row["share"] == pytest.approx(part[k], abs=1e-5)
-        assert row["confidence"] == pytest.approx(part[k] - max([0, *np.delete(part, k)]), abs=1e-5)
+        assert row["confidence"] == pytest.approx(max(part[k] - max([0, *np.delete(part, k)]), 0), abs=1e-5)
         assert [node.id for node, _ in way] == [leaves[k].id[:i] for i in range(len(leaves[k].id) + 1)]
         assert [share for _, share in way] == pytest.approx(row["shares"])
         assert row["shares"][0] == pytest.approx(1) and row["shares"] == sorted(row["shares"], reverse=True)

@@ -164,7 +164,8 @@ def test_peak_beyond_sees_what_is_freed_again():
 
 def test_rawtext(quick):
     (row,) = quick("rawtext")
-    assert {"reading", "counting", "scikit-learn", "weighting", "growing"} <= set(row["seconds"]) and row["terms"] > 1000
+    assert {"reading", "counting", "scikit-learn", "weighting", "growing", "the page"} <= set(row["seconds"]) and row["terms"] > 1000
+    assert {"jsonl, without", "csv, without"} <= set(row["reading_files"]) and row["way"] == "compiled"
 
 
 def test_nmf(quick):

@@ -244,3 +244,21 @@ def test_machine_code_is_kept_apart_for_each_compiler_and_choice(tmp_path, monke
     monkeypatch.setattr(llvmlite, "__version__", "99.0")
     paths.add(code.path("int64"))
     assert len(paths) == 3
+
+
+def test_what_is_owed_is_kept_beside_the_machine_code(tmp_path, monkeypatch):
+    from types import SimpleNamespace
+    function = njit(lambda x: x)
+    monkeypatch.setattr(compiling, "OWED", {})
+    assert [compiling.owed(function, 3), compiling.owed(function, 4)] == [3, 7]                # in this process alone
+    cache = SimpleNamespace(_cache_file=MachineCode(tmp_path, "function", "digest"))
+    monkeypatch.setattr(compiling, "OWED", {})
+    class Twin: _cache = cache
+    twin = Twin()
+    assert compiling.owed(twin, 5) == 5
+    monkeypatch.setattr(compiling, "OWED", {})                                                 # another process
+    assert compiling.owed(twin, 6) == 11
+    for path in tmp_path.iterdir(): path.write_text("damaged")
+    assert compiling.owed(twin, 1) == 12
+    MachineCode(tmp_path, "function", "later").save("key", b"code")                            # sources have changed
+    assert [path.name.split(".")[1] for path in tmp_path.iterdir()] == ["later"]

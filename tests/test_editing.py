@@ -154,7 +154,9 @@ def try_steps(first, docs, keep_texts, steps, tmp_path):
                 assert model.history[-1]["step"] == name
                 known, undone = [*known, bits(model)], []
         assert_sound(model, docs)
-    assert len(model.answers(docs, plain=True)) == model.tree_.n_docs
+    for n in {(model.n_topics_ + 1)//2, None}:
+        told = model.answers(docs, n, plain=True)
+        assert len(told) == model.tree_.n_docs and all(0 <= row["confidence"] <= row["share"] <= 1 + 1e-9 for row in told)
 
 
 # ---- one step at a time

@@ -42,7 +42,7 @@ def test_rounds_in_which_documents_are_put_back(seed):
 
 
 def compare_with_the_plain_version(X, labels, found, alpha):
-    shares, criteria, held = naive.fit_mixture(X.toarray(), labels, alpha, len(found.criteria))
+    shares, criteria, held = naive.word_mixture(X.toarray(), labels, alpha, len(found.criteria))
     assert_allclose(found.criteria, criteria, rtol=1e-5, atol=1e-5)
     filled, rows = np.diff(X.indptr) > 0, list(held)
     assert found.n_held == len(held)

@@ -2,6 +2,7 @@
 import ast
 import gc
 import itertools
+import json
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from nmf2 import scale
+from nmf2 import engines, scale
 from nmf2.core import progress_bar
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
@@ -362,7 +363,7 @@ def test_cluster_names_a_broken_shard(cluster, folder, tmp_path):
 
 @pytest.mark.slow
 def test_cluster_of_another_version_is_refused(cluster, monkeypatch):
-    monkeypatch.setattr(scale, "version", lambda name: "0.0.9")
+    monkeypatch.setattr(engines, "version", lambda name: "0.0.9")
     client = SimpleNamespace(run=lambda f, name, on_error: {"tcp://there": "0.1.0"})
     with pytest.raises(ValueError, match=r"with nmf2 0.0.9, but tcp://there has nmf2 0.1.0"): Dask(client)
     client.run = lambda f, name, on_error: {"tcp://there": ModuleNotFoundError("none")}
@@ -386,3 +387,66 @@ def test_a_killed_worker_is_recovered_from(cluster, folder, monkeypatch):
     monkeypatch.undo()
     assert_same(tree, fit(HierNMF2(3), folder, whole=WHOLE).tree_.gathered(), 0)
 
+
+
+@pytest.mark.slow
+def test_cluster_makes_topics_of_texts(cluster, tmp_path):
+    "From a bag, a column and files; a worker is killed while documents move"
+    import dask.bag as bag
+    import dask.dataframe as dd
+    import pandas as pd
+    from nmf2.scale_texts import fit_topics
+    from nmf2.topictree import TopicTree
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{chr(97 + j // 20)}{chr(97 + j % 20)}" for j in rng.integers(60*(i % 3), 60*(i % 3) + 80, 25)) for i in range(600)]
+    (tmp_path/"texts").mkdir()
+    for k in range(3): (tmp_path/"texts"/f"{k}.jsonl").write_text("\n".join(json.dumps(dict(text=t)) for t in texts[200*k:200*k+200]))
+    model = TopicTree(3, stop_words=None)
+    here = fit_topics(model, tmp_path/"texts", engine=Local(), whole=500)
+    labels, headings = here.labels_, here.tree_.headings
+    assert len(set(zip(labels, np.arange(600) % 3))) == 3
+    frame = dd.from_pandas(pd.DataFrame(dict(text=texts)), npartitions=3, sort=False)
+    given = bag.from_sequence(texts, npartitions=3)
+    assert_array_equal(fit_topics(TopicTree(3, stop_words=None), given, whole=500).labels_, labels)
+    with pytest.raises(ValueError, match="give one of them"): TopicTree(3).fit(frame)
+    engine = Dask(cluster)
+    asked = itertools.count()
+    hold = engine.hold
+    def killing(f, *columns, **options):
+        if getattr(f, "__name__", "") == "_asked" and next(asked) == 2: os.kill(min(cluster.run(os.getpid).values()), signal.SIGKILL)
+        return hold(f, *columns, **options)
+    engine.hold = killing
+    there = fit_topics(TopicTree(3, stop_words=None), frame["text"], engine=engine, whole=500)
+    assert next(asked) > 2
+    assert_array_equal(there.labels_, labels)
+    assert_array_equal(there.components_, here.components_)
+    assert there.tree_.headings == headings
+
+
+class Lost(Local):
+    "An engine that is lost after some sweeps"
+    sweeps, after = 0, 10**9
+    def total(self, f, *columns, **options):
+        if f is sweep_part:
+            self.sweeps += 1
+            if self.sweeps > self.after: raise ConnectionError("the scheduler is gone")
+        return super().total(f, *columns, **options)
+
+
+@pytest.mark.parametrize("after", [3, 12, 25])
+def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path, after):
+    X = collection()
+    whole = Lost()
+    tree = fit(HierNMF2(4), cut(X, 3), whole, whole=WHOLE).tree_.gathered()
+    first, second = Lost(), Lost()
+    first.after = after
+    with pytest.raises(ConnectionError): fit(HierNMF2(4), cut(X, 3), first, whole=WHOLE, checkpoint=tmp_path/"check")
+    model = fit(HierNMF2(4), cut(X, 3), second, whole=WHOLE, checkpoint=tmp_path/"check")
+    assert_same(model.tree_, tree, 0)
+    assert second.sweeps <= whole.sweeps and (after < 12 or second.sweeps < whole.sweeps)
+    assert model.n_iter_ == fit(HierNMF2(4), cut(X, 3), whole=WHOLE).n_iter_
+    third = Lost()
+    assert_same(fit(HierNMF2(4), cut(X, 3), third, whole=WHOLE, checkpoint=tmp_path/"check").tree_, tree, 0)
+    assert third.sweeps == 0
+    with pytest.raises(ValueError, match="other documents or parameters"):
+        fit(HierNMF2(4, tol=1e-3), cut(X, 3), whole=WHOLE, checkpoint=tmp_path/"check")

@@ -43,6 +43,7 @@ def random_texts(n=120, seed=0, longest=90):
 def always(monkeypatch):
     "Even small corpora are counted by compiled code, and in several threads"
     monkeypatch.setattr(counting, "COMPILED", 0)
+    monkeypatch.setattr(scanning, "PRICE", 0)
     monkeypatch.setattr(counting, "THREAD", 100)
 
 def check(texts, new=(), **options):
@@ -267,12 +268,25 @@ def test_which_way(monkeypatch):
     texts = ["a goal and a vote"]*9
     assert TermCounter().fit(texts).way_ == "alone"                     # too little
     monkeypatch.setattr(counting, "COMPILED", 0)
+    monkeypatch.setattr(scanning, "PRICE", 0)
     assert TermCounter().fit(texts).way_ == TermCounter(strip_accents="ascii").fit(texts).way_ == "compiled"
     for options, why in [(dict(tokenizer=str.split), "tokenizer is a function"), (dict(analyzer="char"), "analyzer='char'"), (dict(analyzer=str.split), "analyzer="),
                          (dict(preprocessor=str.upper), "preprocessor is a function"), (dict(strip_accents=str.upper), "strip_accents is a function"),
                          (dict(token_pattern="a|b"), "doesn't know the pattern 'a|b'")]:
         assert why in not_compiled(TermCounter(**options))
         assert TermCounter(n_jobs=1, **options).fit(["a goal b"]*9).way_ == "alone"
+
+def test_machine_code_is_made_when_it_pays(monkeypatch):
+    monkeypatch.setattr(counting, "COMPILED", 0)
+    monkeypatch.setattr(scanning, "PRICE", 100)
+    monkeypatch.setattr(scanning, "is_made", lambda *args: False)
+    told = []
+    monkeypatch.setattr(scanning, "owed", lambda function, n: told.append(n) or sum(told))
+    texts = ["a goal and a vote"]*2
+    ways = [TermCounter().fit(texts).way_ for _ in range(4)]
+    assert ways == ["alone", "alone", "compiled", "compiled"] and told == [34]*4
+    monkeypatch.setattr(scanning, "is_made", lambda *args: True)
+    assert TermCounter().fit(texts).way_ == "compiled" and len(told) == 4
 
 def test_what_a_subclass_overrides_is_respected(always):
     class Upper(TermCounter):

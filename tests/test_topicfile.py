@@ -1,9 +1,12 @@
 """A fitted TopicTree in one file: what is sound comes back to the last bit, what is not is refused with the file's name"""
 import io
 import json
+import os
 import re
+import time
 import warnings
 import zipfile
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +83,32 @@ def test_models_of_texts_come_back(texts, new, tmp_path, options):
     if not isinstance(model.stop_words, (str, type(None))): assert set(again.stop_words) == set(model.stop_words)
     assert_same(model, saved(again, tmp_path/"m2"), new)                             # and once more
     assert (tmp_path/"m").read_bytes() == (tmp_path/"m2").read_bytes()
+
+
+def save_by_turns(models, path):
+    "Overwrite a file with one model and the other, for ever"
+    while True:
+        for model in models: model.save(path)
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="processes are forked")
+def test_a_save_that_is_killed(texts, new, tmp_path):
+    """Whenever the process dies, the file is one of the two models, whole."""
+    models, path, rng = [fitted(texts, n_topics=n) for n in (3, 4)], tmp_path/"m", np.random.default_rng(0)
+    models[0].save(path)
+    expected, seen = {m.n_topics_: bits(m.transform(new)) for m in models}, set()
+    for _ in range(25):
+        process = get_context("fork").Process(target=save_by_turns, args=(models, path))
+        process.start()
+        time.sleep(.005 + .03*rng.random())
+        process.kill()
+        process.join()
+        again = TopicTree.load(path)
+        assert bits(again.transform(new)) == expected[again.n_topics_]
+        seen.add(again.n_topics_)
+    assert seen == {3, 4}
+    models[1].save(path)
+    assert TopicTree.load(path).n_topics_ == 4
 
 
 def test_a_loaded_model_can_be_fitted_again(texts, new, tmp_path):

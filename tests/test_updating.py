@@ -5,16 +5,17 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import naive
 from make_saved import SUBJECTS, some_texts
-from nmf2 import Corpus, TopicTree
+from nmf2 import Corpus, TopicTree, load
 from nmf2.data import planted_tree
 from nmf2.editing import matrix_of
-from nmf2.updating import FEW, TOGETHER, best_cut, new_topics, weighed_anew, with_new_ids
+from nmf2.updating import FEW, TOGETHER, best_cut, new_topics, times_as_often, weighed_anew, with_new_ids
 from test_editing import assert_sound, assert_told, bits, cheap, fitted, leaf, made
 
 # ---- random steps
@@ -282,6 +283,33 @@ def test_new_topics_are_good_by_definition(corpus):
         assert (rows < n_old).mean() <= FEW and len(rows) >= 10
         assert naive.would_stay(X.toarray().astype(float), found, k) >= TOGETHER*len(rows)
     assert found.max() >= 4 and len(start) == len(found)
+
+
+def test_how_often_new_documents_go_to_a_topic(corpus):
+    order = np.random.default_rng(0).permutation(240)
+    X = fitted(corpus).pipeline_.fit_transform(corpus.X[order])
+    labels, n_old = corpus.classes(1)[0][order], 150
+    labels[::7] = -1
+    topics = [X[labels == j].sum(0)**.5 for j in range(6)]
+    for j in (4, 5): topics[j] = X[n_old + np.flatnonzero(labels[n_old:] == j)[::2]].sum(0)**.5
+    Ht = np.array(topics).T/np.linalg.norm(topics, axis=1)
+    goes = np.array([naive_heaviest(x, Ht) for x in X.toarray().astype(float)])
+    seen = np.zeros(len(labels), bool)
+    for j in (4, 5): seen[n_old + np.flatnonzero(labels[n_old:] == j)[::2]] = True
+    other = ~seen & (np.arange(len(labels)) >= n_old)
+    by_hand = [((goes[other] == j).sum() + .5)/other.sum()/(((goes[:n_old] == j).sum() + .5)/n_old) for j in (4, 5)]
+    found = times_as_often(X, np.array([X[labels == j].sum(0)**.5 for j in range(6)]).T.astype(X.dtype), labels, n_old, 4)
+    assert_allclose(found, by_hand, rtol=1e-6)
+
+def naive_heaviest(x, Ht): return int(scipy.optimize.nnls(Ht, x)[0].argmax())
+
+
+def test_documents_that_come_as_before_are_no_new_topic():
+    docs = load("library-docs")
+    rows = np.random.default_rng(0).permutation(len(docs))
+    model = fitted(docs[rows[:1600]], n_topics=12, max_df=.2)
+    told = model.update(docs[rows[1600:2600]])
+    assert not told.new and model.n_topics_ == 12
 
 
 @pytest.mark.parametrize("texts, options, message", [

@@ -14,10 +14,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
+import nmf2.weighting
 from nmf2.core import names_of, with_names
+from nmf2.data import planted_tree
+from nmf2.weighting import BLOCK, InPlace, only_columns
 from nmf2.weighting import (EmptyDocumentsWarning, NormalizedCut, TermCounter, TfIdf, TrimVocabulary, check_counts, check_limits, count_pipeline,
                             degrees, divide_rows, doc_freq, row_lengths, row_sum, text_pipeline, trim_mask)
 
@@ -519,3 +524,82 @@ def test_limits_that_are_none(limits, why):
 def test_tau_beyond_what_leaves_weights(tau):
     for use in (lambda: count_pipeline(tau=tau), lambda: NormalizedCut(tau).fit(np.eye(3))):
         with pytest.raises(ValueError, match="tau must be a number of at least 0 and at most 1e"): use()
+
+
+# ---- in place
+
+def bits(X): return [np.asarray(part).tobytes() for part in ((X.data, X.indices, X.indptr) if sp.issparse(X) else (X,))]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch): monkeypatch.setattr(nmf2.weighting, "BLOCK", 50)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, None])
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array, sp.csc_array, sp.coo_array, np.asarray, lambda X: sp.csr_array(X).astype(np.int64),
+                                  lambda X: sp.csr_array(X).astype(np.float32)])
+def test_in_place_the_same_bits(kind, dtype, small_blocks):
+    counts = kind(planted_tree((2, 2), 120).X.toarray())
+    before = bits(counts.tocsr() if sp.issparse(counts) else counts)
+    pipe = count_pipeline(2, .8, dtype=dtype)
+    plain = Pipeline([(name, clone(step)) for name, step in pipe.steps])
+    assert bits(pipe.fit_transform(counts)) == bits(plain.fit_transform(counts))
+    assert bits(pipe.transform(counts[:7])) == bits(plain.transform(counts[:7])) if kind is not sp.coo_array else True
+    assert bits(counts.tocsr() if sp.issparse(counts) else counts) == before
+
+
+@pytest.mark.parametrize("steps", [["tfidf", "ncut"], ["ncut"], ["pass", "tfidf"], ["view", "tfidf"], ["view", "trim", "ncut"], ["trim", "pass", "tfidf", "ncut"]])
+def test_what_is_given_is_never_changed(steps):
+    class View(TransformerMixin, BaseEstimator):
+        def fit(self, X, y=None): return self
+        def transform(self, X): return sp.csr_array((X.data.copy(), X.indices, X.indptr), shape=X.shape)
+    make = {"trim": lambda: TrimVocabulary(1, 1.), "tfidf": TfIdf, "ncut": NormalizedCut, "pass": lambda: "passthrough", "view": View}
+    counts = planted_tree((2, 2), 60).X
+    before = bits(counts)
+    named = [(name, make[name]()) for name in steps]
+    found, plain = InPlace(named).fit_transform(counts), Pipeline([(name, make[name]()) for name in steps]).fit_transform(counts)
+    assert bits(counts) == before and bits(found) == bits(plain)
+
+
+def test_a_pipeline_that_ends_with_a_model():
+    from sklearn.cluster import KMeans
+    pipe = count_pipeline(1, 1.)
+    pipe.steps.append(["model", KMeans(2, n_init=1, random_state=0)])
+    assert not hasattr(InPlace([("tfidf", TfIdf()), ("one", TfidfPredictor())]), "transform")
+    counts = planted_tree((2, 2), 60).X
+    assert len(set(pipe.fit(counts).predict(counts))) == 2 and pipe.transform(counts).shape == (60, 2)
+
+
+class TfidfPredictor(BaseEstimator):
+    def fit(self, X, y=None): return self
+    def predict(self, X): return X
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sublinear_tf, use_idf", [(True, True), (False, True), (True, False)])
+def test_factors_are_those_of_scikit_learn(dtype, sublinear_tf, use_idf):
+    X = planted_tree((2, 3), 700).X.astype(dtype)
+    theirs = TfidfTransformer(norm=None, use_idf=use_idf, sublinear_tf=sublinear_tf).fit(X)
+    ours = TfIdf(norm=None, use_idf=use_idf, sublinear_tf=sublinear_tf, add_one=True)
+    assert bits(ours.fit_transform(X)) == bits(theirs.transform(X)) == bits(ours.tfidf_.transform(X))
+
+
+def test_some_columns(small_blocks):
+    rng = np.random.default_rng(0)
+    for density in (0, .1, .9):
+        X = sp.random_array((40, 30), density=density, format="csr", rng=rng)
+        for keep in (rng.random(30) < .5, np.zeros(30, bool), np.ones(30, bool)):
+            expected = X[:,keep].astype(np.float32)
+            assert bits(only_columns(X, keep, np.float32)) == bits(expected)
+            assert bits(only_columns(X.copy(), keep, X.dtype, own=True)) == bits(X[:,keep])
+            assert bits(only_columns(X.copy(), keep, np.float32, own=True)) == bits(expected)
+
+
+def test_memory_of_weighting():
+    counts = planted_tree((4, 5), 8000, n_terms=4000, length=200., random_state=1).X.astype(np.float32)
+    size = sum(map(len, bits(counts)))
+    tracemalloc.start()
+    weights = count_pipeline().fit_transform(counts)
+    beyond = tracemalloc.get_traced_memory()[1]/size
+    tracemalloc.stop()
+    assert weights.nnz > .9*counts.nnz and counts.nnz > 2*BLOCK and beyond < 1 + 6*BLOCK*8/size + .3

@@ -1,0 +1,123 @@
+"Words of Chinese, Japanese and Thai, and stems: by name, in counters, trees, files and the command"
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from nmf2 import languages
+from nmf2.cli import main
+from nmf2.counting import TermCounter, check_spaces
+from nmf2.languages import cut_stop_words, cutter, is_word
+from nmf2.topictree import TopicTree
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+
+pytestmark = pytest.mark.no_estimator
+for name in ("jieba", "fugashi", "unidic_lite", "pythainlp", "snowballstemmer"): pytest.importorskip(name)
+
+CHINESE = ["昨天的足球比赛很精彩", "球员在足球比赛中进球", "足球球员参加比赛", "议会投票通过法律", "法律由议会投票决定", "政府向议会提交法律"]*4
+JAPANESE = ["サッカーの試合を見た", "選手が試合でゴールした", "サッカーの選手と試合", "国会で法律に投票した", "政府は国会に法律を出した", "国会の投票と法律"]*4
+THAI = ["นักฟุตบอลแข่งขันฟุตบอล", "ฟุตบอลและประตู", "การแข่งขันฟุตบอล", "รัฐสภาลงคะแนนกฎหมาย", "กฎหมายของรัฐบาล", "รัฐบาลและรัฐสภาออกกฎหมาย"]*4
+TEXTS = dict(chinese=CHINESE, japanese=JAPANESE, thai=THAI)
+
+
+@pytest.fixture(autouse=True)
+def afresh():
+    cutter.cache_clear()
+    yield
+    cutter.cache_clear()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_words_without_spaces(name):
+    found = [cutter(name)(text) for text in TEXTS[name]]
+    assert all(found) and all(is_word(word, 1) for words in found for word in words)
+    if name != "japanese":                                                       # which has words as a dictionary has them
+        for text, words in zip(TEXTS[name], found): assert all(word in text for word in words)
+    for text in ("", " \n", "。!?", "123", "\0", "x\ud800y" if name != "japanese" else "x", "plain English words"): assert isinstance(cutter(name)(text), list)
+    assert "plain" in cutter(name)("plain English words")
+
+
+def test_japanese_verbs_come_as_in_a_dictionary():
+    assert cutter("ja")("試合を見に行きました") == ["試合", "見る", "行く"]
+
+
+def test_stems():
+    assert cutter("stem:german")("spiele und spielen") == ["spiel", "und", "spiel"]
+    counter = TermCounter(tokenizer="stem:english", stop_words=["because", "very"], token_pattern=r"[a-z]{3,}").fit(["Because GAMES are very long x1 games"])
+    assert counter.get_feature_names_out().tolist() == ["are", "game", "long"]
+    assert cut_stop_words("stem:english", None) is None and cut_stop_words(str.split, ["because"]) == ["because"]
+
+
+@pytest.mark.parametrize("bad, words", [("german", "'stem:german'"), ("stem:klingon", "there are stems for arabic"), ("", "tokenizer must be"), (5, "tokenizer must be a function of a text, a name"),
+                                        (["a"], "tokenizer must be")])
+def test_what_is_no_tokenizer(bad, words):
+    for fit in (TermCounter(tokenizer=bad).fit, TopicTree(2, tokenizer=bad).fit):
+        with pytest.raises(ValueError, match=words): fit(["a goal", "a vote"])
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_counted_the_same_in_any_way(name, monkeypatch):
+    from nmf2 import counting
+    plain = CountVectorizer(tokenizer=cutter(name), token_pattern=None).fit(TEXTS[name])
+    counter = TermCounter(tokenizer=name, n_jobs=2)
+    monkeypatch.setattr(counting, "SHARE", dict(fork=10, loky=10))
+    if name == "thai": monkeypatch.setattr(counting, "SHARE", dict(fork=10**9, loky=10**9))
+    assert (counter.fit_transform(TEXTS[name]) != plain.transform(TEXTS[name])).nnz == 0
+    assert counter.vocabulary_ == plain.vocabulary_ and counter.way_ == ("alone" if name == "thai" else "processes")
+    assert clone(counter).tokenizer == name
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_tree_is_saved_and_loaded(name, tmp_path):
+    texts = TEXTS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = TopicTree(2, tokenizer=name, stop_words=name, min_df=2).fit(texts)
+        model.save(tmp_path/"tree.nmf2", keep_texts=True)
+        loaded = TopicTree.load(tmp_path/"tree.nmf2")
+    assert loaded.tokenizer == name and loaded.predict(texts).tolist() == model.predict(texts).tolist() == model.labels_.tolist()
+    assert len(set(model.labels_)) == 2 and len({model.labels_[i] for i in (0, 1, 2)}) == 1
+    with pytest.raises(ValueError, match="tokenizer is not needed"): TopicTree.load(tmp_path/"tree.nmf2", tokenizer=str.split)
+
+
+def test_without_the_packages(tmp_path, monkeypatch):
+    TopicTree(2, tokenizer="chinese", min_df=2).fit(CHINESE).save(tmp_path/"tree.nmf2")
+    cutter.cache_clear()
+    def missing(name): raise ImportError(name)
+    monkeypatch.setattr(languages.importlib, "import_module", missing)
+    needs = r"tokenizer='chinese' needs the package jieba: pip install 'nmf2\[languages\]'"
+    with pytest.raises(ValueError, match=needs): TopicTree.load(tmp_path/"tree.nmf2")
+    with pytest.raises(ValueError, match=needs): TermCounter(tokenizer="zh").fit(CHINESE)
+    for name in ("japanese", "thai", "stem:german"):
+        with pytest.raises(ValueError, match=f"tokenizer='{name}' needs the package"): TermCounter(tokenizer=name).fit(CHINESE)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_who_chooses_none_is_told(name):
+    remedy = dict(chinese="tokenizer='chinese' or tokenizer='japanese'", japanese="tokenizer='chinese' or tokenizer='japanese'", thai="tokenizer='thai'")[name]
+    texts = ["".join(TEXTS[name])]
+    with pytest.raises(ValueError, match=remedy): check_spaces(TermCounter(), texts)
+    check_spaces(TermCounter(tokenizer=name), texts)
+
+
+@pytest.mark.slow
+def test_no_folder_in_the_home_of_the_user(tmp_path):
+    code = "import os; from nmf2.languages import cutter; print(cutter('thai')('ฟุตบอล'), 'PYTHAINLP_READ_ONLY' in os.environ)"
+    env = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(Path(languages.__file__).parents[1]), "PYTHONUTF8": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, encoding="utf-8")
+    assert done.stdout == "['ฟุตบอล'] False\n" and not list(tmp_path.iterdir()), done.stderr
+
+
+def test_command(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text("\n".join(CHINESE), encoding="utf-8")
+    assert main(["cluster", "a.txt", "--leaves", "2", "--out", "found"]) == 2
+    assert "--tokenizer chinese" in capsys.readouterr().err
+    assert main(["cluster", "a.txt", "--leaves", "2", "--out", "found", "--tokenizer", "chinese", "--stop-words", "chinese"]) == 0
+    shown = capsys.readouterr().out
+    assert "足球" in shown + Path("found/topics.csv").read_text(encoding="utf-8") if Path("found/topics.csv").exists() else shown
+    assert main(["cluster", "a.txt", "--leaves", "2", "--out", "found2", "--tokenizer", "klingon"]) == 2
+    assert "--tokenizer must be" in capsys.readouterr().err

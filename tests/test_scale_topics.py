@@ -1,0 +1,328 @@
+"""TopicTree and FlatNMF2 over partitions against their twins in memory: moves, topics that settle, words and weights of texts"""
+import json
+import math
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from nmf2.answers import expected_of
+from nmf2.bisection import refine, unit_rows
+from nmf2.data import load, planted_tree
+from nmf2.engines import Local
+from nmf2.flat import FlatNMF2, flatten
+from nmf2.headings import typical_texts
+from nmf2.hier import HierNMF2
+from nmf2.mixture import fit_mixture
+from nmf2.order import Order
+from nmf2.regroup import regroup
+from nmf2.scale import SpreadTree, _matrix_of, as_blocks, save_shards
+from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
+                              weighted_over, words_over)
+from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, settled,
+                               topic_tree_over)
+from nmf2.topictree import TopicTree, best_start, settled_topics
+from nmf2.weighting import EmptyDocumentsWarning, WORDS, count_pipeline, text_pipeline
+
+
+@cache
+def collection(dtype=np.float32, n_docs=3000):
+    "Documents of a planted tree, some of them empty; nobody changes them"
+    corpus = planted_tree((2, 4), n_docs=n_docs, n_terms=900, overlap=.4, noise=.2, length=25, random_state=0, shuffle=True)
+    X = count_pipeline().fit_transform(corpus.X).astype(dtype).toarray()
+    X[::500] = 0
+    return sp.csr_array(X)
+
+
+def cut(X, n, seed=0):
+    "Partitions of very different sizes, some without documents"
+    inner = np.sort(np.random.default_rng(seed).choice(X.shape[0], n - 1))
+    ends = [0, *inner, X.shape[0]]
+    parts = [X[lo:hi] for lo, hi in zip(ends, ends[1:])]
+    return parts[:1] + [X[:0]] + parts[1:] if n > 1 else parts
+
+
+def there(labels, parts):
+    "Labels in the same partitions"
+    ends = np.cumsum([part.shape[0] for part in parts])
+    return [labels[end-part.shape[0]:end] for part, end in zip(parts, ends)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_moves_are_those_in_memory(n, dtype):
+    X = collection(dtype)
+    filled = np.diff(X.indptr) > 0
+    labels = np.where(filled, np.random.default_rng(n).integers(0, 9, X.shape[0]), -1)
+    better, record = refine(unit_rows(X[filled]), labels[filled], rng=5)
+    parts = cut(X, n)
+    found, told = moved(as_blocks(parts), there(labels, parts), 9, rng=5)
+    found = np.concatenate(found)
+    assert_array_equal(found[filled], better)
+    assert (found[~filled] == -1).all() and (found != labels).sum() > 500
+    assert_allclose(told, record, rtol=1e-6)
+
+
+def test_more_clusters_than_a_table_has_columns():
+    X = collection(np.float64)
+    labels = np.where(np.diff(X.indptr) > 0, np.arange(X.shape[0]) % 41, -1)
+    better, _ = refine(unit_rows(X[labels >= 0]), labels[labels >= 0], max_iter=2)
+    parts = cut(X, 3)
+    found, _ = moved(as_blocks(parts), there(labels, parts), 41, max_iter=2)
+    assert_array_equal(np.concatenate(found)[labels >= 0], better)
+
+
+def assert_same_tree(tree, other, atol):
+    assert tree.splits == other.splits and list(tree.nodes) == list(other.nodes) and tree.levels == other.levels
+    for id, node in other.nodes.items():
+        assert tree[id].size == node.size
+        for name in ("docs", "outliers"): assert_array_equal(np.asarray(getattr(tree[id], name)), getattr(node, name), err_msg=id)
+        assert_allclose(tree[id].topic, node.topic, atol=atol)
+        assert_allclose(tree[id].score, node.score, rtol=1e-6)
+        if node.split is not None:
+            assert_array_equal(np.asarray(tree[id].split.side), node.split.side)
+            assert_allclose(np.asarray(tree[id].split.W), node.split.W, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_topic_tree_is_that_in_memory(n):
+    "From the same start: here the sample is the collection"
+    X = collection()
+    filled = np.diff(X.indptr) > 0
+    vocab = np.array([f"word{j}" for j in range(X.shape[1])])
+    best = best_start(X[filled], 8, 2, seed=1)
+    topics = settled_topics(X[filled], fit_mixture(X[filled], best.labels).labels, 1)
+    labels = np.full(X.shape[0], -1)
+    labels[filled] = topics.labels
+    here = regroup(X, labels, vocab)
+    blocks = as_blocks(cut(X, n))
+    tree, criteria = topic_tree_over(blocks, 8, vocab, n_init=2, seed=1)
+    assert_allclose(criteria, best.criteria, rtol=1e-6)
+    assert_same_tree(tree, here, 1e-6)
+    assert_same_tree(tree.gathered(), here, 1e-6)
+    assert tree.headings == here.headings
+    first_of = [labels[leaf.docs[0]] for leaf in here.leaves()]
+    assert_allclose(tree.leaf_topics, topics.Ht[:,first_of], atol=1e-6)
+    here.leaf_topics = np.ascontiguousarray(topics.Ht[:,first_of].astype(X.dtype))
+    trim = count_pipeline().fit(np.eye(X.shape[1])[:9].repeat(3, 0))["trim"]
+    expected, other = expected_over(blocks, tree, trim), expected_of(X, here, trim)
+    assert_allclose(expected.focus, other.focus, rtol=1e-5)
+    assert_array_equal(expected.sizes, other.sizes)
+    texts = [str(i) for i in range(X.shape[0])]
+    assert_array_equal([texts[i] for i in typical_over(blocks, tree, 20)], typical_texts(here, texts, 20))
+
+
+@pytest.mark.slow
+def test_it_repeats_and_starts_from_a_sample_of_a_large_collection():
+    X = collection(n_docs=9000)
+    runs = []
+    for n, seed in ((3, 0), (3, 0), (8, 1)):
+        blocks = as_blocks(cut(X, n, seed))
+        chosen, _ = drawn(blocks, 0, 30_000)
+        assert len(chosen) < 5000
+        labels, criteria = best_start_over(blocks, 8, whole=30_000)
+        Ht, labels = settled(blocks, labels, 8)
+        runs.append((np.concatenate(labels), criteria, Ht))
+    for a, b in zip(runs[0], runs[1]): assert_array_equal(a, b)
+    assert_array_equal(runs[0][0], runs[2][0])
+    assert_allclose(runs[0][2], runs[2][2], atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_mixture_is_that_in_memory_and_puts_back_what_is_lost(n):
+    X = collection()
+    filled = np.diff(X.indptr) > 0
+    labels = np.where(filled, np.arange(X.shape[0]) % 12, -1)
+    labels[np.flatnonzero(filled)[5]] = 12                    # a cluster that nobody else will join
+    here = fit_mixture(X[filled], labels[filled])
+    assert here.n_held > 0
+    parts = cut(X, n)
+    found, criteria = mixture_over(as_blocks(parts), there(labels, parts), 13)
+    assert_array_equal(np.concatenate(found)[filled], here.labels)
+    assert_allclose(criteria, here.criteria, rtol=1e-9)
+
+
+def test_fewer_topics_where_only_copies_are_left():
+    X = sp.csr_array(np.eye(4, 6, dtype=np.float32).repeat(20, 0))
+    tree, _ = topic_tree_over(as_blocks(cut(X, 3)), 9)
+    assert tree.n_leaves == 4 and sorted(leaf.size for leaf in tree.leaves()) == [20]*4
+
+
+@pytest.mark.parametrize("refine_", [0, 2])
+def test_flat_model_is_that_in_memory(refine_):
+    X = collection(np.float64)
+    model = FlatNMF2(6, refine=refine_)
+    with pytest.warns(EmptyDocumentsWarning): W = fit_flat(model, cut(X, 3), whole=10_000)
+    as_it_is = Order(np.arange(X.shape[0]), np.arange(X.shape[1]))
+    Ht, W_here = flatten(model.hier_.tree_.gathered(), X, refine=refine_, known=(as_it_is, X))
+    assert_allclose(model.components_, Ht.T, atol=1e-10)
+    assert_allclose(np.asarray(W), W_here, atol=1e-8)
+    assert "labels_" not in vars(model)
+    assert_array_equal(model.labels_, np.where(W_here.any(1), W_here.argmax(1), -1))
+
+
+def test_classes_take_partitions(tmp_path):
+    "Small ones in one piece: the same to the last bit"
+    X = collection()
+    save_shards(X, tmp_path/"shards", 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        for make in (lambda: HierNMF2(4), lambda: FlatNMF2(4)):
+            here = make().fit(X)
+            for given in (cut(X, 2), tmp_path/"shards", str(tmp_path/"shards"), sorted((tmp_path/"shards").iterdir())):
+                assert_array_equal(make().fit(given).components_, here.components_)
+                assert_array_equal(make().fit_predict(given), here.labels_)
+    counts = planted_tree((2, 3), n_docs=600, n_terms=400, random_state=0).X
+    words = [f"word{j}" for j in range(counts.shape[1])]
+    assert_array_equal(TopicTree(5).fit(cut(counts, 3), vocab=words).components_, TopicTree(5).fit(counts, vocab=words).components_)
+
+
+def test_counts_in_partitions(tmp_path):
+    counts = planted_tree((2, 3), n_docs=900, n_terms=400, random_state=0, shuffle=True).X
+    words = [f"word{j}" for j in range(counts.shape[1])]
+    save_shards(counts.astype(np.float32), tmp_path, 3)
+    model = fit_topics(TopicTree(6), tmp_path, words, whole=1000)
+    here = TopicTree(6).fit(counts, vocab=words)
+    assert isinstance(model.tree_, SpreadTree) and "labels_" not in vars(model)
+    assert_array_equal(model.vocab_, here.vocab_)
+    assert_allclose(model.pipeline_["ncut"].mean_degree_, here.pipeline_["ncut"].mean_degree_, rtol=1e-12)
+    assert_array_equal(model.transform(counts[:9]).argmax(1), model.labels_[:9])
+    assert model.labels_.max() == 5 and len(model.topics()) == 6
+
+
+@cache
+def texts():
+    return [*load("library-docs").texts[:900], "", "\u00fcber \u00fcber caf\u00e9", "12 % !"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    "The same in three files, one of them with large gaps"
+    ends = [0, 250, 600, len(texts())]
+    for k, gap in enumerate(("\n", "\n\n\n", "\r\n")):
+        lines = [json.dumps(dict(id=i, body=None, text=text), ensure_ascii=k == 1) for i, text in enumerate(texts()[ends[k]:ends[k+1]])]
+        (tmp_path/f"part-{k}.jsonl").write_bytes((gap.join(lines) + "\n"*(k < 2)).encode())
+    (tmp_path/".hidden.jsonl").write_text("nothing")
+    (tmp_path/"README").write_text("nothing")
+    return tmp_path
+
+
+@pytest.mark.parametrize("piece", [700, 5000, 2**30])
+def test_each_line_is_in_one_stretch(folder, piece):
+    sources = text_sources(folder, piece)
+    assert sum(map(read_texts, sources), []) == texts()
+    assert (len(sources) == 3) == (piece == 2**30)
+
+
+def test_weights_are_those_in_memory_to_the_last_bit(folder):
+    options = dict(stop_words="english", token_pattern=WORDS)
+    pipe = text_pipeline(**options)
+    with pytest.warns(EmptyDocumentsWarning): X = sp.csr_array(pipe.fit_transform(texts()))
+    for piece, bucket in ((2**30, 2**30), (30_000, 3000)):
+        counts = counted_over(text_sources(folder, piece), Local(), **options)
+        words = words_over(counts, bucket=bucket)
+        other = text_pipeline(**options)
+        with pytest.warns(EmptyDocumentsWarning, match="3 of 903"): blocks = weighted_over(counts, other, words)
+        Y = sp.csr_array(sp.vstack(blocks.engine.fetch(blocks.engine.hold(_matrix_of, blocks.parts))))
+        for name in ("data", "indices", "indptr"): assert_array_equal(getattr(Y, name), getattr(X, name))
+        assert Y.dtype == X.dtype
+        for step, name in (("tfidf", "idf_"), ("ncut", "sum_"), ("ncut", "mean_degree_"), ("trim", "empty_docs_")):
+            assert_array_equal(getattr(other[step], name), getattr(pipe[step], name))
+        assert other["trim"].report() == pipe["trim"].report()
+        assert words.seen == pipe["trim"].df_.sum()
+        assert_array_equal(other.transform(texts()[:99]).toarray(), pipe.transform(texts()[:99]).toarray())
+
+
+@pytest.mark.slow
+def test_model_of_a_folder_of_texts(folder, tmp_path):
+    with pytest.warns(EmptyDocumentsWarning): model = fit_topics(TopicTree(6), folder, whole=40_000, piece=100_000)
+    with pytest.warns(EmptyDocumentsWarning): here = TopicTree(6).fit(texts())
+    assert isinstance(model.tree_, SpreadTree)
+    assert_array_equal(model.vocab_, here.vocab_)
+    assert model.expected_.unknown == pytest.approx(here.expected_.unknown)
+    assert str(model.documents_) == str(here.documents_)
+    assert any(" " in word for words in model.tree_.headings.values() for word in words)            # phrases
+    model.save(tmp_path/"model.nmf2")
+    loaded = TopicTree.load(tmp_path/"model.nmf2")
+    assert_array_equal(loaded.labels_, model.labels_)
+    assert loaded.outline() == model.outline()
+    some = texts()[:50]
+    assert_array_equal(loaded.predict(some), model.predict(some))
+    with pytest.warns(EmptyDocumentsWarning): assert_array_equal(TopicTree(6).fit(folder).labels_, here.labels_)
+
+
+def test_texts_are_found_again(folder):
+    sources = text_sources(folder, 20_000)
+    counts = counted_over(sources, Local(), stop_words=None)
+    rows = np.array([0, 249, 250, 601, 902])
+    assert texts_at(sources, counts, rows) == [texts()[i] for i in rows]
+
+
+def test_parquet(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    parquet.write_table(pa.table(dict(text=texts(), n=list(range(len(texts()))))), tmp_path/"a.parquet", row_group_size=400)
+    sources = text_sources(tmp_path)
+    assert len(sources) == 3 and sum(map(read_texts, sources), []) == texts()
+
+
+def test_whatever_is_wrong_with_a_file_names_it(folder):
+    (folder/"part-9.jsonl").write_text('{"text": "fine"}\n{"text": 3}\n')
+    with pytest.raises(ValueError, match=r"partition 3, part-9.jsonl, can't be used.*without a text in the field 'text'"):
+        TopicTree(3).fit(folder)
+    (folder/"part-9.jsonl").write_text('{"text": "fine"}\n{"text": \n')
+    with pytest.raises(ValueError, match="part-9.jsonl.*not JSON"): TopicTree(3).fit(folder)
+    (folder/"part-9.jsonl").write_text('{"other": "fine", "fields": 3}\n')
+    with pytest.raises(ValueError, match="part-9.jsonl.*which field holds the text"): TopicTree(3).fit(folder)
+
+
+def test_bad_input(tmp_path, folder):
+    for bad, words in ((tmp_path/"nowhere", "nowhere"), (tmp_path/"none", "folder with files of .jsonl")):
+        (tmp_path/"none").mkdir(exist_ok=True)
+        with pytest.raises((ValueError, OSError), match=words): TopicTree(3).fit(bad)
+    with pytest.raises(ValueError, match="n_topics must be a number"): fit_topics(TopicTree("auto"), folder, whole=0)
+    with pytest.raises(ValueError, match="n_topics must be at most"): fit_topics(TopicTree(5000), folder, whole=0)
+    with pytest.raises(ValueError, match="vocab goes with counts"): fit_topics(TopicTree(3), folder, ["word"])
+    with pytest.raises(ValueError, match="n_topics"): TopicTree(0).fit(folder)
+    with pytest.raises(ValueError, match="lower min_df"): fit_topics(TopicTree(3, min_df=900), folder, whole=0)
+    with pytest.raises(ValueError, match="topics must be"): fit_flat(FlatNMF2(3, topics="svd"), [collection()], whole=0)
+    with pytest.raises(ValueError, match="stop_words"): TopicTree(3, stop_words="klingon").fit(folder)
+
+
+def test_sums_without_rounding():
+    rng = np.random.default_rng(0)
+    for values in (rng.random(1000), 10.**rng.uniform(-200, 200, 500), np.array([1e300, 1., -1e300, 5e-324]), np.zeros(0)):
+        assert exact_sum(values)/2**1200 == math.fsum(values)
+        halves = exact_sum(values[:len(values)//2]) + exact_sum(values[len(values)//2:])
+        assert halves == exact_sum(values)
+
+
+@pytest.mark.slow
+def test_command_in_partitions(folder, tmp_path, capsys, monkeypatch):
+    from nmf2 import cli, scale
+    monkeypatch.setattr(scale, "WHOLE", 40_000)
+    out = tmp_path/"out"
+    data = folder/"data"
+    data.mkdir()
+    for path in folder.glob("*.jsonl"): path.rename(data/path.name)
+    (data/".hidden.jsonl").unlink(missing_ok=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        assert cli.main(["cluster", str(data), "--memory", "1GB", "--leaves", "5", "--out", str(out), "--quiet"]) == 0
+    assert sorted(path.name for path in out.iterdir()) == ["assignments.csv", "report.txt", "topics.csv", "topics.nmf2"]
+    rows = (out/"assignments.csv").read_text().splitlines()
+    assert len(rows) == 904 and rows[-1] == "902,,-1,"
+    labels = [int(row.split(",")[2]) for row in rows[1:]]
+    assert_array_equal(TopicTree.load(out/"topics.nmf2").labels_, labels)
+    assert "903 documents" in (out/"report.txt").read_text() or "900 of 903" in (out/"report.txt").read_text()
+    assert "900 of 903 documents have a topic" in capsys.readouterr().out
+    for option, words in ((["--memory", "1MB"], "at least 500MB"), (["--memory", "much"], "size such as 4GB"),
+                          (["--memory", "1GB", "--method", "hiernmf2"], "--method hiernmf2 can't be had with --memory"),
+                          (["--memory", "1GB", "--format", "jsonl"], "read by their endings"),
+                          (["--memory", "1GB", "--support"], "--support can't be had")):
+        assert cli.main(["cluster", str(data), *option, "--out", str(tmp_path/"other"), "--quiet"]) == 2
+        assert words in capsys.readouterr().err
+    assert not (tmp_path/"other").exists()
