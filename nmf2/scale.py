@@ -635,6 +635,7 @@ def split(grower,
     grower.known[draw] = grower.scored(split, topic, told)
     return grower.known[draw]
 
+# %% ../nbs/60_scale.ipynb #3c9cf134
 @patch_to(SpreadGrower)
 def scored(grower,
     split,    # a `Split`, or None

@@ -428,7 +428,7 @@ function explore(place, host, before) {
     const lists = [
       [node.typical_at_all ? 'Typical documents' : 'The first documents', node.typical, () => null],
       [border, node.borderline, k => [`${percent(node.shares[k])} here`, 'share of this topic against its sibling']],
-      ['Dropped here: too few to be split off, and unlike the rest', node.dropped, () => null],
+      ['Dropped here: without a counted word, or too few to split off and unlike the rest', node.dropped, () => null],
     ]
     const pattern = tree.words && node.typical_at_all ? patternOfWords(node.terms.map(term => term[0])) : null
     const drawn = lists.map(([title, list, note]) => {
