@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from numba import get_num_threads, set_num_threads
 
-from .core import single_blas
+from .core import patch_to, single_blas
 
 # %% ../nbs/60_engines.ipynb #7ac5d900
 def tree_sum(
@@ -86,12 +86,13 @@ def _scratch_folder(engine):
     return engine.scratch
 
 # %% ../nbs/60_engines.ipynb #e1344b7c
-def _take_here(engine, sources):
-    "Partitions as they are; those on disk need a scratch folder"
+@patch_to(Local)
+def take(engine,
+    sources,   # matrices, paths or delayed blocks
+)->list:
+    "Partitions as they are; those on disk need a scratch folder."
     if any(map(_on_disk, sources)): _scratch_folder(engine)
     return [_computed(source) for source in sources]
-
-Local.take = _take_here
 
 # %% ../nbs/60_engines.ipynb #7c6b6eb7
 def running_client():
@@ -184,15 +185,18 @@ class Dask:
         return self.fetch(sums)[0]
 
 # %% ../nbs/60_engines.ipynb #80532786
-def _threads_there(engine): return max(sum(engine.client.nthreads().values()), 1)
+@patch_to(Dask)
+def ahead(engine)->int:
+    "How many nodes are worth trying at the same time."
+    return max(sum(engine.client.nthreads().values()), 1)
 
-def _take_there(engine, sources):
-    "Partitions to where the workers are; paths and delayed blocks are read there"
+@patch_to(Dask)
+def take(engine,
+    sources,   # matrices, paths or delayed blocks
+)->list:
+    "Partitions to where the workers are; paths and delayed blocks are read there."
     def taken(source):
         if _on_disk(source): return source
         if _delayed(source): return engine.client.compute(source)
         return engine.client.scatter(source)
     return [taken(source) for source in sources]
-
-Dask.take = _take_there
-Dask.ahead = _threads_there                   # how many nodes are worth trying at the same time

@@ -65,8 +65,10 @@ def formula(cell): return cell[:1] in ("=", "@", "+", "-", "\t", "\r") and not c
 def check_results(out, n):
     "The tables have a row for each document, and no cell that a spreadsheet takes for a formula; the JSON is JSON"
     for name in ("assignments.csv", "topics.csv"):
-        csv.field_size_limit(2**31 - 1)                    # a document may be named by a text of any length
-        with open(out/name, newline="", encoding="utf-8") as f: rows = list(csv.reader(f))
+        limit = csv.field_size_limit(2**31 - 1)            # a document may be named by a text of any length
+        try:
+            with open(out/name, newline="", encoding="utf-8") as f: rows = list(csv.reader(f))
+        finally: csv.field_size_limit(limit)
         require(len(set(map(len, rows))) == 1, f"rows of {name} differ in length")
         require(not any(formula(cell) for row in rows for cell in row), f"{name} has a formula")
         require(name == "topics.csv" or len(rows) == n + 1, f"{name} has not a row for each document")
