@@ -2,6 +2,7 @@
 import bz2
 import csv
 import gzip
+import itertools
 import json
 import lzma
 import os
@@ -13,7 +14,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from nmf2.formats import (READERS, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines,
+from nmf2.formats import (READERS, _dialect, _rows, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines,
                           read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, write_table)
 
 TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
@@ -185,6 +186,18 @@ def test_csv_options(here):
     long = "word "*100_000
     assert read_csv(put("long.csv", f"text,label\n{long},x\n"))["texts"] == [long]
     assert csv.field_size_limit() == 131072                      # put back
+
+def test_the_limit_of_fields_is_put_back_by_the_last_reader():
+    "Readers in several threads end in any order"
+    before = csv.field_size_limit()
+    for order in itertools.permutations(range(3)):
+        readers = [_rows(None, ["a,b\n", "c,d\n"], _dialect(",", '"')) for _ in range(3)]
+        for reader in readers: next(reader)
+        for n, i in enumerate(order):
+            assert csv.field_size_limit() > before
+            if n == 1: readers[i].close()
+            else: assert list(readers[i]) == [(2, ["c", "d"])]
+        assert csv.field_size_limit() == before
     assert read_csv(put("one.csv", "wording\nfirst\nsecond\n"))["texts"] == ["first", "second"]
 
 
