@@ -235,7 +235,7 @@ def paths(
     nodes = {k: [tree[id] for id in way.nodes] for k, way in ways.items()}
     return [list(zip(nodes[k], shares)) for k, shares in zip(judged.labels.tolist(), along)]
 
-# %% ../nbs/25_answers.ipynb #d68c6d57
+# %% ../nbs/25_answers.ipynb #01f4b75f
 class FitWords(NamedTuple):
     "The counted words of a fit."
     names:list|None     # of the columns, if they have names
