@@ -172,7 +172,7 @@ def _ways_to(tree, labels, n):
     ways = {-1: Way([], [])}
     for k in np.unique(labels[labels >= 0]).tolist():
         nodes = [cut[k][:i] for i in range(len(cut[k]) + 1)]
-        ways[k] = Way(nodes, [(bisect_left(ids, id), bisect_left(ids, id + "2")) for id in nodes])     # ids are of 0 and 1
+        ways[k] = Way(nodes, [(bisect_left(ids, id), bisect_left(ids, id + "2")) for id in nodes])    # ids: 0s and 1s
     return ways
 
 # %% ../nbs/25_answers.ipynb #f93f9b0a
@@ -195,10 +195,11 @@ def _read(part, shares, labels, numbers, starts, bounds, ends, along, own, other
             first, last = bounds[starts[k]+p]
             along[ends[i]+p] = (sums[last] - sums[first])/sums[-1]
 
+# %% ../nbs/25_answers.ipynb #ca7e8be1
 def _along(tree, judged, n, ways):
     "For each document the shares on its way, an empty list without a topic; share of its topic; the largest other one"
     numbers = numbers_at(tree, n)
-    lengths = np.zeros(numbers[-1] + 2, np.int64)                       # of the way to each leaf of the cut, and to none
+    lengths = np.zeros(numbers[-1] + 2, np.int64)           # of the way to each leaf of the cut, and to none
     for k, way in ways.items(): lengths[k] = len(way.nodes)
     bounds = np.array([pair for k in sorted(ways) for pair in ways[k].below], np.int64).reshape(-1, 2)
     ends = np.append(0, np.cumsum(lengths[judged.labels]))
@@ -270,7 +271,8 @@ def _all_words(model, documents):
     given = as_in_fit(model, documents)
     if "count" not in model.pipeline_.named_steps:
         names = words_of_fit(model.pipeline_["trim"]).names
-        return (given, names) if names is None or not hasattr(documents, "vocab") else (documents.X, list(documents.vocab))
+        if names is not None and hasattr(documents, "vocab"): return documents.X, list(documents.vocab)
+        return given, names
     counter = clone(model.pipeline_["count"])
     try: return counter.fit_transform(given), counter.get_feature_names_out().tolist()
     except ValueError:                                  # not a word in them, or what the next line says as well

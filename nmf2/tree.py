@@ -409,7 +409,9 @@ def leaf_numbers(
     "`Tree.predict` of a matrix that is known to be sound."
     if tree.leaf_topics is None: return route(tree, X, n)
     numbers = np.append(numbers_at(tree, n), -1)
-    with single_blas(): return numbers[leaves_found(tree, heaviest_topics(X, tree.leaf_topics, gram=leaf_gram(tree)), X)]
+    with single_blas():
+        topics = heaviest_topics(X, tree.leaf_topics, gram=leaf_gram(tree))
+        return numbers[leaves_found(tree, topics, X)]
 
 # %% ../nbs/21_tree.ipynb #e395fe76
 _GRAMS = WeakKeyDictionary()       # tree -> the topics of its leaves, and their `Gram`

@@ -722,7 +722,8 @@ def _weigh_rows(data, indices, indptr, s, more, large, values):
 def _is_usual(steps):
     "Are these the steps of `count_pipeline`, with options under which nothing can go wrong after the first?"
     if [type(step) for step in steps] != [TrimVocabulary, TfIdf, NormalizedCut]: return False
-    return steps[1].sublinear_tf and steps[1].norm == "l2" and not any(hasattr(s, "_sklearn_output_config") for s in steps)
+    if any(hasattr(step, "_sklearn_output_config") for step in steps): return False
+    return steps[1].sublinear_tf and steps[1].norm == "l2"
 
 def weigh_new(
     pipeline,            # from `count_pipeline` or `text_pipeline`, fitted
