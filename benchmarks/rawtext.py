@@ -1,7 +1,8 @@
 """How long is the way from a file of texts to the tree and its page, and how fast are texts read and words counted?
 
 Each stage of `nmf2 cluster` on collections of texts: reading, counting, weighting, growing the tree. And all of it, `nmf2 cluster` with all that it
-writes, among it tree.html ("the page"); scikit-learn's way to flat topics (TfidfVectorizer and NMF with as many) beside it.
+writes, among it tree.html ("the page"); scikit-learn's way to flat topics (TfidfVectorizer and NMF with as many) beside it, and BERTopic's
+with vectors by SVD in place of a language model, run once.
 
 Words are also counted by scikit-learn's `CountVectorizer` with the same parameters, whose counts must be the same; by nmf2 in one thread ("one
 process"); in processes, as for a tokenizer of one's own; and by Polars (`str.extract_all` and a group for each document and word) and gensim
@@ -24,7 +25,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from common import SEES_MEMORY, arguments, bytes_of, collections, in_child, interleaved, peak_beyond, say, table, write
+from common import SEES_MEMORY, arguments, bytes_of, collections, in_child, interleaved, peak_beyond, say, table, timed, write
 from joblib import effective_n_jobs
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -75,7 +76,8 @@ def gensim_counts(texts):
 
 
 OTHERS = dict(polars=polars_counts, gensim=gensim_counts)
-NEEDED = {name: name for name in OTHERS} | {"parquet": "pyarrow", "csv": "pyarrow", "jsonl": "orjson"}
+NEEDED = {name: name for name in OTHERS} | {"parquet": "pyarrow", "csv": "pyarrow", "jsonl": "orjson", "topics": "bertopic"}
+BERTOPIC = "BERTopic's topics, with SVD"
 
 
 def the_page(name, n_leaves):
@@ -91,6 +93,15 @@ def flat_topics(texts, n_topics):
     from sklearn.feature_extraction.text import TfidfVectorizer
     options = {**WAYS, "min_df": 3, "max_df": .5, "sublinear_tf": True}
     return NMF(n_topics, random_state=0).fit(TfidfVectorizer(**options).fit_transform(texts))
+
+
+def bertopic_topics(texts, n_topics):
+    """Topics by BERTopic, with the vectors that its manual names where there is no language model: tf-idf, by SVD to 100 numbers."""
+    from bertopic import BERTopic
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+    return BERTopic(embedding_model=make_pipeline(TfidfVectorizer(), TruncatedSVD(100)), nr_topics=n_topics).fit(texts)
 
 
 def written(texts, folder):
@@ -160,6 +171,9 @@ def measure(name, texts, n_leaves, rounds, quick):
                  "scikit-learn's topics": lambda: flat_topics(texts, n_leaves)}
         row.update(weighted=X.shape, leaves=n_leaves)
     seconds = interleaved(calls, rounds)
+    if n_leaves and find_spec("bertopic") and not quick:
+        bertopic_topics(texts[:500], 5)            # imports and compiling aren't counted
+        seconds[BERTOPIC] = timed(lambda: bertopic_topics(texts, n_leaves))[0]
     say(f"{name}: {', '.join(f'{what} {t:.2f}' for what, t in seconds.items())}")
     if SEES_MEMORY and not quick: row["memory"] = round(in_child(peak_of, name, len(texts)), 2)
     return dict(row, threads=counting.n_threads(row["letters"], -1), seconds={what: round(t, 4) for what, t in seconds.items()},
@@ -175,7 +189,7 @@ def main():
         if not args.quick: rows.append(measure(MIXED, mixed(100_000), None, 3, False))
     for name in sorted(set(NEEDED.values())):
         if not find_spec(name): say(f"{name}: not installed, left out")
-    stages = ["reading", "counting", "weighting", "growing", "the page", "scikit-learn's topics"]
+    stages = ["reading", "counting", "weighting", "growing", "the page", "scikit-learn's topics", BERTOPIC]
     kinds = list(rows[0]["reading_files"])
     ways = ["scikit-learn", "one process", "processes", *OTHERS]
     def seconds(row, what): return f"{row['seconds'][what]:.2f}" if what in row["seconds"] else "–"
