@@ -375,11 +375,12 @@ class InOwnOrder(LabelsLater):
         return order, X if order is None else sorted_by(X, order)
 
     @contextmanager
-    def _turned_tree(self):
-        "A twin of the tree in the order of its matrix; `tree_` takes over what grows there, whole or not at all"
+    def _turned_tree(self, tree):
+        "A twin of `tree_` in the order of its matrix, made or at hand; `tree_` takes over what grows, whole or not at all"
         order = self._order
-        tree = twin(self.tree_)
-        if order is not None: reordered(tree, order.inverse())
+        if tree is self.tree_:
+            tree = twin(tree)
+            if order is not None: reordered(tree, order.inverse())
         try: yield tree
         finally: take_over(self.tree_, tree if order is None else reordered(tree, order))
 
@@ -458,7 +459,7 @@ class GrowsOn(InOwnOrder):
         steps = n_leaves and n_leaves - self.tree_.n_leaves
         progress = progress_bar(steps, "Growing the tree", self.verbose, "split")
         try:
-            with self._turned_tree() as tree, single_blas(), progress as bar:
+            with self._turned_tree(grower.tree) as tree, single_blas(), progress as bar:
                 grower.tree = tree
                 grow(grower, n_leaves, bar)
         finally: self._name_results(grower)
@@ -545,7 +546,7 @@ def fit(est,
     with say_if_compiling(), single_blas():
         order, own = est._in_order(X)
         grower = planted(own, start, how)
-    tree = grower.tree if order is None else reordered(grower.tree, order)
+    tree = grower.tree if order is None else reordered(twin(grower.tree), order)
     tree.vocab = getattr(est, "feature_names_in_", names)
     vars(est).update(tree_=tree, n_iter_=0, n_sweeps_=0., _order=order, _own=own,          # all at once
                      _checksum=checksum(X), _origin=origin, _options=how)                  # what growing on needs
