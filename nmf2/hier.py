@@ -312,7 +312,8 @@ def split_leaf(
 ):
     "Make the provisional split of a leaf real, and try both children."
     for id, rows, kept, score, split, took in _try_children(grower, node, bar):
-        grower.tree.add(id, kept, np.setdiff1d(rows, kept, assume_unique=True), score, split)
+        outliers = np.setdiff1d(rows, kept, assume_unique=True) if len(kept) < len(rows) else ()
+        grower.tree.add(id, kept, outliers, score, split)
         grower.took += [cost for cost in took if cost]
     grower.tree.splits.append(node.id)
     for draw in list(grower.known):                                 # a list: other threads add to it meanwhile

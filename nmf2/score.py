@@ -67,7 +67,7 @@ def _absent(terms, left, right, n_left, n_right, share):
 @njit(nogil=True)
 def _ideal(values, rest, over_place):
     "The largest sum that values could give, divided by place; those of `rest` are in ascending order"
-    order = descending(values, 3)                           # values this close may change places
+    order = descending(values, 33)                          # values this close may change places
     total = 0.
     k = len(rest)
     p = 0
@@ -111,6 +111,23 @@ def mndcg_sum(
     rest = _absent(terms, left, right, n_left, n_right, logs.share)
     return dcg_left*dcg_right/_ideal(values, rest, logs.place)**2
 
+# %% ../nbs/20_score.ipynb #aa942309
+@njit(nogil=True)
+def _present(parent, left, right, every):
+    "Numbers of the terms that occur anywhere, or of all, and their weights in each topic"
+    n = 0
+    terms = np.empty(len(parent), np.int64)
+    for j in range(len(parent)):
+        terms[n] = j                        # kept if it occurs, else overwritten by the next
+        n += every | (parent[j] > 0) | (left[j] > 0) | (right[j] > 0)
+    terms = terms[:n].copy()
+    weights = np.empty((3, n))
+    for i in range(n):
+        weights[0,i] = parent[terms[i]]
+        weights[1,i] = left[terms[i]]
+        weights[2,i] = right[terms[i]]
+    return terms, weights[0], weights[1], weights[2]
+
 # %% ../nbs/20_score.ipynb #eb2b4db5
 def mndcg(
     parent:np.ndarray,        # the node's own topic, (n_terms,)
@@ -129,9 +146,8 @@ def mndcg(
         raise ValueError(f"parent, left and right must weigh the same terms, got {lengths}")
     if np.count_nonzero(parent) <= 1: return -3.
     published = variant == "published"
-    terms = np.flatnonzero((parent > 0) | (left > 0) | (right > 0)) if published else np.arange(len(parent))
-    parent, left, right = (np.asarray(w, dtype=np.float64) for w in (parent, left, right))
-    return float(mndcg_sum(terms, parent[terms], left[terms], right[terms], logarithms(len(parent)), published))
+    topics = (np.ascontiguousarray(w, dtype=np.float64) for w in (parent, left, right))
+    return mndcg_sum(*_present(*topics, not published), logarithms(len(parent)), published)
 
 # %% ../nbs/20_score.ipynb #9426ba49
 def error_gain(
