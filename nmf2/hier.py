@@ -37,7 +37,7 @@ from .nmf import EXACT, SOLVERS, SOUND, exact, nmf
 from .nnls import unit
 from .order import own_order, reordered, sorted_by
 from .rank2 import Rank2, first_topics, fit_options, rank2_nmf, sides, terms_last
-from .score import error_gain, mndcg
+from .score import error_gain, mndcg_of
 from .tree import Split, Tree, route, shares
 from .weighting import divide_rows
 
@@ -181,7 +181,7 @@ class Grower:
         "Of a split of documents over some terms; `topic` is None where that of the parent's split no longer fits"
         if self.how.leaf_choice == "error": return error_gain(sub, split.side)
         if topic is None: topic = own_topic(sub, terms, self.tree.n_terms)
-        return mndcg(topic, *(split.topic(s, len(topic)) for s in (0, 1)), SCORES[self.how.leaf_choice])
+        return mndcg_of(topic, split.terms, split.Ht, SCORES[self.how.leaf_choice])
 
 # %% ../nbs/22_hier.ipynb #5d754212
 @patch_to(Grower)
