@@ -3,7 +3,7 @@
 On one thread, in turn: from counts to weights, the plain product of the weighted matrix with the topics by SciPy, `predict` and `transform`
 of the tree, the same with rejection (`judge` without shares), everything that `answers` looks at (`judge`), the columns of its table, and
 `NMF.transform` of scikit-learn with the same topics. Documents are planted, and, with `library-docs`, docstrings that the fit has not seen,
-over and over.
+over and over. And how long a single document takes, from its counts on: `predict`, `transform` and `answers` of the model, with all checks.
 
     python benchmarks/predicting.py [--quick] [--out FOLDER]
 """
@@ -40,6 +40,7 @@ def measure(name, old, new, k, rounds):
 
     from nmf2 import TopicTree
     from nmf2.answers import Counted, answer_columns, judge
+    from nmf2.weighting import weigh_new
     n_new = new.shape[0]
     model = TopicTree(k).fit(old)
     X, Ht = model.pipeline_.transform(new), model.tree_.leaf_topics
@@ -47,13 +48,16 @@ def measure(name, old, new, k, rounds):
     nmf = NMF(Ht.shape[1])
     nmf.components_, nmf.n_components_, nmf._n_components, nmf.n_features_in_ = Ht.T.astype(X.dtype), Ht.shape[1], Ht.shape[1], len(Ht)
     nmf._beta_loss, nmf._l1_reg_W, nmf._l1_reg_H = 2, 0, 0
-    calls = {"weights": lambda: model.pipeline_.transform(new), "SciPy, X @ H.T": lambda: X @ Ht, "predict": lambda: model.tree_.predict(X),
+    calls = {"weights": lambda: weigh_new(model.pipeline_, new), "SciPy, X @ H.T": lambda: X @ Ht, "predict": lambda: model.tree_.predict(X),
              "predict, reject": lambda: judge(model, X, shares=False), "transform": lambda: model.tree_.transform(X),
              "judge": lambda: judge(model, X), "answers, with weights": lambda: answer_columns(model, counted),
              "scikit-learn, NMF.transform": lambda: nmf.transform(X)}
+    one = new[n_new//2:n_new//2+1]
+    single = interleaved({"predict": lambda: model.predict(one), "transform": lambda: model.transform(one),
+                          "answers": lambda: model.answers(one, plain=True)}, rounds)
     seconds = interleaved(calls, rounds)
     return dict(collection=name, documents=n_new, terms=int(X.shape[1]), nonzeros=int(X.nnz), topics=int(Ht.shape[1]), seconds=seconds,
-                a_second={name: round(n_new/s) for name, s in seconds.items()}, target=TARGET)
+                a_second={name: round(n_new/s) for name, s in seconds.items()}, target=TARGET, one_ms={name: 1e3*s for name, s in single.items()})
 
 
 def main():
@@ -66,9 +70,12 @@ def main():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 rows.append(measure(name, old, new, k, rounds))
-            say(f"{name}, {k} topics: {rows[-1]['a_second']}")
+            say(f"{name}, {k} topics: {rows[-1]['a_second']}; one document, ms: {rows[-1]['one_ms']}")
     lines = table(["documents", "topics", *rows[0]["a_second"]],
                   [[f"{r['documents']:,} {r['collection']}", r["topics"], *(f"{v:,}" for v in r["a_second"].values())] for r in rows])
+    lines += "\n\none document from its counts on, milliseconds\n\n"
+    lines += table(["collection", "topics", *rows[0]["one_ms"]],
+                   [[r["collection"], r["topics"], *(f"{v:.2f}" for v in r["one_ms"].values())] for r in rows])
     write(args.output, lines, what="documents a second on one thread, after counting", rows=rows)
 
 

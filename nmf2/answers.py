@@ -4,12 +4,15 @@
 
 # %% auto #0
 __all__ = ['STEP', 'focus_of', 'cosines', 'without_itself', 'Expected', 'known_columns', 'unknown_share', 'expected_of', 'Judged',
-           'judge', 'matrix_of_new', 'paths', 'Counted', 'count_new', 'answer_columns', 'answer_table', 'holm',
-           'share_p', 'Change', 'Drift', 'drift_of']
+           'judge', 'Way', 'matrix_of_new', 'paths', 'FitWords', 'words_of_fit', 'Counted', 'count_new',
+           'answer_columns', 'answer_table', 'holm', 'share_p', 'Change', 'Drift', 'drift_of']
 
 # %% ../nbs/25_answers.ipynb #97720551
 import warnings
+from bisect import bisect_left
+from contextlib import suppress
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,8 +25,8 @@ from .nnls import heaviest, heaviest_by, in_slices, nnls
 from .parts import ROWS, in_parts, n_parts
 from .products import Rows
 from .topictree import as_in_fit, in_order
-from .tree import cut_shares, in_table, leaves_found, numbers_at
-from .weighting import EmptyDocumentsWarning, known_names, trim_mask
+from .tree import cut_shares, in_table, leaf_gram, leaves_found, numbers_at
+from .weighting import EmptyDocumentsWarning, known_names, trim_mask, weigh_new
 
 # %% ../nbs/25_answers.ipynb #c786397d
 @in_parts
@@ -125,17 +128,15 @@ def _level(reject):
 # %% ../nbs/25_answers.ipynb #fded2b81
 STEP = 20_000      # documents that are looked at together
 
-def _look(X, Ht, weigh):
+def _look(X, Ht, gram, weigh):
     "The heaviest topic of each document, its focus, and if wanted its weights in all topics"
-    Ht64 = Ht.astype(np.float64)
-    G = Ht64.T @ Ht64
     topics = np.empty(X.shape[0], np.int64)
     focus = np.empty(X.shape[0])
-    W = np.empty((len(topics), len(G)), X.dtype) if weigh else None
+    W = np.empty((len(topics), Ht.shape[1]), X.dtype) if weigh else None
     for rows, R in in_slices(X, Ht, STEP):
         focus[rows] = focus_of(R)
-        if weigh: W[rows] = nnls(G, R, dtype=X.dtype)
-        topics[rows] = heaviest(W[rows]) if weigh else heaviest_by(G, R)
+        if weigh: nnls(gram, R, out=W[rows])
+        topics[rows] = heaviest(W[rows]) if weigh else heaviest_by(gram, R)
     return topics, focus, W
 
 # %% ../nbs/25_answers.ipynb #4b44df35
@@ -149,7 +150,7 @@ def judge(
     "What a tree says of new documents."
     tree, level = model.tree_, _level(reject)
     with single_blas():
-        topics, focus, W = _look(X, tree.leaf_topics, shares)
+        topics, focus, W = _look(X, tree.leaf_topics, leaf_gram(tree), shares)
         leaf = leaves_found(tree, topics, X)
         found = cut_shares(tree, W, X) if shares else None
     known = model.expected_.focus
@@ -159,19 +160,24 @@ def judge(
     return Judged(labels, found, typical, (typical < level) | (leaf < 0))
 
 # %% ../nbs/25_answers.ipynb #0911b2ab
-def _way(tree, n):
-    "For each leaf of a cut: its nodes from the root on, and the first leaf below each and the one after the last"
+class Way(NamedTuple):
+    "The way to a leaf of a cut."
+    nodes:list     # ids from the root on
+    below:list     # for each the number of the first leaf below it, and the one after its last
+
+def _ways_to(tree, labels, n):
+    "The ways to those leaves of a cut that some document has, by their numbers; to -1 there is none"
     ids = [leaf.id for leaf in tree.leaves()]
-    ways = []
-    for end in tree.leaves(n):
-        nodes = [tree[end.id[:i]] for i in range(len(end.id) + 1)]
-        below = [[k for k, id in enumerate(ids) if id.startswith(node.id)] for node in nodes]
-        ways.append((nodes, [some[0] for some in below], [some[-1] + 1 for some in below]))
+    cut = ids if n is None else [leaf.id for leaf in tree.leaves(n)]
+    ways = {-1: Way([], [])}
+    for k in np.unique(labels[labels >= 0]).tolist():
+        nodes = [cut[k][:i] for i in range(len(cut[k]) + 1)]
+        ways[k] = Way(nodes, [(bisect_left(ids, id), bisect_left(ids, id + "2")) for id in nodes])    # ids: 0s and 1s
     return ways
 
 # %% ../nbs/25_answers.ipynb #f93f9b0a
 @in_parts
-def _read(part, shares, labels, numbers, starts, bounds, along, own, other):
+def _read(part, shares, labels, numbers, starts, bounds, ends, along, own, other):
     "Of some documents: the shares on their way, of their topic, and of the one that has most besides"
     nodes = np.empty(len(starts) - 1)
     sums = np.zeros(shares.shape[1] + 1)
@@ -187,18 +193,22 @@ def _read(part, shares, labels, numbers, starts, bounds, along, own, other):
         other[i] = nodes.max()/sums[-1]
         for p in range(starts[k+1] - starts[k]):
             first, last = bounds[starts[k]+p]
-            along[i,p] = (sums[last] - sums[first])/sums[-1]
+            along[ends[i]+p] = (sums[last] - sums[first])/sums[-1]
 
-def _ways_of(tree, judged, n):
+# %% ../nbs/25_answers.ipynb #ca7e8be1
+def _along(tree, judged, n, ways):
     "For each document the shares on its way, an empty list without a topic; share of its topic; the largest other one"
-    ways = _way(tree, n)
-    starts = np.cumsum([0, *(len(nodes) for nodes, *_ in ways)])
-    bounds = np.array([pair for _, first, last in ways for pair in zip(first, last)])
-    along = np.zeros((len(judged.labels), np.diff(starts).max()))
-    own, other = np.zeros((2, len(along)))
-    _read(n_parts(len(along)), judged.shares, judged.labels, numbers_at(tree, n), starts, bounds, along, own, other)
-    lengths = np.append(np.diff(starts), 0)[judged.labels].tolist()
-    return [way[:m] for way, m in zip(along.tolist(), lengths)], own, other
+    numbers = numbers_at(tree, n)
+    lengths = np.zeros(numbers[-1] + 2, np.int64)           # of the way to each leaf of the cut, and to none
+    for k, way in ways.items(): lengths[k] = len(way.nodes)
+    bounds = np.array([pair for k in sorted(ways) for pair in ways[k].below], np.int64).reshape(-1, 2)
+    ends = np.append(0, np.cumsum(lengths[judged.labels]))
+    along = np.zeros(ends[-1])
+    own, other = np.zeros((2, len(judged.labels)))
+    starts = np.append(0, np.cumsum(lengths[:-1]))
+    _read(n_parts(len(own)), judged.shares, judged.labels, numbers, starts, bounds, ends, along, own, other)
+    along, ends = along.tolist(), ends.tolist()
+    return [along[a:b] for a, b in zip(ends, ends[1:])], own, other
 
 # %% ../nbs/25_answers.ipynb #f3f5dacf
 def matrix_of_new(
@@ -210,7 +220,7 @@ def matrix_of_new(
     given = as_in_fit(model, documents)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
-        return model.pipeline_.transform(given)
+        return weigh_new(model.pipeline_, given)
 
 # %% ../nbs/25_answers.ipynb #732cad94
 def paths(
@@ -219,10 +229,34 @@ def paths(
     n:int|None=None,   # leaves of a cut; None for all
 )->list:               # for each document a list of (node, share)
     "The way of each document through the tree."
+    tree = model.tree_
     judged = judge(model, matrix_of_new(model, documents), n)
-    ways = _way(model.tree_, n)
-    along, *_ = _ways_of(model.tree_, judged, n)
-    return [list(zip(ways[k][0], shares)) if k >= 0 else [] for k, shares in zip(judged.labels, along)]
+    ways = _ways_to(tree, judged.labels, n)
+    along, *_ = _along(tree, judged, n, ways)
+    nodes = {k: [tree[id] for id in way.nodes] for k, way in ways.items()}
+    return [list(zip(nodes[k], shares)) for k, shares in zip(judged.labels.tolist(), along)]
+
+# %% ../nbs/25_answers.ipynb #01f4b75f
+class FitWords(NamedTuple):
+    "The counted words of a fit."
+    names:list|None     # of the columns, if they have names
+    place:dict          # name -> its column
+    known:np.ndarray    # which of them are known, as `known_columns` has it, (n_features_in_,)
+
+_WORDS = WeakKeyDictionary()        # fitted `TrimVocabulary` -> what its `FitWords` are made of, and these
+
+def words_of_fit(
+    trim,             # a fitted `TrimVocabulary`
+)->FitWords:
+    "The counted words of a fit; made anew when the fit is another one."
+    names = known_names(trim)
+    limits = trim.n_docs_, trim.min_df
+    was, found = _WORDS.get(trim, ((None,)*3, None))
+    if was[0] is not names or was[1] is not trim.df_ or was[2] != limits:
+        place = {} if names is None else {word: j for j, word in enumerate(names)}
+        found = FitWords(None if names is None else list(names), place, known_columns(trim))
+        _WORDS[trim] = (names, trim.df_, limits), found
+    return found
 
 # %% ../nbs/25_answers.ipynb #039d0058
 class Counted(NamedTuple):
@@ -236,9 +270,9 @@ def _all_words(model, documents):
     "Counts of all words in new documents, and the words; None for those if there are no names"
     given = as_in_fit(model, documents)
     if "count" not in model.pipeline_.named_steps:
-        names = known_names(model.pipeline_["trim"])
+        names = words_of_fit(model.pipeline_["trim"]).names
         if names is not None and hasattr(documents, "vocab"): return documents.X, list(documents.vocab)
-        return given, None if names is None else list(names)
+        return given, names
     counter = clone(model.pipeline_["count"])
     try: return counter.fit_transform(given), counter.get_feature_names_out().tolist()
     except ValueError:                                  # not a word in them, or what the next line says as well
@@ -252,28 +286,26 @@ def count_new(
 )->Counted:
     "Counts of new documents in the columns of the fit, and what is not known in them."
     counts, words = _all_words(model, documents)
-    trim = model.pipeline_["trim"]
-    names = known_names(trim)
-    known = known_columns(trim)
+    of_fit = words_of_fit(model.pipeline_["trim"])
+    good = of_fit.known
     there = sp.csr_array(counts != 0)
-    if words is None: good = known
-    else:
-        of_fit = {name for name, is_known in zip(names, known) if is_known}
-        good = np.array([word in of_fit for word in words], bool)
-        counts = in_order(sp.csr_array(counts), words, names)
-    total = np.asarray(there.sum(1)).ravel()
+    if words != of_fit.names:
+        column = np.array([of_fit.place.get(word, -1) for word in words], np.intp)
+        good = good[column] & (column >= 0)
+        counts = in_order(sp.csr_array(counts), words, of_fit.names, of_fit.place)
+    total, known = np.asarray(there.sum(1)).ravel(), there @ good.astype(np.float64)
     df = np.asarray(there.sum(0)).ravel()
-    share = np.divide(there[:,good].sum(1), total, out=np.zeros(len(total)), where=total > 0)
-    order = [j for j in np.argsort(-df, kind="stable") if not good[j] and df[j]]
-    return Counted(counts, share, int(total.sum()), [(j if words is None else words[j], int(df[j])) for j in order])
+    share = np.divide(known, total, out=np.zeros(len(total)), where=total > 0)
+    strange = np.flatnonzero(~good & (df > 0))
+    strange = strange[np.argsort(-df[strange], kind="stable")].tolist()
+    return Counted(counts, share, int(total.sum()), [(j if words is None else words[j], int(df[j])) for j in strange])
 
 # %% ../nbs/25_answers.ipynb #5b750f7a
 def _weigh_counted(model, counted):
     "The weighted matrix of counted documents"
-    steps = model.pipeline_[1:] if "count" in model.pipeline_.named_steps else model.pipeline_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
-        return steps.transform(counted.counts)
+        return weigh_new(model.pipeline_, counted.counts, counted=True)
 
 def answer_columns(
     model,             # a fitted `TopicTree`
@@ -284,11 +316,12 @@ def answer_columns(
     "What is said of each document."
     tree = model.tree_
     judged = judge(model, _weigh_counted(model, counted), n, reject)
-    along, share, other = _ways_of(tree, judged, n)
+    ways = _ways_to(tree, judged.labels, n)
+    along, share, other = _along(tree, judged, n, ways)
     labels = judged.labels.tolist()
-    ways = [[in_table(node.id) for node in nodes] for nodes, *_ in _way(tree, n)] + [[]]
-    titles = [tree.title(leaf) for leaf in tree.leaves(n)] + [""]              # the last is for label −1
-    return dict(row=list(range(len(labels))), topic=labels, path=[ways[k] for k in labels],
+    path = {k: [in_table(id) for id in way.nodes] for k, way in ways.items()}
+    titles = {k: tree.title(way.nodes[-1]) if way.nodes else "" for k, way in ways.items()}
+    return dict(row=list(range(len(labels))), topic=labels, path=[path[k] for k in labels],
                 title=[titles[k] for k in labels], share=share.tolist(), shares=along,
                 confidence=np.maximum(share - other, 0).tolist(), typical=judged.typical.tolist(),
                 rejected=judged.rejected.tolist(), known=counted.known.tolist())
@@ -304,11 +337,11 @@ def answer_table(
     "A row for each new document."
     check_is_fitted(model)
     columns = answer_columns(model, count_new(model, documents), n, reject)
-    rows = [dict(zip(columns, row)) for row in zip(*columns.values())]
-    if plain: return rows
-    try: from pandas import DataFrame
-    except ImportError: return rows
-    return DataFrame(columns)
+    if not plain:
+        with suppress(ImportError):
+            from pandas import DataFrame
+            return DataFrame(columns)
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 # %% ../nbs/25_answers.ipynb #fcdab334
 def holm(

@@ -98,6 +98,14 @@ class Rows:
         return (self.X[[i]].toarray()[0] if self.sparse else self.data[i]).astype(np.float64)
 
 # %% ../nbs/07_products.ipynb #9ecb849a
+def _few(rows, B, lo, hi):
+    "Documents `lo` to `hi` and `B`; where these have few terms, the terms renumbered, and `B` with only those"
+    indptr = rows.indptr[lo:hi+1]
+    some = slice(int(indptr[0]), int(indptr[-1]))
+    if 4*(some.stop - some.start) > len(B): return rows.data, rows.indices, indptr, B
+    terms, places = np.unique(rows.indices[some], return_inverse=True)
+    return rows.data[some], places.astype(rows.indices.dtype), indptr - indptr[0], B[terms]
+
 @patch_to(Rows)
 def times(rows,
     B,                  # what to multiply by, (n_terms, k)
@@ -111,8 +119,8 @@ def times(rows,
     if not rows.sparse: return rows.data[lo:hi] @ B
     widths = _widths(B.shape[1], B.itemsize)
     out = np.empty((hi - lo, sum(widths)), B.dtype)
-    for column, strip in _strips(B, widths):
-        _times(n_parts(hi - lo), rows.data, rows.indices, rows.indptr[lo:hi+1], strip, out, column)
+    data, indices, indptr, B = _few(rows, B, lo, hi)
+    for column, strip in _strips(B, widths): _times(n_parts(hi - lo), data, indices, indptr, strip, out, column)
     return np.ascontiguousarray(out[:,:B.shape[1]])
 
 # %% ../nbs/07_products.ipynb #a6623ba6

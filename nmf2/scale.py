@@ -574,7 +574,7 @@ class SpreadTree(Tree):
             if split is not None: split = split._replace(W=np.asarray(split.W), side=np.asarray(split.side))
             tree.add(node.id, np.asarray(node.docs), np.asarray(node.outliers), node.score, split)
         tree.splits = list(self.splits)
-        vars(tree).update({name: vars(self)[name] for name in ("names", "headings", "levels", "leaf_topics")})
+        for name in ("names", "headings", "levels", "leaf_topics"): setattr(tree, name, getattr(self, name))
         return tree
 
 class LeafNumbers:

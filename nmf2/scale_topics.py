@@ -285,13 +285,17 @@ def _clusters_in(part, labels, k, df):
     "What documents add to the clusters that their labels describe"
     return tuple(_as_labelled(_presence(part.X), labels, k, _ranges(df)))
 
+def _counted_in(labels, k):
+    "How many documents clusters have"
+    return np.bincount(labels[labels >= 0], minlength=k)
+
 def _mixed_in(part, held, clusters, q, alpha, df):
     "A round in a partition"
     rows, k = _presence(part.X), len(clusters.sizes)
     if not len(held): return Mixed(held, Clusters(np.zeros((k, len(q))), np.zeros(k)), 0., np.zeros(k, np.int64))
     new, labels, criterion = _round(rows, clusters, q, alpha, held, _ranges(df))
     return Mixed(labels, new, criterion*len(held) - _prior(clusters, q, alpha),
-                 np.bincount(labels[labels >= 0], minlength=k))
+                 _counted_in(labels, k))
 
 def _prior(clusters, q, alpha):
     "The share of the criterion that is no document's"
@@ -304,8 +308,13 @@ def _labels_of(mixed): return mixed.labels
 
 def _back(held, labels, first, lost):
     "Documents of lost clusters are put back: what is held, and where documents are"
-    mine = np.isin(first, lost)
+    mine = np.isin(first, np.flatnonzero(lost))
     return np.where(mine, first, held), np.where(mine, first, labels)
+
+def _put_back(engine, *where, lost):
+    "The same in all partitions"
+    both = engine.hold(_back, *where, shared=(lost,))
+    return [engine.hold(itemgetter(i), both) for i in (0, 1)]
 
 # %% ../nbs/61_scale_topics.ipynb #72a7b0bd
 def mixture_over(
@@ -320,16 +329,18 @@ def mixture_over(
     df = engine.total(_df_in, blocks.parts, add=np.add)
     q, alpha, shared_df = df/df.sum(), made_up(df, k), engine.send(df)
     clusters = Clusters(*engine.total(_clusters_in, blocks.parts, labels, shared=(k, shared_df), add=_add_all))
+    def counted(labels): return engine.total(_counted_in, labels, shared=(k,), add=np.add)
+    began = counted(first) > 0
     held, criteria = engine.hold(_none_held, labels), []
     for _ in range(max_iter):
         mixed = engine.hold(_mixed_in, blocks.parts, held, shared=(engine.send(clusters), q, alpha, shared_df))
         *new, fit, counts = engine.total(_without_labels, mixed, add=_add_all)
         criteria.append((fit + _prior(clusters, q, alpha))/n)
-        labels, clusters, lost = engine.hold(_labels_of, mixed), Clusters(*new), np.flatnonzero(counts == 0)
-        if len(lost):
-            both = engine.hold(_back, held, labels, first, shared=(lost,))
-            held, labels = (engine.hold(itemgetter(i), both) for i in (0, 1))
+        labels, clusters, lost = engine.hold(_labels_of, mixed), Clusters(*new), began & (counts == 0)
+        if lost.any(): held, labels = _put_back(engine, held, labels, first, lost=lost)
         elif len(criteria) > 1 and criteria[-1] - criteria[-2] < tol: break
+    while (lost := began & (counted(labels) == 0)).any():                       # rounds ran out
+        held, labels = _put_back(engine, held, labels, first, lost=lost)
     return labels, criteria
 
 # %% ../nbs/61_scale_topics.ipynb #c2d98baf

@@ -28,8 +28,8 @@ from .mixture import fit_mixture
 from .nnls import heaviest, memberships, unit
 from .order import own_order, sorted_by
 from .regroup import cluster_sums, joined, joins, regroup
-from .tree import as_words, in_table
-from .weighting import WORDS, count_pipeline, known_names, text_pipeline
+from .tree import as_words, in_table, leaf_numbers, leaf_shares
+from .weighting import WORDS, count_pipeline, known_names, text_pipeline, weigh_new
 
 # %% ../nbs/25_topictree.ipynb #c820964f
 PIECES = 3             # times as many as topics
@@ -400,13 +400,14 @@ def fit_predict(model,
 
 # %% ../nbs/25_topictree.ipynb #38a5b5dd
 def in_order(
-    counts,   # counts of words, (n_docs, n_words)
-    words,    # the words of the columns, (n_words,)
-    known,    # the words of the fit, (n_known,)
-):            # (n_docs, n_known)
+    counts,       # counts of words, (n_docs, n_words)
+    words,        # the words of the columns, (n_words,)
+    known,        # the words of the fit, (n_known,)
+    place=None,   # a dictionary from these to their columns, if there is one
+):                # (n_docs, n_known)
     "Counts of some words in the places of the known ones; words that are not known are left out."
     if len(words) == len(known) and np.array_equal(words, known): return counts
-    place = {word: j for j, word in enumerate(known)}
+    if place is None: place = {word: j for j, word in enumerate(known)}
     pairs = np.array([(i, place[word]) for i, word in enumerate(words) if word in place], np.intp).reshape(-1, 2)
     moves = sp.csr_array((np.ones(len(pairs), counts.dtype), pairs.T), shape=(len(words), len(known)))
     return sp.csr_array(counts) @ moves
@@ -432,7 +433,7 @@ def as_in_fit(
 def _weighted(model, documents):
     "The weighted matrix of new documents"
     check_is_fitted(model)
-    return model.pipeline_.transform(as_in_fit(model, documents))
+    return weigh_new(model.pipeline_, as_in_fit(model, documents))
 
 @patch_to(TopicTree)
 def predict(model,
@@ -442,7 +443,7 @@ def predict(model,
 )->np.ndarray:         # (n_docs,)
     "The topic that each document has most of, −1 for documents without a known word."
     X = _weighted(model, documents)
-    if reject is False: return model.tree_.predict(X, n)
+    if reject is False: return leaf_numbers(model.tree_, X, n)
     from nmf2.answers import judge
     judged = judge(model, X, n, reject, shares=False)
     return np.where(judged.rejected, -1, judged.labels)
@@ -453,7 +454,7 @@ def transform(model,
     n:int|None=None,   # shares of the topics when there are so few; None for all
 )->np.ndarray:         # rows sum to one, (n_docs, n)
     "How much of each topic is in each document; a node's share is the sum of what is below it."
-    return model.tree_.transform(_weighted(model, documents), n)
+    return leaf_shares(model.tree_, _weighted(model, documents), n)
 
 # %% ../nbs/25_topictree.ipynb #d1f7e4e6
 @patch_to(TopicTree)

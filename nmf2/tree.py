@@ -4,21 +4,23 @@
 
 # %% auto #0
 __all__ = ['WEAK', 'WORDS_WANTED', 'STYLE', 'Split', 'Node', 'as_words', 'shortened', 'Tree', 'in_table', 'largest', 'route',
-           'numbers_at', 'Ways', 'leaves_found', 'shares', 'cut_shares', 'Support', 'check_given', 'beginning',
-           'or_none']
+           'leaf_numbers', 'leaf_gram', 'numbers_at', 'Ways', 'leaves_found', 'shares', 'cut_shares', 'leaf_shares',
+           'Support', 'check_given', 'beginning', 'or_none']
 
 # %% ../nbs/21_tree.ipynb #978ea29b
 import html
 import json
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from .core import check_matrix, check_number, patch_to, single_blas
 from .files import as_text
 from .kernels import nnls2
-from .nnls import heaviest, heaviest_topics, memberships
+from .nnls import gram_of, heaviest, heaviest_topics, memberships
 from .products import Rows
 
 # %% ../nbs/21_tree.ipynb #9242a708
@@ -133,6 +135,15 @@ class Tree:
     @vocab.setter
     def vocab(self, vocab): self._vocab = None if vocab is None else as_words(vocab, self.n_terms)
 
+# %% ../nbs/21_tree.ipynb #556eeba5
+def _set_topics(tree, topics):
+    if topics is not None:
+        topics = np.asarray(topics).view()
+        topics.flags.writeable = False
+    tree._leaf_topics = topics
+
+Tree.leaf_topics = property(lambda tree: tree._leaf_topics, _set_topics)
+
 # %% ../nbs/21_tree.ipynb #0b4fbd83
 @patch_to(Tree)
 def add(tree,
@@ -169,7 +180,9 @@ def __iter__(tree):
 @patch_to(Tree)
 def __setstate__(tree, state):
     "Unpickle; trees of version 0.1.0 have no names or headings, and their words took the room of the longest each."
-    tree.__dict__.update(dict(names={}, headings={}, levels=(), leaf_topics=None, ways=None, support=None) | state)
+    topics = state.get("_leaf_topics", state.pop("leaf_topics", None))
+    tree.__dict__.update(dict(names={}, headings={}, levels=(), ways=None, support=None) | state)
+    tree.leaf_topics = topics
     tree.vocab = tree._vocab
 
 # %% ../nbs/21_tree.ipynb #3e716755
@@ -386,9 +399,33 @@ def predict(tree,
     Source: Kuang and Park (2013), Algorithm 2, one document a right-hand side.
     """
     X = check_matrix(tree, X, reset=False, min_docs=1, n_terms=tree.n_terms)
+    return leaf_numbers(tree, X, n)
+
+def leaf_numbers(
+    tree,              # a Tree
+    X,                 # the documents, checked, (n, n_terms)
+    n:int|None=None,   # in the tree with this many leaves; all if None
+)->np.ndarray:         # (n,)
+    "`Tree.predict` of a matrix that is known to be sound."
     if tree.leaf_topics is None: return route(tree, X, n)
-    with single_blas(): found = leaves_found(tree, heaviest_topics(X, tree.leaf_topics), X)
-    return np.append(numbers_at(tree, n), -1)[found]
+    numbers = np.append(numbers_at(tree, n), -1)
+    with single_blas():
+        topics = heaviest_topics(X, tree.leaf_topics, gram=leaf_gram(tree))
+        return numbers[leaves_found(tree, topics, X)]
+
+# %% ../nbs/21_tree.ipynb #e395fe76
+_GRAMS = WeakKeyDictionary()       # tree -> the topics of its leaves, and their `Gram`
+
+def leaf_gram(
+    tree,              # a Tree with `leaf_topics`
+):                     # a `Gram`
+    "The Gram matrix of the topics of the leaves, made when it is first asked for."
+    topics = tree.leaf_topics
+    known, gram = _GRAMS.get(tree, (None, None))
+    if known is not topics:
+        with single_blas(): gram = gram_of(topics)
+        _GRAMS[tree] = topics, gram
+    return gram
 
 # %% ../nbs/21_tree.ipynb #3fb48835
 def numbers_at(
@@ -396,12 +433,13 @@ def numbers_at(
     n:int|None=None,   # leaves of the cut; all if None
 )->np.ndarray:         # (n_leaves,)
     "The number of each leaf's node among the leaves of a cut."
-    cut = tree.leaves(n)
-    return np.array([next(k for k, node in enumerate(cut) if leaf.id.startswith(node.id)) for leaf in tree.leaves()])
+    if n is None: return np.arange(tree.n_leaves)
+    cut = [node.id for node in tree.leaves(n)]
+    return np.array([bisect_right(cut, leaf.id) - 1 for leaf in tree.leaves()])       # ids are in order
 
 def _leaf_weights(tree, X):
     "Weights of documents in the topics of all leaves, (n, n_leaves)"
-    with single_blas(): return memberships(X, tree.leaf_topics)
+    with single_blas(): return memberships(X, tree.leaf_topics, gram=leaf_gram(tree))
 
 # %% ../nbs/21_tree.ipynb #56cab7a7
 class Ways(NamedTuple):
@@ -484,9 +522,12 @@ def cut_shares(
     n:int|None=None,   # in the tree with this many leaves; all if None
 )->np.ndarray:         # each row sums to one, (n, n)
     "Weights of the topics of all leaves as shares, summed at the nodes of a cut; leaves' sizes where all are zero."
-    W = _led(tree, W, X).copy()
-    W[W.sum(1) == 0] = [leaf.size for leaf in tree.leaves()]
-    parts = W/W.sum(1, keepdims=True)
+    W = _led(tree, W, X)
+    total = W.sum(1, keepdims=True)
+    if not total.all():
+        W = np.where(total > 0, W, [leaf.size for leaf in tree.leaves()]).astype(W.dtype)
+        total = W.sum(1, keepdims=True)
+    parts = W/total
     numbers = numbers_at(tree, n)
     if numbers[-1] + 1 == len(numbers): return parts                # a cut through all leaves
     return parts @ (numbers[:,None] == np.arange(numbers[-1] + 1)).astype(W.dtype)
@@ -499,6 +540,14 @@ def transform(tree,
 )->np.ndarray:         # each row sums to one, (n, n_leaves)
     "How much of each leaf is in each of some documents, new or old."
     X = check_matrix(tree, X, reset=False, min_docs=1, n_terms=tree.n_terms)
+    return leaf_shares(tree, X, n)
+
+def leaf_shares(
+    tree,              # a Tree
+    X,                 # the documents, checked, (n, n_terms)
+    n:int|None=None,   # in the tree with this many leaves; all if None
+)->np.ndarray:         # each row sums to one, (n, n)
+    "`Tree.transform` of a matrix that is known to be sound."
     if tree.leaf_topics is None: return shares(tree, X, n)
     with single_blas(): return cut_shares(tree, _leaf_weights(tree, X), X, n)
 

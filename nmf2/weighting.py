@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['BLOCK', 'NORMS', 'doc_freq', 'check_counts', 'check_limits', 'trim_mask', 'EmptyDocumentsWarning', 'known_names',
            'only_columns', 'TrimVocabulary', 'row_totals', 'row_lengths', 'divide_rows', 'TfIdf', 'row_sum', 'degrees',
-           'check_tau', 'NormalizedCut', 'InPlace', 'count_pipeline', 'text_pipeline']
+           'check_tau', 'NormalizedCut', 'InPlace', 'count_pipeline', 'text_pipeline', 'weigh_new']
 
 # %% ../nbs/02_weighting.ipynb #dbece4b2
 import warnings
@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .compiling import njit
 from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, names_of, patch_to,
                        renamed, with_names)
 from .counting import TermCounter
@@ -217,6 +218,19 @@ def _is_ours(X):
     return not any(np.may_share_memory(part, own) for part in theirs for own in (X.data, X.indices, X.indptr))
 
 # %% ../nbs/02_weighting.ipynb #68131003
+@njit(nogil=True)
+def _copy_columns(data, indices, indptr, number, new_data, new_indices, ends):
+    "Copy the entries of columns that have a new number, which may be to where they are; `ends` is where rows end"
+    o = 0
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i+1]):
+            j = number[indices[p]]
+            if j >= 0:
+                new_indices[o] = j
+                new_data[o] = data[p]
+                o += 1
+        ends[i+1] = o
+
 def only_columns(
     X,                # CSR, (n_docs, n_terms)
     keep:np.ndarray,  # bool, (n_terms,)
@@ -227,19 +241,10 @@ def only_columns(
     n_kept = sum(np.count_nonzero(keep[j]) for j, _ in _entries(X))
     indices = X.indices if own else np.empty(n_kept, X.indices.dtype)
     data = X.data if own and X.dtype == dtype else np.empty(n_kept, dtype)
-    number = (np.cumsum(keep) - 1).astype(indices.dtype)
+    number = np.where(keep, np.cumsum(keep) - 1, -1).astype(indices.dtype)
     ends = np.zeros(X.shape[0] + 1, X.indptr.dtype)
-    o = 0
-    for i, j in _row_blocks(X):
-        some = slice(X.indptr[i], X.indptr[j])
-        stays = keep[X.indices[some]]
-        before = np.concatenate([[0], np.cumsum(stays)])
-        ends[i+1:j+1] = o + before[X.indptr[i+1:j+1] - X.indptr[i]]
-        columns, values = X.indices[some][stays], X.data[some][stays]
-        indices[o:o + len(columns)] = number[columns]
-        data[o:o + len(columns)] = values
-        o += len(columns)
-    return type(X)((data[:o], indices[:o], ends), shape=(X.shape[0], int(keep.sum())))
+    _copy_columns(X.data, X.indices, X.indptr, number, data, indices, ends)
+    return type(X)((data[:n_kept], indices[:n_kept], ends), shape=(X.shape[0], int(keep.sum())))
 
 # %% ../nbs/02_weighting.ipynb #36f05f5f
 def _kept(trim, X, dtype, own=False):
@@ -431,14 +436,19 @@ def _times_idf(tfidf, X):
         if tfidf.use_idf: values *= tfidf.idf_[X.indices[start:start + BLOCK]]
     return X
 
-def _apply_idf(tfidf, X, own=False):
-    "Counts weighted by a fitted `TfIdf`, of the same kind as `X`"
+def _with_idf(tfidf, X, own=False):
+    "Counts weighted by a fitted `TfIdf`, CSR, before rows are brought to one length"
     empty = _rows_without_terms(X)
     out = _times_idf(tfidf, sp.csr_array(X, copy=not own))
     if not tfidf.idf_.all():                     # terms that all documents have
         out.eliminate_zeros()
         lost = np.setdiff1d(_rows_without_terms(out), empty)
         _warn_empty(lost, X.shape[0], "no terms but those that all documents of the fit have, which weigh nothing")
+    return out
+
+def _apply_idf(tfidf, X, own=False):
+    "Counts weighted by a fitted `TfIdf`, of the same kind as `X`"
+    out = _with_idf(tfidf, X, own)
     if tfidf.norm is not None: out = divide_rows(out, row_lengths(out, tfidf.norm), own=True)
     return out if sp.issparse(X) else out.toarray()
 
@@ -663,3 +673,76 @@ def text_pipeline(
                         ngram_range=ngram_range, dtype=dtype, **options)
     return InPlace([("count", count)] + count_pipeline(min_df, max_df, max_features, sublinear_tf=sublinear_tf,
                                                         normalized_cut=normalized_cut, tau=tau, dtype=dtype).steps)
+
+# %% ../nbs/02_weighting.ipynb #8c7c3d52
+@njit(nogil=True, fastmath={"reassoc", "nsz"})
+def _plain_sum(values, n):
+    "The sum of the first `n` numbers, in whatever order is quickest"
+    total = 0.
+    for q in range(n): total += values[q]
+    return total
+
+@njit(nogil=True)
+def _total(values, n, large):
+    "What `row_totals` makes of `n` numbers that aren't negative; there is room for one more, and they are changed"
+    bits = values.view(np.uint64)
+    bits[n] = 0
+    for q in range(n): bits[n] = max(bits[n], bits[q])              # of these numbers, the order of the bits is theirs
+    largest = values[n]
+    if largest == 0: return 0.
+    for q in range(n): values[q] = (values[q]/largest + large) - large
+    return _plain_sum(values, n)*largest
+
+# %% ../nbs/02_weighting.ipynb #24e7f460
+@njit(nogil=True)
+def _length(x, values, large):
+    "The length of a document, as `row_lengths` has it"
+    for q in range(len(x)): values[q] = np.float64(x[q])*np.float64(x[q])
+    return np.sqrt(_total(values, len(x), large))
+
+@njit(nogil=True)
+def _shorten(x, size):
+    "Divide a document by a size, as `divide_rows` does"
+    w = x.dtype.type(1/size if size > 0 else 0.)
+    for q in range(len(x)): x[q] *= w
+
+@njit(nogil=True)
+def _weigh_rows(data, indices, indptr, s, more, large, values):
+    "Documents to unit length, twice as in the steps, and divided by the roots of their degrees, in place"
+    for i in range(len(indptr) - 1):
+        x = data[indptr[i]:indptr[i+1]]
+        columns = indices[indptr[i]:indptr[i+1]]
+        for _ in range(2): _shorten(x, _length(x, values, large))
+        own = _length(x, values, large)
+        for q in range(len(x)): values[q] = np.float64(x[q])*s[columns[q]]
+        degree = max(_total(values, len(x), large), own*own)
+        _shorten(x, np.sqrt(degree + more) if degree > 0 else 0.)
+
+# %% ../nbs/02_weighting.ipynb #336e8616
+def _is_usual(steps):
+    "Are these the steps of `count_pipeline`, with options under which nothing can go wrong after the first?"
+    if [type(step) for step in steps] != [TrimVocabulary, TfIdf, NormalizedCut]: return False
+    if any(hasattr(step, "_sklearn_output_config") for step in steps): return False
+    return steps[1].sublinear_tf and steps[1].norm == "l2"
+
+def weigh_new(
+    pipeline,            # from `count_pipeline` or `text_pipeline`, fitted
+    given,               # counts or texts, whatever it takes
+    counted:bool=False,  # leave out the step that counts?
+):                       # as of its `transform`, to the last bit
+    "What a fitted pipeline makes of other documents, with one check of the matrix."
+    count = pipeline.named_steps.get("count")
+    steps = [step for name, step in pipeline.steps if name != "count"]
+    with _on_the_way(given):
+        X = given if count is None or counted else count.transform(given)
+        if not (_is_usual(steps) and sp.issparse(X)):
+            for step in steps: X = X if step in (None, "passthrough") else step.transform(X)
+            return X
+        trim, tfidf, ncut = steps
+        kept = _trimmed(trim, X)
+        _check_are_counts(kept)
+        X = _with_idf(tfidf, kept, _is_ours(kept))
+        large = .75*2.**np.ceil(np.log2(max(X.shape[1], 8)))
+        values = np.empty(np.diff(X.indptr).max(initial=0) + 1)
+        _weigh_rows(X.data, X.indices, X.indptr, ncut.sum_, ncut.tau*ncut.mean_degree_, large, values)
+        return with_names(X, names_of(kept))

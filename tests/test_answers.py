@@ -1,6 +1,9 @@
 """What a fitted tree says of new documents"""
+import copy
 import json
+import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,8 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from make_saved import SUBJECTS, some_texts
 from nmf2 import Corpus, TopicTree
-from nmf2.answers import cosines, count_new, expected_of, focus_of, holm, share_p, without_itself
+from nmf2.answers import cosines, count_new, expected_of, focus_of, holm, share_p, without_itself, words_of_fit
 from nmf2.data import planted_tree
+from nmf2.weighting import count_pipeline, weigh_new
 
 pytestmark = pytest.mark.filterwarnings("ignore::nmf2.weighting.EmptyDocumentsWarning")
 
@@ -195,3 +199,74 @@ def test_a_corpus_for_a_model_without_words():
     model = TopicTree(4).fit(corpus.X)
     assert model.answers(corpus, plain=True) == model.answers(corpus.X, plain=True)
     assert model.drift(corpus).unknown == model.drift(corpus.X).unknown
+
+
+# ---- what is kept for the next documents
+
+def bits(X): return (X.data.tobytes(), X.indices.tolist(), X.indptr.tolist(), X.dtype, X.shape)
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, None])
+@pytest.mark.parametrize("kind", ["plain", "long indices", "64 bit counts", "a word in all", "hardly any words"])
+def test_new_documents_are_weighed_as_by_the_pipeline(corpus, dtype, kind):
+    old, new = (sp.csr_array(corpus.X[rows], dtype=np.int64 if kind == "64 bit counts" else np.float64) for rows in (np.s_[:300], np.s_[300:420]))
+    if kind == "a word in all": old = sp.csr_array(np.where(np.arange(old.shape[1]) == 3, 1, old.toarray()))
+    if kind == "hardly any words": new = sp.csr_array(new.multiply(np.random.default_rng(0).random(new.shape) < .02))
+    if kind == "long indices": new.indices, new.indptr = new.indices.astype(np.int64), new.indptr.astype(np.int64)
+    pipe = count_pipeline(min_df=1, max_df=1., dtype=dtype).fit(old)
+    before, expected = new.toarray(), pipe.transform(new)
+    assert bits(weigh_new(pipe, new)) == bits(expected) and (new.toarray() == before).all()
+    assert bits(sp.vstack([weigh_new(pipe, new[[i]]) for i in range(20)], "csr")) == bits(expected[:20])
+    assert_array_equal(weigh_new(pipe, before), pipe.transform(before))
+
+def test_other_pipelines_are_left_to_themselves(corpus):
+    for options in (dict(normalized_cut=False), dict(sublinear_tf=False)):
+        pipe = count_pipeline(**options).fit(corpus.X[:300])
+        assert bits(sp.csr_array(weigh_new(pipe, corpus.X[300:350]))) == bits(sp.csr_array(pipe.transform(corpus.X[300:350])))
+    with pytest.raises(ValueError, match="aren't counts"): weigh_new(count_pipeline().fit(corpus.X[:300]), corpus.X[:5]*.5)
+
+def test_texts_are_weighed_as_by_the_pipeline(by_texts):
+    new = some_texts(30)[10:] + ["nothing known", ""]
+    assert bits(weigh_new(by_texts.pipeline_, new)) == bits(by_texts.pipeline_.transform(new))
+
+def everything(model, new):
+    answers = {name: list(column) for name, column in model.answers(new).items() if name != "row"}
+    return model.predict(new).tolist(), model.predict(new, reject=.2).tolist(), model.predict(new, n=3).tolist(), model.transform(new).tolist(), answers
+
+def test_a_document_alone_is_answered_as_among_others(corpus, model):
+    new = sp.csr_array(corpus.X[1:100:2].toarray()*(np.arange(50) != 4)[:,None])
+    many = everything(model, new)
+    for i in range(new.shape[0]):
+        one = everything(model, new[[i]])
+        assert all(a[0] == b[i] for a, b in zip(one[:4], many[:4])), i
+        assert all(one[4][name][0] == many[4][name][i] for name in many[4]), i
+
+def test_what_is_kept_is_that_of_the_tree_as_it_is(corpus, tmp_path):
+    model, new = TopicTree(6).fit(corpus[::4]), corpus.X[1:200:2]
+    model.predict(new)
+    for step in (lambda: model.split("0"*next(n for n in range(9) if "0"*n in {leaf.id for leaf in model.tree_.leaves()})), lambda: model.refit(),
+                 lambda: model.update(corpus[1::4]), lambda: model.undo(), lambda: model.grow(8)):
+        step()
+        found = everything(model, new)
+        model.save(tmp_path/"model.nmf2")
+        assert everything(TopicTree.load(tmp_path/"model.nmf2"), new) == found
+        assert everything(pickle.loads(pickle.dumps(model)), new) == everything(copy.deepcopy(model), new) == found
+
+def test_nothing_is_kept_in_the_model_itself(corpus):
+    model = TopicTree(6).fit(corpus[::4])
+    before, names = len(pickle.dumps(model)), set(vars(model))
+    everything(model, corpus.X[:50])
+    assert len(pickle.dumps(model)) == before and set(vars(model)) == names
+    with pytest.raises(ValueError, match="read-only"): model.tree_.leaf_topics[0,0] = 1
+    with pytest.raises(ValueError, match="read-only"): model.components_[0,0] = 1
+
+def test_first_questions_at_the_same_time(corpus, model):
+    model, new = pickle.loads(pickle.dumps(model)), corpus.X[1:200:2]
+    with ThreadPoolExecutor(8) as pool: found = list(pool.map(lambda _: everything(model, new), range(16)))
+    assert all(some == found[0] for some in found) and found[0] == everything(model, new)
+
+def test_words_are_those_of_the_last_fit(corpus):
+    trim = count_pipeline(vocab=corpus.vocab)[0].fit(corpus.X[:100])
+    first = words_of_fit(trim)
+    assert words_of_fit(trim) is first and first.place[corpus.vocab[7]] == 7
+    trim.fit(corpus.X[:50])
+    assert words_of_fit(trim) is not first and words_of_fit(trim).known.sum() < first.known.sum()

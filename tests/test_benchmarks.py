@@ -82,6 +82,7 @@ def test_scaling_wikipedia(quick):
 def test_predicting(quick):
     (row,) = quick("predicting")
     assert {"predict", "judge", "weights", "SciPy, X @ H.T", "scikit-learn, NMF.transform"} <= set(row["a_second"]) and row["topics"] == 8
+    assert set(row["one_ms"]) == {"predict", "transform", "answers"} and min(row["one_ms"].values()) > 0
     assert all(row["a_second"][name] == round(row["documents"]/s) for name, s in row["seconds"].items())
 
 

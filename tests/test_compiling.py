@@ -212,23 +212,26 @@ def assert_same(found, expected):
 
 
 @pytest.fixture(scope="module")
-def with_instructions(tmp_path_factory):
-    return loops(tmp_path_factory.mktemp("instructions"))
+def folder(tmp_path_factory): return tmp_path_factory.mktemp("code")
+
+
+@pytest.fixture(scope="module")
+def with_instructions(folder): return loops(folder)
 
 
 @pytest.mark.slow
-def test_plain_numba_gives_the_same_to_rounding(tmp_path, with_instructions):
-    plain = loops(tmp_path, NMF2_PLAIN="1")
+def test_plain_numba_gives_the_same_to_rounding(folder, with_instructions):
+    plain = loops(folder, NMF2_PLAIN="1")            # in the same folder: neither takes the machine code of the other
     assert with_instructions["works"] and not plain["works"] and not with_instructions["said"] and not plain["said"]
     assert_same(plain, with_instructions)
-    again = loops(tmp_path)                          # in the same folder: the machine code of plain numba is not taken for the other
+    again = loops(folder)
     assert again["works"] and again["found"] == with_instructions["found"] != plain["found"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how, reason", [("fails", "NotImplementedError: no typed pointers"), ("wrong", "other results")])
-def test_where_the_instructions_fail_plain_numba_is_used(tmp_path, with_instructions, how, reason):
-    found = loops(tmp_path, how)
+def test_where_the_instructions_fail_plain_numba_is_used(folder, with_instructions, how, reason):
+    found = loops(folder, how)
     assert not found["works"]
     (said,) = found["said"]
     assert "plain numba" in said and "NMF2_PLAIN=1" in said and reason in said
@@ -248,9 +251,10 @@ def test_machine_code_is_kept_apart_for_each_compiler_and_choice(tmp_path, monke
 
 def test_what_is_owed_is_kept_beside_the_machine_code(tmp_path, monkeypatch):
     from types import SimpleNamespace
-    function = njit(lambda x: x)
+    class Bare: _cache = SimpleNamespace()                                                     # has no file
+    bare = Bare()
     monkeypatch.setattr(compiling, "OWED", {})
-    assert [compiling.owed(function, 3), compiling.owed(function, 4)] == [3, 7]                # in this process alone
+    assert [compiling.owed(bare, 3), compiling.owed(bare, 4)] == [3, 7]                        # in this process alone
     cache = SimpleNamespace(_cache_file=MachineCode(tmp_path, "function", "digest"))
     monkeypatch.setattr(compiling, "OWED", {})
     class Twin: _cache = cache

@@ -5,7 +5,7 @@ import pytest
 import scipy.optimize
 from numpy.testing import assert_allclose, assert_array_equal
 
-from nmf2.nnls import heaviest, heaviest_by, heaviest_topics, memberships, nnls
+from nmf2.nnls import Gram, gram_of, heaviest, heaviest_by, heaviest_topics, memberships, nnls
 
 METHODS = ["bpp", "active-set"]
 
@@ -56,7 +56,7 @@ def test_conditions_of_a_minimum_on_many_documents(method):
     assert 0 < (g > 0).mean() < .9
 
 
-@pytest.mark.parametrize("scale", [1e-12, 1e12])
+@pytest.mark.parametrize("scale", [1e-60, 1e-12, 1e12, 1e60])          # also where single precision ends
 def test_scale_does_not_matter(scale):
     rng = np.random.default_rng(4)
     B, Y = rng.random((30, 6)), rng.random((20, 30))
@@ -135,3 +135,18 @@ def test_heaviest_topics_in_slices(dtype):
 def test_the_heaviest_alone_names_bad_input():
     with pytest.raises(ValueError, match="finite"): heaviest_by(np.eye(3), np.full((2, 3), np.nan))
     with pytest.raises(ValueError, match="give B.T @ B"): heaviest_by(np.eye(3), np.ones((2, 4)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_made_of_topics_can_be_kept(dtype):
+    B, Y = topics_and_documents("plain", 12, np.random.default_rng(2))
+    X, gram = Y.T.astype(dtype), gram_of(B)
+    G, R = gram.G, X @ B
+    out = np.full(R.shape, -1, dtype)
+    assert nnls(gram, R, out=out) is out
+    assert_array_equal(out, nnls(G, R, dtype=dtype))
+    assert_array_equal(heaviest_by(gram, R), heaviest_by(G, R))
+    assert_array_equal(memberships(X, B, gram=gram), memberships(X, B))
+    assert_array_equal(heaviest_topics(X, B, gram=gram), heaviest_topics(X, B))
+    with pytest.raises(ValueError, match="B.T @ B"): nnls(gram, R[:,:5])
+    with pytest.raises(ValueError, match="B.T @ B"): Gram(np.ones((2, 3)))

@@ -103,17 +103,20 @@ def test_no_two_texts_overlap_at_sixty_leaves(trees, picture, kind):
     assert len(texts) >= 20
 
 
+@pytest.mark.slow
 @of_a_tree
 @pytest.mark.parametrize("kind", ["skewed", "chain"])
 def test_no_two_texts_overlap_in_trees_of_odd_shapes(trees, picture, kind): assert words_in_place(picture(trees[kind]).figure)
 
 
+@pytest.mark.slow
 @each_picture
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_no_two_texts_overlap_in_small_trees(trees, picture, n):
     words_in_place(picture(trees["plain"], n=n).figure)
 
 
+@pytest.mark.slow
 @each_picture
 @pytest.mark.parametrize("size", [(1.5, 1), (3, 9), (12, 2)])
 def test_a_small_or_odd_figure_gets_fewer_words(trees, picture, size):
@@ -122,6 +125,7 @@ def test_a_small_or_odd_figure_gets_fewer_words(trees, picture, size):
     words_in_place(fig)
 
 
+@pytest.mark.slow
 @each_picture
 def test_words_are_chosen_again_for_another_resolution_or_size(trees, picture):
     fig = picture(trees["plain"], n=10).figure

@@ -21,6 +21,7 @@ def matrix(seed=0, n=50, m=30, density=.4):
 def error(X, W, Ht): return np.linalg.norm(X - W @ Ht.T)
 
 
+@pytest.mark.slow
 @pytest.mark.no_estimator
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("min_iter", [1, 5])
@@ -34,6 +35,7 @@ def test_published_order_as_the_naive_twin(seed, min_iter):
         assert_allclose(fit.Ht.T, H, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.no_estimator
 @pytest.mark.parametrize("seed", range(3))
 def test_order_from_weights_as_the_naive_twin(seed):

@@ -145,6 +145,20 @@ def test_mixture_is_that_in_memory_and_puts_back_what_is_lost(n):
     assert_allclose(criteria, here.criteria, rtol=1e-9)
 
 
+@pytest.mark.parametrize("seed", [67, 87, 100, 224, 249])
+def test_mixture_when_putting_back_empties_another_cluster(seed):
+    "Seeds found by search: after one round, who is put back leaves a cluster without documents, which gets its own back"
+    rng = np.random.default_rng(seed)
+    n, k, n_terms = rng.integers(6, 30), rng.integers(3, 8), rng.integers(3, 9)
+    X = sp.csr_array((rng.random((n, n_terms)) < .4).astype(float))
+    X = X[np.diff(X.indptr) > 0]
+    labels = np.r_[np.arange(k), rng.integers(0, k, X.shape[0] - k)]
+    here, parts = fit_mixture(X, labels, 1), cut(X, 2)
+    found, _ = mixture_over(as_blocks(parts), there(labels, parts), k, 1)
+    assert_array_equal(np.concatenate(found), here.labels)
+    assert len(np.unique(here.labels)) == k
+
+
 def test_fewer_topics_where_only_copies_are_left():
     X = sp.csr_array(np.eye(4, 6, dtype=np.float32).repeat(20, 0))
     tree, _ = topic_tree_over(as_blocks(cut(X, 3)), 9)

@@ -332,7 +332,7 @@ def test_headings_levels_and_topics_are_kept(tree, tmp_path):
     (dict(leaf_topics=np.ones((3, 3))), "topics of the leaves"), (dict(leaf_topics=-np.eye(300)[:,:6]), "topics of the leaves")])
 def test_a_wrong_view_is_not_written(tree, tmp_path, change, message):
     seen = with_view(tree)
-    vars(seen).update(change)
+    for name, value in change.items(): setattr(seen, name, value)
     with pytest.raises(ValueError, match=message): seen.save(tmp_path/"t")
 
 

@@ -37,6 +37,7 @@ def corpora(draw):
     if draw(st.booleans()): texts = texts[:n//2] + [text for text in texts[n//2:]] + ["comet orbit telescope nebula said"]*draw(st.integers(0, 14))
     return (Corpus(texts, ids=[f"text {i}" for i in range(len(texts))]) if draw(st.booleans()) else texts), n//2
 
+@pytest.mark.slow
 @cheap(12)
 @given(corpus=corpora(), k=st.integers(1, 6), steps=steps)
 def test_some_lives(tmp_path, corpus, k, steps): live(*corpus, k, steps, tmp_path)
