@@ -16,9 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, register_jitable
+from numba.extending import register_jitable
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -26,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from .compiling import njit, say_if_compiling
 from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, renamed,
                        seed_of, stream, width_of)
-from .instructions import _add32, _add64, _strip32, _strip64, _strip128
+from .instructions import _add32, _add64, _strip32, _strip64, _strip128, fetch
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
 from .products import Rows, zeros_in_lines
 from .nnls import heaviest
@@ -228,27 +226,10 @@ def _put_all(docs, i, D, signs):
     else: _add64(docs.weights, docs.terms, start, end, D, signs)
 
 # %% ../nbs/22_bisection.ipynb #3d400dd7
-@intrinsic
-def _send(typing, array, p):
-    "Ask memory for entry `p` of an array, and don't wait for it"
-    def code(context, builder, signature, args):
-        number = ir.IntType(32)
-        place = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [place, number, number, number])
-        ask = builder.module.declare_intrinsic("llvm.prefetch.p0i8", (), kind)
-        start = context.make_array(signature.args[0])(context, builder, args[0]).data
-        builder.call(ask, [builder.bitcast(builder.gep(start, [args[1]]), place), number(0), number(3), number(1)])
-        return context.get_dummy_value()
-    return types.void(array, p), code
-
 @njit(nogil=True, forceinline=True)
 def _fetch(docs, i):
     "Ask memory for document `i`"
-    weights = docs.weights
-    terms = docs.terms
-    for p in range(np.int64(docs.starts[i]), np.int64(docs.ends[i]), 64//max(weights.itemsize, terms.itemsize)):
-        _send(weights, p)
-        _send(terms, p)
+    fetch(docs.weights, docs.terms, np.int64(docs.starts[i]), np.int64(docs.ends[i]))
 
 # %% ../nbs/22_bisection.ipynb #b1f96f6c
 @njit(nogil=True)

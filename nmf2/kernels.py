@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['IN_PARTS', 'SOLVE', 'GRAM', 'BACK', 'TIMES', 'STOPPED', 'CONVERGED', 'DIED', 'GO_ON', 'NEAR', 'prepare', 'solve2',
-           'nnls2', 'Work', 'working_space', 'projected_gradient', 'one_pass', 'solve_terms', 'next_topics', 'Docs',
-           'documents', 'krylov', 'Rules', 'alternate', 'squared_error', 'residuals']
+           'nnls2', 'Work', 'working_space', 'projected_gradient', 'one_pass', 'solve_terms', 'next_topics', 'unit2',
+           'Docs', 'documents', 'krylov', 'Rules', 'alternate', 'squared_error', 'residuals']
 
 # %% ../nbs/10_kernels.ipynb #9d8e7c7f
 from typing import NamedTuple
@@ -331,6 +331,34 @@ def _collect(part, work, S):
             S[j,0] += tables[c,j,2]
             S[j,1] += tables[c,j,3]
 
+# %% ../nbs/10_kernels.ipynb #40a7cf2d
+@njit(nogil=True)
+def _put(tables, B):
+    "Write columns to the front of each table, and zeros behind them"
+    columns = B.shape[1]
+    for c in range(len(tables)):
+        for j in range(len(B)):
+            for k in range(4): tables[c,j,k] = B[j,k] if k < columns else 0
+
+# %% ../nbs/10_kernels.ipynb #de95afed
+@njit(nogil=True)
+def unit2(
+    Ht:np.ndarray,   # two topics, (n_terms, 2)
+)->tuple:            # the same of length one, what is zero still zero; the lengths they had, (2,)
+    "Two topics of length one, and their lengths: `unit` of [11_nnls](11_nnls.ipynb) for two columns."
+    lengths = np.zeros(2, Ht.dtype)
+    for j in range(len(Ht)):
+        lengths[0] += Ht[j,0]*Ht[j,0]
+        lengths[1] += Ht[j,1]*Ht[j,1]
+    lengths[:] = np.sqrt(lengths)
+    out = np.empty_like(Ht)
+    a = lengths[0] if lengths[0] > 0 else Ht.dtype.type(1)
+    b = lengths[1] if lengths[1] > 0 else Ht.dtype.type(1)
+    for j in range(len(Ht)):
+        out[j,0] = Ht[j,0]/a
+        out[j,1] = Ht[j,1]/b
+    return out, lengths
+
 # %% ../nbs/10_kernels.ipynb #2517771d
 class Docs(Rows):
     "A document-term matrix that can be swept."
@@ -356,9 +384,7 @@ class Docs(Rows):
 
     def put(self, B):
         "Make at most two columns the topics of the next pass, (n_terms, k)"
-        columns = B.shape[1]
-        self.work.tables[:,:,:columns] = B
-        self.work.tables[:,:,columns:] = 0
+        _put(self.work.tables, np.ascontiguousarray(B, self.work.tables.dtype))
 
     def one_pass(self, W, mode):
         "One pass with the topics in the tables"

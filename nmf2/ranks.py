@@ -11,56 +11,75 @@ import numpy as np
 from .compiling import njit
 
 # %% ../nbs/09_ranks.ipynb #540c32e4
+@njit(nogil=True)
+def _span(differ, most):
+    "Lowest and highest bit, the latter not included, to sort by, for keys that differ in the bits of `differ`"
+    one = np.uint64(1)
+    low = high = np.uint64(0)
+    while high < np.uint64(64) and differ >> high != 0: high += one
+    while low < high and (differ >> low) & one == 0: low += one
+    return max(low, high - min(high, np.uint64(most))), high
+
+# %% ../nbs/09_ranks.ipynb #1c6888f5
 BITS = 11
 
 @njit(nogil=True)
-def _round(order, keys, to_order, to_keys, shift):
-    "Sort numbers and keys by one digit of the keys, those with equal digits as they are"
-    mask = np.uint64((1 << BITS) - 1)
-    ends = np.zeros((1 << BITS) + 1, np.int64)
-    for i in range(len(keys)): ends[((keys[i] >> shift) & mask) + np.uint64(1)] += 1
-    for digit in range(1 << BITS): ends[digit+1] += ends[digit]
-    for i in range(len(keys)):
-        digit = (keys[i] >> shift) & mask
-        to_order[ends[digit]] = order[i]
-        to_keys[ends[digit]] = keys[i]
+def _round(items, sorted_items, low, bits):
+    "Sort by a digit of some bits, those with equal digits as they are"
+    mask = (np.uint64(1) << bits) - np.uint64(1)
+    ends = np.zeros(np.int64(mask) + 2, np.int64)
+    for i in range(len(items)): ends[((items[i] >> low) & mask) + np.uint64(1)] += 1
+    for digit in range(len(ends) - 1): ends[digit+1] += ends[digit]
+    for i in range(len(items)):
+        digit = (items[i] >> low) & mask
+        sorted_items[np.uintp(ends[digit])] = items[i]
         ends[digit] += 1
 
-# %% ../nbs/09_ranks.ipynb #1c6888f5
 @njit(nogil=True)
-def _first_bit(differ, digits):
-    "The lowest bit to look at, for keys that differ in the bits of `differ`"
-    one = np.uint64(1)
-    shift = np.uint64(0)
-    while differ >> shift != 0 and (differ >> shift) & one == 0: shift += one
-    while digits < 6 and (differ >> shift) >> np.uint64(BITS*digits) != 0: shift += one
-    return shift
+def _sort(items, low, high):
+    "Sort by the bits from `low` up to `high`, in digits of about the same length"
+    other = np.empty_like(items)
+    rounds = -(-np.int64(high - low)//BITS)
+    for r in range(rounds, 0, -1):
+        bits = np.uint64(np.int64(high - low)//r)
+        _round(items, other, low, bits)
+        items, other = other, items
+        low += bits
+    return items
+
+# %% ../nbs/09_ranks.ipynb #a13dbbba
+@njit(nogil=True)
+def _sort_by(bits, order, low, high, room):
+    "Sort numbers by some bits of each one's weight turned round; numbers take `room` bits"
+    mask = (np.uint64(1) << (high - low)) - np.uint64(1)
+    items = np.empty(len(order), np.uint64)
+    for i in range(len(order)):
+        j = np.uint64(order[i])
+        items[i] = ((~bits[j] >> low) & mask) << room | j
+    items = _sort(items, room, room + high - low)
+    for i in range(len(order)): order[i] = items[i] & ((np.uint64(1) << room) - np.uint64(1))
 
 # %% ../nbs/09_ranks.ipynb #bbc029df
 @njit(nogil=True)
 def descending(
     w:np.ndarray,    # weights of at least 0, float64, (n,)
-    digits:int=6,    # how many to look at, from the first that differs; all of them are at most six
+    most:int=64,     # how many bits to look at, from the first that differs
 )->np.ndarray:       # numbers of those above 0
     "The numbers of the positive weights, heaviest first, equal ones by number."
     bits = w.view(np.uint64)
     n = 0
     order = np.empty(len(w), np.int32)
-    keys = np.empty(len(w), np.uint64)
     for j in range(len(w)):
         order[n] = j                        # kept if it is positive, else overwritten by the next
-        keys[n] = ~bits[j]
         n += w[j] > 0
     order = order[:n]
-    keys = keys[:n]
     differ = np.uint64(0)
-    for i in range(n): differ |= keys[i] ^ keys[0]
-    other_order = np.empty(n, np.int32)
-    other_keys = np.empty(n, np.uint64)
-    shift = _first_bit(differ, digits)
-    while shift < 64 and differ >> shift != 0:
-        _round(order, keys, other_order, other_keys, shift)
-        order, other_order = other_order, order
-        keys, other_keys = other_keys, keys
-        shift += np.uint64(BITS)
+    for j in order: differ |= bits[j] ^ bits[order[0]]
+    low, high = _span(differ, most)
+    room = np.uint64(0)
+    while np.uint64(len(w)) >> room != 0: room += np.uint64(1)
+    while low < high:
+        middle = min(high, low + np.uint64(64) - room)
+        _sort_by(bits, order, low, middle, room)
+        low = middle
     return order
