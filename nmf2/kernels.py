@@ -345,7 +345,7 @@ def _put(tables, B):
 def unit2(
     Ht:np.ndarray,   # two topics, (n_terms, 2)
 )->tuple:            # the same of length one, what is zero still zero; the lengths they had, (2,)
-    "Two topics of length one, and their lengths: `unit` of [11_nnls](11_nnls.ipynb) for two columns."
+    "Two topics of length one, and their lengths: what `nmf2.nnls.unit` does, for two columns."
     lengths = np.zeros(2, Ht.dtype)
     for j in range(len(Ht)):
         lengths[0] += Ht[j,0]*Ht[j,0]
