@@ -4,6 +4,8 @@ import sys
 
 import pytest
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")     # processes of tests share the cores; before NumPy is there
+
 from rounding import NUMERICAL, shaken
 
 if (os.cpu_count() or 1) < 2: os.environ.setdefault("NUMBA_NUM_THREADS", "2")     # so that threads are tested on one processor, too
