@@ -84,7 +84,7 @@ PLACES = np.uint64(2**20 - 1)      # the bits of a number that hold its place in
 
 @njit(nogil=True)
 def _lowest(bits):
-    "Where the lowest of some numbers is, by their bits; one of the lowest if several are the same to ten digits"
+    "Where the lowest of some numbers is, if any is below zero, by their bits; one of the lowest if they agree to ten digits"
     free = np.uint64(64 - 8*bits.itemsize)
     best = np.uint64(0)
     for j in range(len(bits)):

@@ -294,14 +294,14 @@ def _mixed_in(part, held, clusters, q, alpha, df):
     rows, k = _presence(part.X), len(clusters.sizes)
     if not len(held): return Mixed(held, Clusters(np.zeros((k, len(q))), np.zeros(k)), 0., np.zeros(k, np.int64))
     new, labels, criterion = _round(rows, clusters, q, alpha, held, _ranges(df))
-    return Mixed(labels, new, criterion*len(held) - _prior(clusters, q, alpha),
-                 _counted_in(labels, k))
+    return Mixed(labels, new, criterion*len(held) - _prior(clusters, q, alpha), _counted_in(labels, k))
 
 def _prior(clusters, q, alpha):
     "The share of the criterion that is no document's"
     T, costs, log_shares = lifts(clusters, q, alpha)
     return alpha*(q @ T - costs).sum() + log_shares.sum()
 
+# %% ../nbs/61_scale_topics.ipynb #1d159e10
 def _without_labels(mixed): return *mixed.new, mixed.fit, mixed.counts
 def _add_all(a, b): return tuple(x + y for x, y in zip(a, b))
 def _labels_of(mixed): return mixed.labels

@@ -352,7 +352,7 @@ def test_multiplicative_updates_of_the_smallest_numbers():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("NMF2_DATA"), reason="NMF2_DATA is not set")
-@pytest.mark.parametrize("name", ["tr23", "classic3"])
+@pytest.mark.parametrize("name", ["tr23", "classic3", "re0"])
 def test_solvers_meet_on_real_matrices(name):
     try: X = count_pipeline().fit_transform(load(name).X)
     except FileNotFoundError: pytest.skip(f"{name} is not in NMF2_DATA")
