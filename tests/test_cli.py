@@ -182,6 +182,10 @@ def test_demo(tmp_path):
     assert out.returncode == 0, out.stderr
     assert "5 topics" in out.stdout and "NMI to the labels of level 2" in out.stdout and "100%" in out.stderr
     assert {p.name for p in (tmp_path/"nmf2-results"/"demo").iterdir()} == set(FILES)
+    before = (tmp_path/"nmf2-results"/"demo"/"topics.csv").stat().st_mtime_ns
+    again = command("demo", "--leaves", "6", "--quiet", cwd=tmp_path)
+    assert again.returncode == 0 and again.stderr == "" and "6 topics" in again.stdout
+    assert (tmp_path/"nmf2-results"/"demo"/"topics.csv").stat().st_mtime_ns > before
 
 @pytest.mark.parametrize("weights", ["ncut", "tfidf", "none"])
 def test_json_lines_with_every_weighting(tmp_path, monkeypatch, capsys, weights):
