@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from inspect import unwrap
+from textwrap import fill
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,9 +26,11 @@ import scipy.sparse as sp
 def expect_error(
     kind=ValueError,   # the class of the error, or several in a tuple
 ):
-    "Print the error that the `with` block raises; without one, raise an `AssertionError`."
+    "Print the error that the `with` block raises, in lines of 75; without one, raise an `AssertionError`."
     try: yield
-    except kind as e: print(e)
+    except kind as e:
+        for line in str(e).splitlines():
+            print(fill(line, 75, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
     else: raise AssertionError(f"no error, where {getattr(kind, '__name__', kind)} was expected")
 
 # %% ../nbs/00_core.ipynb #a1b27ed1
