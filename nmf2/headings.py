@@ -22,7 +22,10 @@ def distinction(
     topic:np.ndarray,        # weights of at least 0, (n_terms,)
     background:np.ndarray,   # of the whole collection, above 0 wherever a topic is, (n_terms,)
 )->np.ndarray:               # (n_terms,), negative for words that are rarer here
-    "What each word adds to the difference between a topic and all documents. Source: Kullback and Leibler (1951), Eq. 2.4."
+    """What each word adds to the difference between a topic and all documents.
+
+    Source: Kullback and Leibler (1951), Eq. 2.4.
+    """
     p, q = topic/topic.sum(), background/background.sum()
     there = p > 0
     return np.where(there, p*np.log(np.where(there, p, 1)/np.where(there, q, 1)), 0)
@@ -45,7 +48,7 @@ def _spoken_for(P, sizes):
 
 # %% ../nbs/24_headings.ipynb #11128f1b
 def _telling_words(tree, n):
-    "For each node but the root the numbers of its most telling words, best first, and how telling they are"
+    "For each node but the root the numbers of its most telling words, best first, and how telling"
     P, leaves = leaf_profiles(tree)
     sizes, spoken = np.array([leaf.size for leaf in leaves]), {}
     for node in tree:
@@ -87,7 +90,7 @@ def returning(
     once, again = Counter(), Counter()
     for text in texts:
         text = text[:length].lower() if lowercase else text[:length]
-        counts = Counter(token for token in map(re.Match.group, pattern.finditer(text)) if token in words)
+        counts = Counter(filter(words.__contains__, map(re.Match.group, pattern.finditer(text))))
         once.update(counts.keys())
         again.update(word for word, n in counts.items() if n > 1)
     usual = again.total()/max(once.total(), 1)
@@ -98,7 +101,8 @@ def _subjects_first(tree, telling, worth):
     "Numbers of words by how telling they are; at inner nodes times what each is worth"
     def order(id, words, values):
         if not tree[id].children: return words
-        return words[np.argsort(-values*[worth.get(str(word), 1.) for word in tree.vocab[words]], kind="stable")]
+        worths = [worth.get(str(word), 1.) for word in tree.vocab[words]]
+        return words[np.argsort(-values*worths, kind="stable")]
     return {id: order(id, *found) for id, found in telling.items()}
 
 # %% ../nbs/24_headings.ipynb #1ab73221
@@ -159,7 +163,9 @@ def find_phrases(
         alone.update(found)
         together.update(pairs)
     phrases = [Phrase(a, b, n, alone[a], alone[b]) for (a, b), n in together.items() if n >= least]
-    def belongs(p): return p.n_docs >= .4*min(p.n_first, p.n_second) and p.n_docs**2 >= .1*p.n_first*p.n_second
+    def belongs(p):
+        n_a, n_b = p.n_first, p.n_second
+        return p.n_docs >= .4*min(n_a, n_b) and p.n_docs**2 >= .1*n_a*n_b
     return sorted(filter(belongs, phrases), key=lambda p: (-p.n_docs, p.first, p.second))
 
 # %% ../nbs/24_headings.ipynb #aae6b2dd
@@ -170,7 +176,8 @@ def typical_texts(
 )->list:
     "The texts that are most typical of the leaves, in the order in which they were given."
     texts, = check_given(tree, texts=texts)
-    return [texts[i] for i in sorted({int(i) for leaf in tree.leaves() for i in tree.typical(leaf, n_docs)})]
+    rows = {int(i) for leaf in tree.leaves() for i in tree.typical(leaf, n_docs)}
+    return [texts[i] for i in sorted(rows)]
 
 def tree_phrases(
     tree,              # a `Tree` with words
@@ -181,7 +188,8 @@ def tree_phrases(
 )->list:               # of `Phrase`s
     "Phrases of the words that tell the nodes of a tree apart."
     ranked = ranked_words(tree) if ranked is None else ranked
-    return find_phrases(typical_texts(tree, texts, n_docs), _first_words(tree, ranked, 30), **options)
+    some = typical_texts(tree, texts, n_docs)
+    return find_phrases(some, _first_words(tree, ranked, 30), **options)
 
 # %% ../nbs/24_headings.ipynb #f6c4b58f
 def _places(phrases):
@@ -199,28 +207,35 @@ def _heading(candidates, n, may_use, places):
         if len(heading) == n: break
         entry = next((p for p in places[word] if p.first in known and p.second in known), None)
         parts = [word] if entry is None else [entry.first, entry.second]
-        if any(same_word(part, other) for part in parts for other in used): entry, parts = None, [word]
+        if any(same_word(part, other) for part in parts for other in used):
+            entry, parts = None, [word]
         if any(same_word(word, other) for other in used) or not all(map(may_use, parts)): continue
         heading.append(word if entry is None else str(entry))
         used += parts
     return heading
 
 # %% ../nbs/24_headings.ipynb #05ca29d4
+def _check_words(tree):
+    "Stop at a tree without words"
+    if tree.vocab is None:
+        raise ValueError("tree must have words: set tree.vocab to the names of the columns")
+
 def find_headings(
     tree,          # a `Tree` with words
     n:int=6,       # words for each node, at most
     phrases=(),    # `Phrase`s that may take the place of words
     ranked=None,   # what `ranked_words` gives of 12 n words, if it is at hand
 )->dict:           # id -> words, the most telling first; none for the root
-    "Words that are more frequent in a node than elsewhere, in all of the node, and not in the headings of many others."
-    if tree.vocab is None: raise ValueError("tree must have words: set tree.vocab to the names of the columns")
+    "Words more frequent in a node than elsewhere, in all of the node, and not heading many others."
+    _check_words(tree)
     n = check_number("n", n, 1)
     if ranked is None: ranked = ranked_words(tree, 12*n)
     places, headings, heads = _places(phrases), {}, defaultdict(list)
     for id in sorted(ranked, key=lambda id: (-tree[id].size, id)):
         def may_use(word): return _side_by_side([*heads[word], id]) <= 2
         headings[id] = _heading([str(word) for word in tree.vocab[ranked[id]]], n, may_use, places)
-        for word in {word for entry in headings[id] for word in (entry, *entry.split(" "))}: heads[word].append(id)
+        entries = {word for entry in headings[id] for word in (entry, *entry.split(" "))}
+        for word in entries: heads[word].append(id)
     return headings
 
 # %% ../nbs/24_headings.ipynb #c6ab95a1
@@ -232,7 +247,7 @@ def give_headings(
     **options,     # what `returning` and `find_phrases` share
 ):
     "Set the headings of a tree."
-    if tree.vocab is None: raise ValueError("tree must have words: set tree.vocab to the names of the columns")
+    _check_words(tree)
     telling = _telling_words(tree, 72)
     ranked = {id: words for id, (words, _) in telling.items()}
     if some is None: some = () if texts is None else typical_texts(tree, texts)
@@ -264,7 +279,9 @@ def checked_levels(
 )->list:              # ascending, each once; what is beyond the tree's counts as all
     "Numbers of leaves that a tree can be cut into, or an error."
     levels = np.atleast_1d(levels)
-    if levels.ndim > 1: raise ValueError(f"levels must be numbers of leaves, such as (6, 20), got {levels.tolist()}")
+    if levels.ndim > 1:
+        raise ValueError("levels must be numbers of leaves, such as (6, 20), "
+                         f"got {levels.tolist()}")
     return sorted({min(check_number("levels", n, 1), tree.n_leaves) for n in levels.tolist()})
 
 # %% ../nbs/24_headings.ipynb #7fa4205f
@@ -288,9 +305,10 @@ def outline_rows(
 
 # %% ../nbs/24_headings.ipynb #53f9cf7d
 def _again(node):
-    "How well a node is found again, in percent and with a question mark if that is little; blank where it isn't known"
+    "How well a node is found again, in percent, with a question mark if that is little; or blank"
     if node.tree.support is None: return ""
-    return " "*6 if np.isnan(node.support) else f"{node.support:5.0%}{'?' if node.support < WEAK else ' '}"
+    mark = "?" if node.support < WEAK else " "
+    return " "*6 if np.isnan(node.support) else f"{node.support:5.0%}{mark}"
 
 def outline(
     tree,             # a `Tree`
@@ -300,7 +318,8 @@ def outline(
     "Nested cuts of a tree as lines of text."
     lines = [f"{'   '*depth}{node.size:6,}{_again(node)}  {tree.title(node, n_terms)}"
              for node, depth in outline_rows(tree, levels)]
-    told = "" if tree.support is None else f"; how well topics are found again, with ? where that is below {WEAK:.0%}"
+    told = "" if tree.support is None else (
+        f"; how well topics are found again, with ? where that is below {WEAK:.0%}")
     return "\n".join([f"{tree[''].size:,} documents{told}", *lines])
 
 # %% ../nbs/24_headings.ipynb #63e4b62b
@@ -311,8 +330,12 @@ def name_nodes(
     nodes=None,     # nodes or ids to be named; all but the root if None
     n_docs:int=5,   # typical documents handed over
 ):
-    "Name nodes by a function of their words and typical documents; what it says nothing to keeps its heading."
-    if not callable(function): raise ValueError(f"function must be callable, got {shortened(repr(function))}")
+    """Name nodes by a function of their words and typical documents.
+
+    What it says nothing to keeps its heading.
+    """
+    if not callable(function):
+        raise ValueError(f"function must be callable, got {shortened(repr(function))}")
     nodes = [node for node in tree if node.id] if nodes is None else [tree[node] for node in nodes]
     texts, = check_given(tree, texts=texts)
     names = {}

@@ -33,7 +33,7 @@ def lifts(
     clusters:Clusters,  # with words in them
     q:np.ndarray,       # shares of the words in the collection, (n_terms,)
     alpha:float,        # words that are made up, above 0
-)->tuple:               # lifts, (n_terms, k); what a word costs, (k,); logarithms of the clusters' shares, (k,)
+)->tuple:               # lifts, (n_terms, k); a word's costs, (k,); logarithms of shares, (k,)
     "What each word says for each cluster. Source: Nigam et al. (2000), with another prior."
     S, sizes = clusters
     T = np.log1p(S.T/np.where(q > 0, alpha*q, 1)[:,None])
@@ -44,7 +44,7 @@ LEAST = 1e-4          # share of a document that counts
 
 @in_parts
 def _to_shares(part, scores, indptr, costs, log_shares, held, labels, fits):
-    "Turn some documents' sums of lifts into shares; tell their labels, and how well the clusters explain them"
+    "Turn some documents' sums of lifts into shares; tell labels, and how well the clusters fit"
     k = scores.shape[1]
     said = np.empty(k)
     for i in range(ROWS*part, min(len(scores), ROWS*(part + 1))):
@@ -135,7 +135,7 @@ def made_up(
     df:np.ndarray,   # documents with each word, (n_terms,)
     k:int,           # clusters
 )->float:
-    "How many words a cluster is given to begin with: as many as there are different ones, at most as many as it has."
+    "How many words a cluster is given: as many as there are different ones, at most those it has."
     return max(min(np.count_nonzero(df), df.sum()/k), 1.)
 
 # %% ../nbs/15_mixture.ipynb #5fd82ae1
@@ -144,12 +144,14 @@ def _checked(X, labels, max_iter, tol, alpha):
     X = sp.csr_array(check_matrix(fit_mixture, X, min_docs=1, n_terms=width_of(X)))
     labels = np.asarray(labels)
     if labels.shape != (X.shape[0],) or labels.dtype.kind not in "iu":
-        raise ValueError(f"labels must be whole numbers, one for each of the {X.shape[0]} documents")
+        n = X.shape[0]
+        raise ValueError(f"labels must be whole numbers, one for each of the {n} documents")
     labels = np.where(np.diff(X.indptr) > 0, labels, -1)
     used = np.unique(labels[labels != -1])
     if not len(used) or not np.array_equal(used, np.arange(len(used))):
-        raise ValueError("labels must be numbers of clusters from 0 on, each of which some document with words has, "
-                         "or -1: np.unique(labels, return_inverse=True) numbers any labels anew")
+        raise ValueError("labels must be numbers of clusters from 0 on, each of which some "
+                         "document with words has, or -1: "
+                         "np.unique(labels, return_inverse=True) numbers any labels anew")
     check_number("max_iter", max_iter, 1)
     check_number("tol", tol, 0, whole=False)
     if alpha is not None: check_number("alpha", alpha, 0, whole=False, above=True)
@@ -172,13 +174,13 @@ class Mixture(NamedTuple):
     n_held:int          # documents that were put back
 
 def fit_mixture(
-    X,                      # documents; it only matters which words they have; CSR or dense, (n_docs, n_terms)
+    X,                      # documents; it only matters which words they have; (n_docs, n_terms)
     labels:np.ndarray,      # clusters to begin with, from 0 on; −1 for none, (n_docs,)
     max_iter:int=30,        # rounds, at most
     tol:float=.003,         # stop when the criterion rises by less, at least 0
     alpha:float|None=None,  # words made up for each cluster, above 0; None for what `made_up` says
 )->Mixture:
-    "Clusters whose words make the documents probable. Source: Nigam et al. (2000), the basic algorithm."
+    "Clusters whose words make the documents probable. Source: Nigam et al. (2000)."
     X, labels, k = _checked(X, labels, max_iter, tol, alpha)
     rows, df = _presence(X), np.bincount(X.indices, minlength=X.shape[1])
     alpha = made_up(df, k) if alpha is None else alpha
@@ -192,5 +194,6 @@ def fit_mixture(
         held[lost] = labels[lost]
         criteria.append(criterion)
         if not lost.any() and len(criteria) > 1 and criterion - criteria[-2] < tol: break
-    while (lost := _lost(found, labels, k)).any(): held[lost] = found[lost] = labels[lost]   # rounds ran out
+    while (lost := _lost(found, labels, k)).any():      # rounds ran out
+        held[lost] = found[lost] = labels[lost]
     return Mixture(found, criteria, int((held >= 0).sum()))

@@ -26,7 +26,7 @@ class Join(NamedTuple):
 
 # %% ../nbs/24_regroup.ipynb #b1341f5d
 def _costs(G, a, alive):
-    "What joining cluster `a` with each other costs, infinite for those that are gone; `G` has inner products of sums"
+    "What joining `a` with each other costs, infinite for those gone; `G`: inner products of sums"
     lengths = np.sqrt(G.diagonal())
     joined = np.sqrt(np.maximum(G[a,a] + G.diagonal() + 2*G[a], 0))
     costs = np.where(alive, lengths[a] + lengths - joined, np.inf)
@@ -36,7 +36,10 @@ def _costs(G, a, alive):
 def joins(
     G:np.ndarray,   # inner products of the clusters' sums, (k, k)
 )->list:            # of k − 1 `Join`s, in the order in which they are made
-    "Join the two clusters that cost least, of equals the first, until there is one. Source: Zhao and Karypis (2002)."
+    """Join the two clusters that cost least, of equals the first, until there is one.
+
+    Source: Zhao and Karypis (2002).
+    """
     G, alive, made = np.array(G, dtype=np.float64), np.ones(len(G), bool), []
     costs = np.array([_costs(G, a, alive) for a in range(len(G))])
     for _ in range(len(G) - 1):
@@ -72,7 +75,7 @@ def cluster_sums(
 
 # %% ../nbs/24_regroup.ipynb #f2e347b9
 def _ids(made, sizes):
-    "The id of each cluster's leaf, and the ids of the inner nodes, in the order in which they are split, with their costs"
+    "The id of each cluster's leaf; the ids of inner nodes with their costs, in the order of splits"
     sizes = np.array(sizes)
     larger_first = []
     for a, b, _ in made:
@@ -91,12 +94,13 @@ def split_of(
     side:np.ndarray,   # 0 or 1 for each of them, (n,)
     n_terms:int,       # of the tree
 )->Split:
-    "The split of some documents into two sides: topics from the documents of each, weights by least squares."
+    "A split into two sides: topics from the documents of each, weights by least squares."
     sub, terms = take(X, rows)
     topics = composites(unit_rows(sub), side, 2).T.astype(np.float64)
     Ht = topics/np.linalg.norm(topics, axis=0)
     W = nnls2(Ht.T @ Ht, documents(sub).times(Ht))
-    return Split(terms.astype(np.int32), Ht.astype(X.dtype), W.astype(np.float32), side.astype(np.int8))
+    Ht, W = Ht.astype(X.dtype), W.astype(np.float32)
+    return Split(terms.astype(np.int32), Ht, W, side.astype(np.int8))
 
 # %% ../nbs/24_regroup.ipynb #37d8fa71
 def _fill(tree, X, labels, ids, cost):
@@ -124,14 +128,16 @@ def _checked_labels(labels, X):
     "Labels from 0 on, each there, or an error"
     labels = np.asarray(labels)
     if labels.shape != (X.shape[0],):
-        raise ValueError(f"labels must have one entry for each of the {X.shape[0]} documents, got shape {labels.shape}")
-    if labels.dtype.kind not in "iu": raise ValueError(f"labels must be whole numbers, not {labels.dtype}: {NUMBERED}")
+        raise ValueError(f"labels must have one entry for each of the {X.shape[0]} documents, "
+                         f"got shape {labels.shape}")
+    if labels.dtype.kind not in "iu":
+        raise ValueError(f"labels must be whole numbers, not {labels.dtype}: {NUMBERED}")
     filled = documents(X).filled()
     labels = np.where(filled, labels, -1).astype(np.int64)
     there = np.unique(labels[labels >= 0])
     if labels.min() < -1 or not len(there) or there[-1] != len(there) - 1:
-        raise ValueError("labels must be numbers from 0 on, each given to some document that is not empty, and −1 for none: "
-                         + NUMBERED)
+        raise ValueError("labels must be numbers from 0 on, each given to some document "
+                         f"that is not empty, and −1 for none: {NUMBERED}")
     return labels
 
 # %% ../nbs/24_regroup.ipynb #bcda5e06
@@ -142,12 +148,12 @@ def regroup(
     texts=None,      # the documents, if headings may have phrases
     **options,       # of `find_phrases`
 )->Tree:             # with a leaf for each cluster
-    """A tree whose leaves are the clusters, made by joining those that lose least of the criterion $I_2$.
+    """A tree whose leaves are the clusters, made by joining those that lose least of $I_2$.
 
-    The score of an inner node is what its join costs; the root's is infinite, as in any tree. New documents are
-    compared with the sums of all clusters at once.
+    The score of an inner node is what its join costs; the root's is infinite, as in any tree.
+    New documents are compared with the sums of all clusters at once.
 
-    Source: Zhao and Karypis (2002), agglomeration by a criterion; Zhao and Karypis (2004), Section 3.
+    Source: Zhao and Karypis (2002), agglomeration by a criterion; (2004), Section 3.
     """
     names = getattr(X, "columns", names_of(X)) if vocab is None else vocab
     X = rows_of(X)
@@ -158,7 +164,8 @@ def regroup(
         tree = Tree(X.shape[0], sums.sum(0)/np.linalg.norm(sums.sum(0)), names)
         ids, cost = _ids(made, np.bincount(labels[labels >= 0], minlength=len(sums)))
         _fill(tree, X, labels, ids, cost)
-    tree.leaf_topics = (sums/np.linalg.norm(sums, axis=1, keepdims=True))[np.argsort(ids)].T.astype(X.dtype)
+    topics = sums/np.linalg.norm(sums, axis=1, keepdims=True)
+    tree.leaf_topics = topics[np.argsort(ids)].T.astype(X.dtype)
     tree.levels = good_levels(tree)
     if tree.vocab is not None: give_headings(tree, texts, **options)
     return tree

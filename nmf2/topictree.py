@@ -18,8 +18,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .bisection import first_best, refine, repeated_bisection, unit_rows
-from .core import (LabelsLater, check_matrix, check_number, in_partitions, patch_to, progress_bar, seed_of,
-                       single_blas, width_of)
+from .core import (LabelsLater, check_matrix, check_number, in_partitions, patch_to,
+                       progress_bar, seed_of, single_blas, width_of)
 from .counting import check_texts
 from .headings import name_nodes
 from .headings import outline as in_outline
@@ -52,7 +52,7 @@ class Best(NamedTuple):
     criteria:list       # the criterion that each start came to
 
 def best_start(
-    X,                       # weighted documents, none of them empty, CSR or dense, (n_docs, n_terms)
+    X,                       # weighted documents, none empty, CSR or dense, (n_docs, n_terms)
     k:int,                   # clusters wanted
     n_init:int=1,            # starts, of which the best is kept
     moves_max_iter:int=10,   # passes in which documents move, at most
@@ -66,8 +66,9 @@ def best_start(
     """
     docs, found = unit_rows(X), []
     with progress_bar(n_init, "Finding topics", verbose, "start") as bar:
-        for own_seed in range(n_init*seed, n_init*(seed + 1)):           # no two seeds share a start
-            labels, record = refine(docs, pieces(docs, k, own_seed, times), max_iter=moves_max_iter, rng=own_seed)
+        for own_seed in range(n_init*seed, n_init*(seed + 1)):       # no two seeds share a start
+            begun = pieces(docs, k, own_seed, times)
+            labels, record = refine(docs, begun, max_iter=moves_max_iter, rng=own_seed)
             found.append((labels, float(record[-1])))
             bar.update()
     criteria = [criterion for _, criterion in found]
@@ -93,7 +94,7 @@ def roots_of(
 class Topics(NamedTuple):
     "Topics, and the documents that have most of each."
     Ht:np.ndarray       # of unit length, (n_terms, k)
-    labels:np.ndarray   # the heaviest topic of each document, each of which some document has, (n_docs,)
+    labels:np.ndarray   # the heaviest topic of each document; each is some document's, (n_docs,)
 
 def settled_topics(
     X,                  # weighted documents, none of them empty, (n_docs, n_terms)
@@ -123,10 +124,14 @@ class Grown(NamedTuple):
     criteria:list    # the criterion that each start came to
 
 def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, times=PIECES):
-    "The topics and labels, the same for any order of documents and words, −1 for empty documents; and the best start"
+    """The topics, the labels (−1 for empty documents), and the best start.
+
+    They are the same for any order of documents and words.
+    """
     filled = np.flatnonzero(documents(X).filled())
     if n_topics > len(filled):
-        raise ValueError(f"n_topics must be at most {len(filled)}, the documents that have words, got {n_topics}")
+        raise ValueError(f"n_topics must be at most {len(filled)}, the documents that have words, "
+                         f"got {n_topics}")
     with single_blas():
         part = X[filled]
         order = own_order(part)
@@ -141,7 +146,7 @@ def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, times=PIECES
 # %% ../nbs/25_topictree.ipynb #935fa8e8
 def topic_tree(
     X,                       # weighted documents, CSR or dense, (n_docs, n_terms)
-    n_topics:int,            # leaves wanted, at most as many as there are documents that aren't empty
+    n_topics:int,            # leaves wanted, at most as many as documents that aren't empty
     vocab=None,              # the words, (n_terms,)
     n_init:int=1,            # as for `best_start`
     moves_max_iter:int=10,   # likewise
@@ -166,7 +171,7 @@ class TopicTree(LabelsLater, BaseEstimator):
     After `fit`:
 
     - `tree_` Tree: the tree, with a leaf for each topic
-    - `labels_` (n_docs,): the topic of each document, a leaf of the tree from left to right; −1 where there is none
+    - `labels_` (n_docs,): the topic of each document, leaves from left to right; −1 where none
     - `components_` (n_topics_, n_terms): the topics, each of unit length
     - `n_topics_` int: topics there are
     - `choice_`: why so many, if `n_topics="auto"`, else None; print it
@@ -175,17 +180,17 @@ class TopicTree(LabelsLater, BaseEstimator):
     - `documents_`: what became of the documents, and why words were left out
     - `pipeline_`: the steps from documents to weights
     - `criteria_` list: the criterion that each start came to
-    - `history` list: what was done to the tree since, see `nmf2.editing`; `edits_` what is to be remembered of it
+    - `history` list: what was done to the tree since, see `nmf2.editing`; `edits_`: what is kept
     - `expected_`: what to expect of new documents, as `nmf2.answers` found it
     """
     def __init__(self,
-        n_topics:int|str=20,          # leaves wanted; "auto" for as many as `nmf2.support.choose_n_topics` finds
+        n_topics:int|str=20,          # leaves wanted; "auto": what `support.choose_n_topics` finds
         *,
-        min_df:int|float=3,           # keep words in at least so many documents (a fraction: that share of them)
+        min_df:int|float=3,           # keep words in at least so many documents (or a share)
         max_df:int|float=.5,          # keep words in at most so many (likewise)
-        stop_words="english",         # for texts: words to leave out, a language such as 'german', your own, or None
+        stop_words="english",         # for texts: words to leave out, a language, your own, or None
         token_pattern:str=WORDS,      # for texts: what a word looks like
-        tokenizer=None,               # for texts: how they are cut in place of the pattern, a function or a name as for `cutter`
+        tokenizer=None,               # for texts: what cuts them instead, as for `cutter`
         lowercase:bool=True,          # for texts: ignore upper and lower case?
         ngram_range:tuple=(1, 1),     # for texts: shortest and longest sequence of words to count
         tau:float=.1,                 # how far normalized cut is regularized, see `NormalizedCut`
@@ -196,8 +201,9 @@ class TopicTree(LabelsLater, BaseEstimator):
     ):
         self.n_topics, self.min_df, self.max_df = n_topics, min_df, max_df
         self.stop_words, self.token_pattern, self.tokenizer = stop_words, token_pattern, tokenizer
-        self.lowercase, self.ngram_range, self.tau, self.n_init = lowercase, ngram_range, tau, n_init
-        self.moves_max_iter, self.random_state, self.verbose = moves_max_iter, random_state, verbose
+        self.lowercase, self.ngram_range, self.tau = lowercase, ngram_range, tau
+        self.n_init, self.moves_max_iter = n_init, moves_max_iter
+        self.random_state, self.verbose = random_state, verbose
 
 # %% ../nbs/25_topictree.ipynb #7a868766
 AUTO = "auto"       # in the place of a number of topics: find it out
@@ -205,9 +211,11 @@ AUTO = "auto"       # in the place of a number of topics: find it out
 def _checked(est):
     "The seed, or an error that names the parameter that is wrong"
     if isinstance(est.n_topics, str) and est.n_topics != AUTO:
-        raise ValueError(f"n_topics must be a whole number of at least 1, or {AUTO!r}, got {est.n_topics!r:.60}")
+        raise ValueError(f"n_topics must be a whole number of at least 1, or {AUTO!r}, "
+                         f"got {est.n_topics!r:.60}")
     for name, low in (("n_topics", 1), ("n_init", 1), ("moves_max_iter", 0)):
-        if not isinstance(getattr(est, name), str) or name != "n_topics": check_number(name, getattr(est, name), low)
+        if name == "n_topics" and isinstance(est.n_topics, str): continue
+        check_number(name, getattr(est, name), low)
     return seed_of(est.random_state)
 
 # %% ../nbs/25_topictree.ipynb #e5f338aa
@@ -216,17 +224,20 @@ def _is_matrix(X):
     if getattr(X, "ndim", 1) != 2 and not hasattr(X, "tocsr"): return False
     kinds = [X.dtype] if hasattr(X, "dtype") else getattr(X, "dtypes", [])
     if any(getattr(kind, "kind", "O") not in "biufc" for kind in kinds):
-        raise ValueError("documents must be texts or counts, not a table of texts: give one column, such as df['text']")
+        raise ValueError("documents must be texts or counts, not a table of texts: "
+                         "give one column, such as df['text']")
     return True
 
 # %% ../nbs/25_topictree.ipynb #2e5ddca3
 def _given(documents):
     "What was given, as (texts, counts, vocab), of which the texts or the counts are None"
-    if hasattr(documents, "texts") and hasattr(documents, "vocab"):                                         # a Corpus
-        return (documents.texts, None, None) if documents.texts is not None else (None, documents.X, documents.vocab)
+    if hasattr(documents, "texts") and hasattr(documents, "vocab"):                       # a Corpus
+        if documents.texts is not None: return documents.texts, None, None
+        return None, documents.X, documents.vocab
     if _is_matrix(documents): return None, documents, None
     first = documents[0] if isinstance(documents, (list, tuple)) and len(documents) else None
-    if isinstance(first, (list, tuple, np.ndarray)) and len(first) and not isinstance(first[0], str):
+    in_lists = isinstance(first, (list, tuple, np.ndarray))
+    if in_lists and len(first) and not isinstance(first[0], str):
         return None, np.asarray(documents), None
     return documents, None, None
 
@@ -239,7 +250,8 @@ def _pipeline(est, texts, counts, vocab):
     words = None if vocab is None or counts is None else as_words(vocab, counts.shape[1])
     if texts is None: return count_pipeline(vocab=words, **common)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
-    return text_pipeline(**{name: getattr(est, name) for name in COUNTING}, **common, verbose=est.verbose)
+    counting = {name: getattr(est, name) for name in COUNTING}
+    return text_pipeline(**counting, **common, verbose=est.verbose)
 
 # %% ../nbs/25_topictree.ipynb #a5515ebc
 class Documents(NamedTuple):
@@ -250,8 +262,10 @@ class Documents(NamedTuple):
     words:str               # how many words were kept, and why others were not
 
     def __str__(self):
-        told = [f"{self.n_docs - len(self.wordless) - len(self.topicless):,} of {self.n_docs:,} documents have a topic"]
-        for rows, why in ((self.wordless, "without a counted word"), (self.topicless, "with words of no topic")):
+        good = self.n_docs - len(self.wordless) - len(self.topicless)
+        told = [f"{good:,} of {self.n_docs:,} documents have a topic"]
+        for rows, why in ((self.wordless, "without a counted word"),
+                          (self.topicless, "with words of no topic")):
             first = ", ".join(map(str, rows[:5])) + ", …"*(len(rows) > 5)
             if len(rows): told.append(f"{len(rows):,} {why} (row {first})")
         return "; ".join(told) + ". " + self.words
@@ -268,9 +282,11 @@ def _check_size(est, given, y):
     "Stop at too few documents, and at words that were given for `y`"
     n_docs, n_columns = given.shape if hasattr(given, "shape") else (len(given), 0)
     if est.n_topics != AUTO and est.n_topics > n_docs:
-        raise ValueError(f"n_topics must be at most {n_docs}, the documents there are, got {est.n_topics}")
+        raise ValueError(f"n_topics must be at most {n_docs}, the documents there are, "
+                         f"got {est.n_topics}")
     if y is not None and n_columns != n_docs and len(y) == n_columns:
-        raise ValueError("y is not used, and has as many entries as there are terms: give the words as vocab=...")
+        raise ValueError("y is not used, and has as many entries as there are terms: "
+                         "give the words as vocab=...")
 
 # %% ../nbs/25_topictree.ipynb #2166824c
 REMEDIES = {"sublinear_tf": "documents must be counts, not weights: weighting is done here. "
@@ -315,12 +331,15 @@ def begin_history(
 ):
     "No edits yet that could be undone."
     model.history, model.edits_, model.past_, model.future_ = list(history), Edits(), [], []
-    model.saved_ = None                                                  # a `Saved`, when it has a file
+    model.saved_ = None                                          # a `Saved`, when it has a file
 
 def topics_of(
     tree,         # a `Tree` with `leaf_topics`
 )->np.ndarray:    # (n_leaves, n_terms)
-    "The topic of each leaf: what documents are compared with or, where that isn't one topic, the sum of its documents."
+    """The topic of each leaf.
+
+    What documents are compared with or, where that isn't one topic, the sum of its documents.
+    """
     if tree.ways is None: return tree.leaf_topics.T
     k = tree.leaf_topics.shape[1]
     all_topics = np.concatenate([tree.leaf_topics, tree.ways.pairs], 1)
@@ -345,8 +364,8 @@ def tell(
 def _warn_of_few(model):
     "Say if there are fewer topics than wanted"
     if model.n_topics != AUTO and model.n_topics_ < model.n_topics:
-        warnings.warn(f"n_topics={model.n_topics} can't be had: there are {model.n_topics_} topics that some document "
-                      "has most of", stacklevel=3)
+        warnings.warn(f"n_topics={model.n_topics} can't be had: there are {model.n_topics_} topics "
+                      "that some document has most of", stacklevel=3)
 
 # %% ../nbs/25_topictree.ipynb #142afae0
 def _number(model, X, seed):
@@ -359,7 +378,7 @@ def _number(model, X, seed):
 # %% ../nbs/25_topictree.ipynb #fadefce9
 @patch_to(TopicTree)
 def fit(model,
-    documents,    # texts, a `Corpus` (its texts, or counts if it has none), or counts (n_docs, n_terms); or partitions
+    documents,    # texts, a `Corpus`, or counts (n_docs, n_terms); or partitions of them
     y=None,       # not used
     vocab=None,   # with counts: the words of the columns, (n_terms,)
 ):
@@ -374,7 +393,8 @@ def fit(model,
     _check_size(model, given, y)
     model.pipeline_ = _pipeline(model, texts, counts, words if vocab is None else vocab)
     X = _weighed(model.pipeline_, given)
-    model.given_ = documents if texts is not None or hasattr(documents, "labels") else None     # counts can't be read
+    readable = texts is not None or hasattr(documents, "labels")                # counts are not
+    model.given_ = documents if readable else None
     model.counts_ = counts
     begin_history(model)
     model.vocab_ = model.pipeline_.get_feature_names_out()
@@ -408,8 +428,10 @@ def in_order(
     "Counts of some words in the places of the known ones; words that are not known are left out."
     if len(words) == len(known) and np.array_equal(words, known): return counts
     if place is None: place = {word: j for j, word in enumerate(known)}
-    pairs = np.array([(i, place[word]) for i, word in enumerate(words) if word in place], np.intp).reshape(-1, 2)
-    moves = sp.csr_array((np.ones(len(pairs), counts.dtype), pairs.T), shape=(len(words), len(known)))
+    pairs = [(i, place[word]) for i, word in enumerate(words) if word in place]
+    pairs = np.array(pairs, np.intp).reshape(-1, 2)
+    ones = np.ones(len(pairs), counts.dtype)
+    moves = sp.csr_array((ones, pairs.T), shape=(len(words), len(known)))
     return sp.csr_array(counts) @ moves
 
 # %% ../nbs/25_topictree.ipynb #02d3c352
@@ -421,7 +443,8 @@ def as_in_fit(
     texts, counts, words = _given(documents)
     of_texts = "count" in model.pipeline_.named_steps
     if of_texts != (texts is not None):
-        raise ValueError(f"documents must be {'texts' if of_texts else 'counts'}, as those of the fit were")
+        kind = "texts" if of_texts else "counts"
+        raise ValueError(f"documents must be {kind}, as those of the fit were")
     if of_texts: return check_texts(texts)
     known = known_names(model.pipeline_["trim"])
     if words is None or known is None: return counts
@@ -439,7 +462,7 @@ def _weighted(model, documents):
 def predict(model,
     documents,         # as for `fit`
     n:int|None=None,   # numbers of the topics when there are so few; None for all
-    reject=False,      # −1 for those that are like none of the fit, too? True, or the share of the fit's that would be
+    reject=False,      # −1 for those like none of the fit, too? True, or the share of these
 )->np.ndarray:         # (n_docs,)
     "The topic that each document has most of, −1 for documents without a known word."
     X = _weighted(model, documents)
@@ -479,8 +502,8 @@ def get_feature_names_out(model,
 def path(model,
     documents,         # one text, or as for `predict`
     n:int|None=None,   # in the tree with so many leaves; None for all
-)->list:               # of (node, share) from the root to the topic; of a list for each document if there are several
-    "The way of new documents through the tree, with how much of each node is in them; empty without a known word."
+)->list:               # of (node, share) from the root to the topic; several documents: of lists
+    "The way of new documents through the tree, with shares of nodes; empty without a known word."
     from nmf2.answers import paths
     found = paths(model, [documents] if isinstance(documents, str) else documents, n)
     return found[0] if isinstance(documents, str) else found
@@ -493,7 +516,7 @@ def answers(model,
     reject:float=.01,  # share of the fit's documents that would be rejected
     plain:bool=False,  # a list of dictionaries that JSON can hold, also where pandas is there?
 ):                     # a pandas data frame if pandas is there
-    "A row for each new document: topic, path, title, shares, confidence, and whether it is like none of the fit."
+    "A row for each new document: topic, path, title, shares, confidence, and is it new in kind?"
     from nmf2.answers import answer_table
     return answer_table(model, documents, n, reject, plain)
 
@@ -505,7 +528,7 @@ def drift(model,
     reject:float=.01,  # share of the fit's documents that would be rejected
     n_words:int=20,    # unknown words to name
 ):                     # a `Drift`: print it
-    "How new documents differ from those of the fit: unknown words, documents like none, topics that grow and shrink."
+    "How new documents differ from the fit's: unknown words, documents like none, topics that grow."
     from nmf2.answers import drift_of
     return drift_of(model, documents, n, reject, n_words)
 
@@ -535,8 +558,9 @@ def topics(model,
     check_is_fitted(model)
     tree = model.tree_
     def known(leaf): return {} if tree.support is None else dict(support=leaf.support)
-    rows = [dict(topic=k, node=in_table(leaf.id), documents=leaf.size, **known(leaf), title=tree.title(leaf),
-                 words=" ".join(tree.top_terms(leaf, n=n_terms))) for k, leaf in enumerate(tree.leaves())]
+    rows = [dict(topic=k, node=in_table(leaf.id), documents=leaf.size, **known(leaf),
+                 title=tree.title(leaf), words=" ".join(tree.top_terms(leaf, n=n_terms)))
+            for k, leaf in enumerate(tree.leaves())]
     try: from pandas import DataFrame
     except ImportError: return rows
     return DataFrame(rows)
@@ -556,8 +580,8 @@ def support(model,
     from nmf2.editing import matrix_of
     from nmf2.support import support
     X = matrix_of(model, documents, "support")
-    model.tree_.support = support(X, model.tree_, n_fits=n_fits, share=share, n_jobs=n_jobs, random_state=random_state,
-                                  verbose=verbose)
+    model.tree_.support = support(X, model.tree_, n_fits=n_fits, share=share, n_jobs=n_jobs,
+                                  random_state=random_state, verbose=verbose)
     return model.support_
 
 @patch_to(TopicTree, property)
@@ -611,7 +635,7 @@ def save(model,
 @patch_to(TopicTree, staticmethod)
 def load(
     path,                  # a file written by `TopicTree.save`
-    tokenizer=None,        # the function that cuts texts into words, if the fit had one: no file can keep it
+    tokenizer=None,        # the function that cuts texts, if the fit had one: no file can keep it
     max_ratio:float=200,   # how many times its size the file may unpack to
 ):                         # a fitted `TopicTree`
     "The model saved in a file."
@@ -747,13 +771,13 @@ def update(model,
 
 @patch_to(TopicTree)
 def over_time(model,
-    dates,                  # of the documents: dates, or texts such as '2024-05-31'; nothing where there is none
-    period:str|None=None,   # 'day', 'week', 'month', 'quarter', 'year'; None for what suits their span
+    dates,                  # of the documents: dates, or texts such as '2024-05-31', or nothing
+    period:str|None=None,   # 'day', 'week', 'month', 'quarter', 'year'; None for what suits
     n:int|None=None,        # in the tree with so many leaves; None for all
     documents=None,         # new ones, as for `predict`; by default those of the fit
     n_words:int=5,          # words for each topic and period, at most
     plain:bool=False,       # a list of dictionaries, also where pandas is there?
 ):                          # a pandas data frame if pandas is there
-    "A row for each topic and period: documents, their share of the period, words that distinguish them."
+    "A row for each topic and period: documents, their share of it, words that distinguish them."
     from nmf2.over_time import over_time
     return over_time(model, dates, period, n=n, documents=documents, n_words=n_words, plain=plain)
