@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (Phrase, _subjects_first, _telling_words, checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, name_nodes,
-                           outline, outline_rows, returning, same_word, tree_phrases)
+from nmf2.headings import (SHOWN, Phrase, _another, _leaf_words, _speak_for_more, _subjects_first, _telling_words, checked_levels, distinction, find_headings,
+                           find_phrases, give_headings, good_levels, leaf_profiles, name_nodes, outline, outline_rows, ranked_words, returning, same_word, tree_phrases)
 from nmf2.regroup import regroup
 from nmf2.weighting import count_pipeline
 
@@ -107,7 +107,11 @@ def test_phrases_of_a_tree():
 def test_words_are_ranked_once(tree, monkeypatch):
     """Headings with phrases from one ranking, the same as from three."""
     texts = [" ".join(tree.vocab[np.random.default_rng(i).permutation(len(tree.vocab))[:30]]) for i in range(450)]
-    apart = find_headings(tree, phrases=tree_phrases(tree, texts, least=2))
+    def by_steps(phrases=()):
+        ranked = ranked_words(tree)
+        more = _speak_for_more(tree, ranked, find_headings(tree, phrases=phrases, ranked=ranked), {})
+        return find_headings(tree, phrases=phrases, ranked=more)
+    apart = by_steps(tree_phrases(tree, texts, least=2))
     calls = []
     def counted(tree, n):
         calls.append(n)
@@ -116,7 +120,41 @@ def test_words_are_ranked_once(tree, monkeypatch):
     give_headings(tree, texts, least=2)
     assert calls == [72] and tree.headings == apart
     give_headings(tree)
-    assert tree.headings == find_headings(tree)
+    assert tree.headings == by_steps()
+
+
+def spoken_for(tree, id, entries):
+    """The share of the votes of a node's leaves that have one of some words among their eight most telling, word by word."""
+    P, leaves = leaf_profiles(tree)
+    roots = np.array([leaf.size for leaf in leaves])**.5
+    background, votes = roots/roots.sum() @ P, 0
+    for p, leaf, root in zip(P, leaves, roots):
+        best = sorted(range(len(p)), key=lambda j: -distinction(p, background)[j])[:8]
+        if leaf.id.startswith(id) and words_of(entries) & {str(tree.vocab[j]) for j in best}: votes += root
+    return votes/sum(root for leaf, root in zip(leaves, roots) if leaf.id.startswith(id))
+
+
+def test_a_last_word_for_the_leaves_that_are_not_spoken_for(tree):
+    ranked = ranked_words(tree)
+    before = find_headings(tree, ranked=ranked)
+    after = find_headings(tree, ranked=_speak_for_more(tree, ranked, before, {}))
+    changed = {id for id in before if before[id] != after[id]}
+    assert changed and all(tree[id].children for id in changed)
+    for id in before:
+        if not tree[id].children: continue
+        enough = spoken_for(tree, id, before[id][:SHOWN]) >= .5
+        assert not (enough and id in changed) and after[id][:SHOWN - 1] == before[id][:SHOWN - 1]
+        if id in changed: assert spoken_for(tree, id, after[id][:SHOWN]) > spoken_for(tree, id, before[id][:SHOWN - 1])
+
+
+def test_another_word():
+    telling, best = _leaf_words(np.array([[.6, .4, 0], [.6, 0, .4]]), np.ones(3), np.array([.6, .2, .2]), 1)
+    assert telling.tolist() == best.tolist() == [[0, 1, 0], [0, 0, 1]]
+    votes, spread = np.array([.7, .3]), np.array([1., .7, .3])
+    assert _another([0], telling, best, votes, spread) == 1 and _another([1], telling, best, votes, spread) == 2
+    assert _another([1, 2], telling, best, votes, spread) is None                       # all leaves are spoken for
+    alike, none = _leaf_words(np.full((2, 3), 1/3), np.ones(3), np.full(3, 1/3))
+    assert not alike.any() and _another([], alike, np.zeros_like(none), votes, spread) is None
 
 
 def test_levels_that_are_given(tree):
