@@ -32,7 +32,8 @@ const short = (text, most = 40) => {
   return `${letters.slice(0, most - 1 - end).join('')}…${last.join('')}`
 }
 
-const percent = share => (share > 0 && share < 0.005 ? '<1 %' : `${Math.round(100 * share)} %`)
+// With a space that no line is broken at, so that a number keeps its sign
+const percent = share => `${share > 0 && share < 0.005 ? '<1' : Math.round(100 * share)}\u00a0%`
 const rounded = x => (x < 10 ? x.toPrecision(2) : number(Math.round(x)))
 const sorry = error => make('span', {class: 'error', role: 'alert'}, error.message)
 const bar = share => `--share:${(100 * share).toFixed(1)}%`
