@@ -8,10 +8,11 @@
 function make(tag, given, ...inside) {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(given || {})) {
+    const set = text => element.setAttribute(name, text)
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
     else if (name === 'style') element.style.cssText = value
-    else if (value === true) element.setAttribute(name, '')
-    else if (value !== false && value != null) element.setAttribute(name, value)
+    else if (value === true) set('')
+    else if (value !== false && value != null) set(value)
   }
   return fill(element, inside)
 }
