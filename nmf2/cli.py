@@ -134,7 +134,8 @@ class Topics(NamedTuple):
     )->list:        # a text for each flat topic
         "The heaviest terms of the flat topics."
         from nmf2.tree import largest
-        return [", ".join(str(self.tree.vocab[j]) for j in largest(topic, n)) for topic in self.components]
+        return [", ".join(str(self.tree.vocab[j]) for j in largest(topic, n))
+                for topic in self.components]
 
 # %% ../nbs/70_cli.ipynb #ee38e019
 def join(
@@ -612,9 +613,11 @@ def make_topics(
     "Count, weigh and split."
     shown = not args.quiet
     with stage("Counting terms", times, shown):
-        counts, counter = count(corpus, n_jobs=args.jobs or -1, verbose=shown, **given(args, COUNTING))
+        counts, counter = count(corpus, n_jobs=args.jobs or -1, verbose=shown,
+                                **given(args, COUNTING))
     with stage("Weighting terms", times, shown):
-        X, pipe = weigh(counts, None if counter else corpus.vocab, args.weights, min_df=args.min_df, max_df=args.max_df,
+        X, pipe = weigh(counts, None if counter else corpus.vocab, args.weights,
+                        min_df=args.min_df, max_df=args.max_df,
                         max_features=args.max_features, **given(args, ("tau",)))
     report = as_options(pipe["trim"].report())
     say(f"  {report}", shown)
@@ -623,7 +626,9 @@ def make_topics(
         topics = make_tree(corpus, X, pipe.get_feature_names_out(), args)
         why = only_a_tree(args)
         options = model_options(args, counter is not None, len(corpus) - n_empty)
-        if why: warnings.warn(f"{MODEL} has the tree alone, because of {why}: nmf2 predict can't ask it")
+        if why:
+            warnings.warn(f"{MODEL} has the tree alone, because of {why}: "
+                          "nmf2 predict can't ask it")
         model = None if why else as_model(corpus, X, counter, pipe, topics, **options)
     if args.support:
         with stage("Fitting again", times, shown): find_support(X, topics.tree, args)
