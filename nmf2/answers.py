@@ -11,6 +11,7 @@ __all__ = ['STEP', 'focus_of', 'cosines', 'without_itself', 'Expected', 'known_c
 import warnings
 from bisect import bisect_left
 from contextlib import suppress
+from textwrap import fill
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -393,18 +394,21 @@ class Drift(NamedTuple):
 
 # %% ../nbs/25_answers.ipynb #9324699a
 def _told(drift):
-    "A report in words"
+    "A report in words, in lines of 75"
     words = ", ".join(f"{word} ({n:,})" for word, n in drift.words[:10])
-    lines = [f"{drift.n_docs:,} new documents, {drift.topicless:,} of them without a topic",
-             f"unknown words: {drift.unknown:.1%}, expected {drift.expected:.1%}"
-             + f"; most frequent: {words}"*bool(words),
-             f"like none of the fit: {drift.rejected/drift.n_docs:.1%}, expected {drift.level:.1%} (p = {drift.p:.2g})"]
+    unknown = (f"unknown words: {drift.unknown:.1%}, expected {drift.expected:.1%}"
+               + f"; most frequent: {words}"*bool(words))
+    like_none = f"like none of the fit: {drift.rejected/drift.n_docs:.1%}"
     changed = drift.changed()
-    lines.append(f"topics that changed: {len(changed)} of {len(drift.topics)}")
+    lines = [f"{drift.n_docs:,} new documents, {drift.topicless:,} of them without a topic",
+             fill(unknown, 75, subsequent_indent="  ", break_long_words=False),
+             f"{like_none}, expected {drift.level:.1%} (p = {drift.p:.2g})",
+             f"topics that changed: {len(changed)} of {len(drift.topics)}"]
     for c in changed:
         way = "grows  " if c.share > c.expected else "shrinks"
-        lines.append(f"  {way} {c.expected:6.1%} -> {c.share:6.1%}  {c.title}"
-                     + f", {c.rejected:,} of them like none"*bool(c.rejected))
+        line = (f"  {way} {c.expected:6.1%} -> {c.share:6.1%}  {c.title}"
+                + f", {c.rejected:,} of them like none"*bool(c.rejected))
+        lines.append(fill(line, 75, subsequent_indent=" "*28, break_long_words=False))
     return "\n".join(lines)
 
 # %% ../nbs/25_answers.ipynb #99e55e87

@@ -376,9 +376,10 @@ class Scores(NamedTuple):
     convention:str       # what was done with outliers, and with documents without a class
 
     def __repr__(self):
-        figures = ", ".join(f"{name} {value:.3f}" for name, value in zip(self._fields[:7], self))
+        figures = [f"{name} {value:.3f}" for name, value in zip(self._fields[:7], self)]
         counted = f"{self.n_docs:,} documents, {self.n_clusters:,} clusters, {self.n_classes:,} classes"
-        return f"{figures}\n{counted}; {self.convention}"
+        lines = ", ".join(figures[:5]), ", ".join(figures[5:]), f"{counted}; {self.convention}"
+        return "\n".join(lines)
 
 # %% ../nbs/40_evaluate.ipynb #7a176ab7
 def scores(
