@@ -624,16 +624,16 @@ class HierNMF2(NumberedTopics, TreeEstimator):
         *,
         imbalance:float=9.0,        # how many times larger the other side of a suspect one must be
         trials:int=3,               # how often a suspect side is set aside at most; 0 keeps all
-        max_outliers:float|None=.02, # share to set aside, at most, before a cut; None as published
+        max_outliers:float|None=.02, # largest share of a node to set aside; None as published
         min_score:float|None=None,  # least score of leaves that are split; None: all that can be
         leaf_choice:str="mndcg",    # "mndcg" as published, "mndcg-paper", "error" (`error_gain`)
         init="svd",                 # "svd", "random", or a function (docs, terms), see `starter`
-        solver:str="rank2",         # "rank2", or any of `NMF`, slower; nmf-hier is "active-set"
+        solver:str="rank2",         # "rank2", or one of `NMF`, slower ("active-set" is nmf-hier)
         tol:float=1e-4,             # stop at a projected gradient below this share of the reference
-        min_iter:int=1,             # iterations before a look; "rank2", or exact if not accelerated
+        min_iter:int=1,             # iterations before the first check; not in other accelerated ones
         max_iter:int=1000,          # at most this many
-        extrapolate:bool=True,      # accelerate? The papers' method: don't, and init="random"
-        side_tol:float|None=.002,   # if accelerated: or this share changes sides, gradient < 2 %
+        extrapolate:bool=True,      # accelerate? False, with init="random", is the papers' method
+        side_tol:float|None=.002,   # if accelerated: stop, too, when so small a share changes sides
         random_state=None,          # seed for init="random"
         verbose:bool=False,         # show a progress bar?
     ):
