@@ -20,7 +20,7 @@ SHARED = ["nmf2.cli", "sklearn.cluster", "sklearn.decomposition", "sklearn.featu
 def as_program(path, switches, said, env):
     "What `python path switches ...` does, in a process of its own; what it prints goes into the files `said`"
     os.environ.update(env)
-    for number, place in enumerate(said, 1): os.dup2(os.open(place, os.O_WRONLY | os.O_CREAT), number)
+    for number, place in enumerate(said, 1): os.dup2(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
     sys.argv = [str(path), *switches]
     sys.path[0] = str(path.parent)
     runpy.run_path(str(path), run_name="__main__")
