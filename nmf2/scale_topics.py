@@ -28,7 +28,7 @@ from .nnls import heaviest, heaviest_by, memberships, nnls, unit
 from .products import Rows
 from .rank2 import SAMPLE
 from .regroup import _ids, joined, joins
-from .scale import (WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, _stacked, about_blocks, as_blocks,
+from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, _stacked, about_blocks, as_blocks,
                         in_one_piece)
 from .scale import fit as fit_tree
 from .topictree import PIECES, Grown
@@ -228,7 +228,7 @@ def _one_pass(blocks, labels, standing, lots, sizes, asked):
 
 def _n_labelled(labels): return int((labels >= 0).sum())
 
-# %% ../nbs/61_scale_topics.ipynb #a7492766
+# %% ../nbs/61_scale_topics.ipynb #853504ea
 class Moving(NamedTuple):
     "How far moves have come"
     labels:list        # held: the cluster of each document, −1 for none
@@ -250,7 +250,7 @@ def _lots_after(n, rng, passes):
     for _ in range(passes): lots = _next_lots(lots)
     return lots
 
-# %% ../nbs/61_scale_topics.ipynb #0ca7d821
+# %% ../nbs/61_scale_topics.ipynb #a7e84271
 def _without_changes(standing): return standing._replace(changes=[])
 
 def _keep_moving(engine, step, now):
@@ -361,7 +361,7 @@ def _put_back(engine, *where, lost):
     both = engine.hold(_back, *where, shared=(lost,))
     return [engine.hold(itemgetter(i), both) for i in (0, 1)]
 
-# %% ../nbs/61_scale_topics.ipynb #b09092a1
+# %% ../nbs/61_scale_topics.ipynb #cc8a1bd0
 class Mixing(NamedTuple):
     "What a round begins with"
     held:list            # held: clusters of documents that were put back, −1 for all others
@@ -598,7 +598,7 @@ def fit_flat(
     if model.topics != "nmf": raise ValueError(f'topics must be "nmf" for partitions, got {model.topics!r}')
     own = "n_clusters", "moves_max_iter", "refine", "topics"
     shared = {name: value for name, value in model.get_params().items() if name not in own}
-    hier = fit_tree(HierNMF2(model.n_clusters, **shared), blocks, whole=whole, checkpoint=checkpoint)
+    hier = fit_tree(HierNMF2(model.n_clusters, **shared), blocks, whole=NODE//WHOLE*whole, checkpoint=checkpoint)
     Ht = np.stack([leaf.topic for leaf in hier.tree_.leaves()], 1)
     step = None if checkpoint is None else Step(Path(checkpoint)/f"moves-{Ht.shape[1]}-{model.moves_max_iter}.npz")
     Ht = flatten_over(blocks, Ht, model.moves_max_iter, model.refine, step)
