@@ -250,17 +250,20 @@ def worst(blocks,
 # %% ../nbs/60_scale.ipynb #6bdb5e3d
 class Spread:
     "An array that stays with the partitions, a piece each; `np.asarray` brings it here."
+    which = None
     def __init__(self,
         engine,         # `Local` or `Dask`
         pieces:list,    # held by it
         sizes:list,     # of each
+        which=None,     # a piece is this one of several arrays, held together; None if it is an array
     ):
-        self.engine, self.pieces, self.sizes = engine, list(pieces), [int(n) for n in sizes]
+        self.engine, self.pieces, self.sizes, self.which = engine, list(pieces), [int(n) for n in sizes], which
 
     def __len__(self): return sum(self.sizes)
     def __getitem__(self, which): return np.asarray(self)[which]
     def __array__(self, dtype=None, copy=None):
-        pieces = self.engine.fetch(self.pieces)
+        own = self.pieces if self.which is None else self.engine.hold(itemgetter(self.which), self.pieces)
+        pieces = self.engine.fetch(own)
         return np.concatenate(pieces, dtype=dtype) if pieces else np.zeros(0, dtype or np.intp)
 
     def __array_function__(self, function, types, args, options):
@@ -273,12 +276,16 @@ class Marked(Spread):
     "Which documents of a node are meant, true or false for each"
     def __init__(self,
         engine,         # `Local` or `Dask`
-        pieces:list,    # held by it
+        pieces:list,    # held by it: the side of each document
         sizes:list,     # of each
         found:list,     # how many documents are meant in each, and how many nonzeros these have
+        side=True,      # those on this side are meant
+        which=None,     # as for `Spread`
     ):
-        super().__init__(engine, pieces, sizes)
-        self.found = found
+        super().__init__(engine, pieces, sizes, which)
+        self.found, self.side = found, side
+
+    def __array__(self, dtype=None, copy=None): return super().__array__() == self.side
 
 class Sides(Spread):
     "The side each document goes to, 0 or 1"
@@ -286,17 +293,18 @@ class Sides(Spread):
         engine,         # `Local` or `Dask`
         pieces:list,    # held by it
         told:list,      # for each: how many documents are on either side, and how many nonzeros they have, (2, 2)
+        which=None,     # as for `Spread`
     ):
         self.told = [np.asarray(t) for t in told]
-        super().__init__(engine, pieces, [t[0].sum() for t in self.told])
+        super().__init__(engine, pieces, [t[0].sum() for t in self.told], which)
         self.each = np.sum([t[0] for t in self.told], 0)
 
     def counts(self): return self.each
     def spread(self): return int(self.each.min() > 0)
 
     def __eq__(self, side):
-        marked = self.engine.hold(np.equal, self.pieces, shared=(side,))
-        return Marked(self.engine, marked, self.sizes, [tuple(map(int, t[:,side])) for t in self.told])
+        found = [tuple(map(int, t[:,side])) for t in self.told]
+        return Marked(self.engine, self.pieces, self.sizes, found, side, self.which)
 
     def __ne__(self, side): return self == 1 - side
     __hash__ = None
@@ -326,13 +334,13 @@ class Members(Spread):
 
     def __getitem__(self, mask):
         "The documents that a mask marks, handed over if they are few"
-        pieces = self.engine.hold(_picked, self.pieces, mask.pieces)
+        pieces = self.engine.hold(_picked, self.pieces, mask.pieces, shared=(mask.side, mask.which))
         some = Members(self.engine, self.home, pieces, mask.found, self.whole, self.kind)
         return some.handed_over() if len(some) < 2*SAMPLE or some.stored <= self.whole else some
 
 # %% ../nbs/60_scale.ipynb #bbe54590
 def _places(part, ids): return np.searchsorted(part.ids, ids)
-def _picked(ids, mask): return ids[mask]
+def _picked(ids, sides, side, which): return ids[(sides if which is None else sides[which]) == side]
 def _ids_of(part): return part.ids
 def _sizes(part, ids): return np.diff(part.X.indptr)[_places(part, ids)]
 def _count(part, ids): return len(ids), int(_sizes(part, ids).sum())
@@ -439,8 +447,7 @@ class Solved(NamedTuple):
 def _as_split(engine, terms, Ht, held, told):
     "A `Split` of which weights and sides stay where they are"
     sizes = [t[0].sum() for t in told]
-    weights, side = (engine.hold(itemgetter(k), held) for k in (0, 1))
-    return Split(terms.astype(np.int32), Ht, Spread(engine, weights, sizes), Sides(engine, side, told))
+    return Split(terms.astype(np.int32), Ht, Spread(engine, held, sizes, 0), Sides(engine, held, told, 1))
 
 # %% ../nbs/60_scale.ipynb #708270cd
 def split_blocks(
@@ -537,7 +544,7 @@ class Place(NamedTuple):
         with whole_file(self.path) as file:
             np.savez(file, **solved._replace(took=np.array(solved.took, np.float64))._asdict())
 
-# %% ../nbs/60_scale.ipynb #5bfccdbb
+# %% ../nbs/60_scale.ipynb #366e750f
 AT_ONCE = 64            # partitions whose labels are fetched together
 
 def _write_array(archive, name, array):
