@@ -52,24 +52,25 @@ def in_new_process(program, cache):
     return json.loads(done.stdout)
 
 
-def measure(times, few):
+def measure(times, few, fits):
     """Seconds of each process, by what is measured: `times` processes, `few` and one more with an empty cache."""
     found = {}
     def note(program, cache, *names):
         for name, seconds in zip(names, in_new_process(program, cache)): found.setdefault(name, []).append(seconds)
     for _ in range(few):
-        with tempfile.TemporaryDirectory() as cache: note(FITS, cache, "first fit, empty cache")
+        with tempfile.TemporaryDirectory() as cache: note(fits, cache, "first fit, empty cache")
     with tempfile.TemporaryDirectory() as cache:
-        note(FITS, cache, "first fit, empty cache")
+        note(fits, cache, "first fit, empty cache")
         for _ in range(times):
             note(IMPORT, cache, "import nmf2", "from nmf2 import HierNMF2")
-            note(FITS, cache, "first fit, filled cache", "warm fit")
+            note(fits, cache, "first fit, filled cache", "warm fit")
     return found
 
 
 def main():
     args = arguments(__doc__, "coldstart.json")
-    found = measure(*(1, 0) if args.quick else (7, 2))
+    quick = FITS.replace("HierNMF2(20)", "Rank2NMF()").replace("HierNMF2", "Rank2NMF")      # compiles less
+    found = measure(1, 0, quick) if args.quick else measure(7, 2, FITS)
     rows = [dict(what=name, seconds=seconds, median=float(np.median(seconds)), target=TARGETS.get(name))
             for name, seconds in found.items()]
     shown = table(["", "s", "target, s", "of the target"],

@@ -153,20 +153,20 @@ def counted(texts, others):
     return X, ways, all_cores.way_
 
 
-def built_in():
-    """A part of the collection that is always there, in the form of `collections`."""
-    corpus = load("library-docs")[::8]
-    return [("library-docs", corpus, corpus.classes()[0])]
+def a_part(folder):
+    """A part of the collection that is always there, as a file, in the form of `collections`."""
+    corpus = load("library-docs")[::12]
+    return [(str(written(corpus.texts, folder)["jsonl"]), corpus, corpus.classes()[0])]
 
 
 def measure(name, texts, n_leaves, rounds, quick):
     """Seconds of each stage on one collection, and of counting in other ways; without leaves of counting alone."""
     counts, calls, way = counted(texts, others=n_leaves is not None)
-    row = dict(collection=name, documents=len(texts), letters=sum(map(len, texts)), terms=counts.shape[1], nonzeros=int(counts.nnz), way=way)
+    row = dict(collection=Path(name).name, documents=len(texts), letters=sum(map(len, texts)), terms=counts.shape[1], nonzeros=int(counts.nnz), way=way)
     if n_leaves:
         row["reading_files"] = {kind: round(t, 4) for kind, t in reading(texts, rounds).items()}
         X = count_pipeline().fit_transform(counts)
-        calls = {"reading": lambda: load(name), **calls, "weighting": lambda: count_pipeline().fit_transform(counts),
+        calls = {"reading": lambda: read(name) if Path(name).exists() else load(name), **calls, "weighting": lambda: count_pipeline().fit_transform(counts),
                  "growing": lambda: HierNMF2(n_leaves).fit(X), "the page": lambda: the_page(name, n_leaves),
                  "scikit-learn's topics": lambda: flat_topics(texts, n_leaves)}
         row.update(weighted=X.shape, leaves=n_leaves)
@@ -182,10 +182,10 @@ def measure(name, texts, n_leaves, rounds, quick):
 
 def main():
     args = arguments(__doc__, "rawtext.json")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")        # documents without terms
         rows = [measure(name, corpus.texts, 8 if args.quick else len(set(classes)), 1 if args.quick else 3, args.quick)
-                for name, corpus, classes in (built_in() if args.quick else collections(NAMES))]
+                for name, corpus, classes in (a_part(folder) if args.quick else collections(NAMES))]
         if not args.quick: rows.append(measure(MIXED, mixed(100_000), None, 3, False))
     for name in sorted(set(NEEDED.values())):
         if not find_spec(name): say(f"{name}: not installed, left out")

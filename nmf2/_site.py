@@ -248,6 +248,8 @@ class Links(Processor):
         self.config, self.lookup = get_config(), NbdevLookup()
         self.folder, self.module = Path(self.nb.path_).resolve().parent, module_of(self.nb)
         self.names = dict(vars(self.module)) if self.module else {}
+        own = [full.split(".") for full in self.lookup.syms if full.startswith("nmf2.") and full.count(".") == 2]
+        self.public = {name: module for _, module, name in reversed(own)}                    # of several modules the first
         for cell in self.nb.cells:
             if cell.cell_type == "code": self.names.update(imported(cell.source))
         methods = {name for name, thing in self.names.items() if isfunction(thing) and "." in thing.__qualname__}
@@ -320,5 +322,5 @@ class Links(Processor):
 
     def anywhere(self, name):
         "The public function or class of that name in any module, or None"
-        modules = [full.split(".")[1] for full in self.lookup.syms if full.startswith("nmf2.") and full.split(".")[2:] == [name]]
-        return getattr(import_module(f"nmf2.{modules[0]}"), name) if modules else None
+        module = self.public.get(name)
+        return getattr(import_module(f"nmf2.{module}"), name) if module else None

@@ -11,6 +11,7 @@ __all__ = ['STEP', 'focus_of', 'cosines', 'without_itself', 'Expected', 'known_c
 import warnings
 from bisect import bisect_left
 from contextlib import suppress
+from textwrap import fill
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -56,13 +57,14 @@ def cosines(
     "How near each document is to each topic: the cosine of the angle between them."
     docs = Rows(X)
     lengths = np.sqrt(docs.squares())
-    return docs.times(Ht)*np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)[:,None].astype(X.dtype)
+    scale = np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0).astype(X.dtype)
+    return docs.times(Ht)*scale[:,None]
 
 def without_itself(
     X,                   # weighted documents, CSR or dense, (n_docs, n_terms)
-    Ht:np.ndarray,       # topics, roots of the sums of their documents, of unit length, (n_terms, k)
+    Ht:np.ndarray,       # topics, roots of sums of their documents, of unit length, (n_terms, k)
     labels:np.ndarray,   # topic of each document, −1 for none, (n_docs,)
-    totals=None,         # of all entries of each topic's sum, if there are documents elsewhere, (k,)
+    totals=None,         # of all entries of each topic's sum, if documents are elsewhere, (k,)
 )->np.ndarray:           # (n_docs, k)
     "The cosines, but each document's own topic is made of the others in it."
     docs, C = unit_rows(X), cosines(X, Ht)
@@ -71,17 +73,17 @@ def without_itself(
     x = docs.data.astype(np.float64)
     place = np.repeat(np.arange(len(rows)), np.diff(docs.indptr))
     mass = np.bincount(place, x, len(rows))
-    total = (np.bincount(own, mass, C.shape[1]) if totals is None else totals)[own]      # of all entries of the sum
+    total = (np.bincount(own, mass, C.shape[1]) if totals is None else totals)[own]  # of the sum
     others = np.maximum(total[place]*Ht[docs.indices,own[place]].astype(np.float64)**2 - x, 0)
-    rest = total - mass
-    products = np.bincount(place, x*np.sqrt(others), len(rows))
-    C[rows,own] = np.divide(products, np.sqrt(np.maximum(rest, 0)), out=np.zeros(len(rows)), where=rest > 1e-6*total)
+    rest = np.maximum(total - mass, 0)
+    dots = np.bincount(place, x*np.sqrt(others), len(rows))
+    C[rows,own] = np.divide(dots, np.sqrt(rest), out=np.zeros(len(rows)), where=rest > 1e-6*total)
     return C
 
 # %% ../nbs/25_answers.ipynb #36a8d3cb
 class Expected(NamedTuple):
     "What new documents come to that are like those of the fit."
-    focus:np.ndarray   # how they stand out, ascending: a thousand at even ranks, or all if there are fewer
+    focus:np.ndarray   # how they stand out, ascending: a thousand at even ranks, or all if fewer
     sizes:np.ndarray   # how many of as many documents have each leaf, (n_leaves,)
     unknown:float      # share of their different words that the fit would not know
 
@@ -89,7 +91,7 @@ def known_columns(
     trim,             # a fitted `TrimVocabulary`
     seen=0,           # documents that are not to be counted
 )->np.ndarray:        # (n_features_in_,)
-    "Which of all counted words are known: those that the fit saw often enough, also where they were too common to use."
+    "Which counted words are known: those the fit saw often enough, also those too common to use."
     return trim_mask(np.maximum(trim.df_ - seen, 0), trim.n_docs_, trim.min_df, 1.)[0]
 
 def unknown_share(
@@ -111,7 +113,8 @@ def expected_of(
         found = heaviest_by(Ht.T.astype(np.float64) @ Ht, C)
     focus = np.sort(focus_of(C))
     if len(focus) > 1000: focus = focus[np.linspace(0, len(focus) - 1, 1000).round().astype(int)]
-    return Expected(focus, np.bincount(found + 1, minlength=tree.n_leaves + 1)[1:], unknown_share(trim))
+    sizes = np.bincount(found + 1, minlength=tree.n_leaves + 1)[1:]
+    return Expected(focus, sizes, unknown_share(trim))
 
 # %% ../nbs/25_answers.ipynb #b44a93db
 class Judged(NamedTuple):
@@ -166,19 +169,20 @@ class Way(NamedTuple):
     below:list     # for each the number of the first leaf below it, and the one after its last
 
 def _ways_to(tree, labels, n):
-    "The ways to those leaves of a cut that some document has, by their numbers; to -1 there is none"
-    ids = [leaf.id for leaf in tree.leaves()]
+    "The ways to those leaves of a cut that some document has, by number; to -1 there is none"
+    ids = [leaf.id for leaf in tree.leaves()]       # of 0s and 1s
     cut = ids if n is None else [leaf.id for leaf in tree.leaves(n)]
     ways = {-1: Way([], [])}
     for k in np.unique(labels[labels >= 0]).tolist():
         nodes = [cut[k][:i] for i in range(len(cut[k]) + 1)]
-        ways[k] = Way(nodes, [(bisect_left(ids, id), bisect_left(ids, id + "2")) for id in nodes])    # ids: 0s and 1s
+        below = [(bisect_left(ids, id), bisect_left(ids, id + "2")) for id in nodes]
+        ways[k] = Way(nodes, below)
     return ways
 
 # %% ../nbs/25_answers.ipynb #f93f9b0a
 @in_parts
 def _read(part, shares, labels, numbers, starts, bounds, ends, along, own, other):
-    "Of some documents: the shares on their way, of their topic, and of the one that has most besides"
+    "Of some documents: the shares on their way, of their topic, and of the largest other one"
     nodes = np.empty(len(starts) - 1)
     sums = np.zeros(shares.shape[1] + 1)
     for i in range(ROWS*part, min(len(labels), ROWS*(part + 1))):
@@ -197,16 +201,17 @@ def _read(part, shares, labels, numbers, starts, bounds, ends, along, own, other
 
 # %% ../nbs/25_answers.ipynb #ca7e8be1
 def _along(tree, judged, n, ways):
-    "For each document the shares on its way, an empty list without a topic; share of its topic; the largest other one"
+    "Each document's shares on its way, [] without a topic; of its topic; of the largest other one"
     numbers = numbers_at(tree, n)
-    lengths = np.zeros(numbers[-1] + 2, np.int64)           # of the way to each leaf of the cut, and to none
+    lengths = np.zeros(numbers[-1] + 2, np.int64)     # of the way to each leaf, and to none
     for k, way in ways.items(): lengths[k] = len(way.nodes)
-    bounds = np.array([pair for k in sorted(ways) for pair in ways[k].below], np.int64).reshape(-1, 2)
+    bounds = np.array([p for k in sorted(ways) for p in ways[k].below], np.int64).reshape(-1, 2)
     ends = np.append(0, np.cumsum(lengths[judged.labels]))
     along = np.zeros(ends[-1])
     own, other = np.zeros((2, len(judged.labels)))
     starts = np.append(0, np.cumsum(lengths[:-1]))
-    _read(n_parts(len(own)), judged.shares, judged.labels, numbers, starts, bounds, ends, along, own, other)
+    _read(n_parts(len(own)), judged.shares, judged.labels, numbers, starts, bounds, ends,
+          along, own, other)
     along, ends = along.tolist(), ends.tolist()
     return [along[a:b] for a, b in zip(ends, ends[1:])], own, other
 
@@ -243,7 +248,7 @@ class FitWords(NamedTuple):
     place:dict          # name -> its column
     known:np.ndarray    # which of them are known, as `known_columns` has it, (n_features_in_,)
 
-_WORDS = WeakKeyDictionary()        # fitted `TrimVocabulary` -> what its `FitWords` are made of, and these
+_WORDS = WeakKeyDictionary()   # fitted `TrimVocabulary` -> sources of its `FitWords`, and these
 
 def words_of_fit(
     trim,             # a fitted `TrimVocabulary`
@@ -271,11 +276,12 @@ def _all_words(model, documents):
     given = as_in_fit(model, documents)
     if "count" not in model.pipeline_.named_steps:
         names = words_of_fit(model.pipeline_["trim"]).names
-        if names is not None and hasattr(documents, "vocab"): return documents.X, list(documents.vocab)
+        if names is not None and hasattr(documents, "vocab"):
+            return documents.X, list(documents.vocab)
         return given, names
     counter = clone(model.pipeline_["count"])
     try: return counter.fit_transform(given), counter.get_feature_names_out().tolist()
-    except ValueError:                                  # not a word in them, or what the next line says as well
+    except ValueError:                  # not a word in them, or what the next line says as well
         counter = model.pipeline_["count"]
         return counter.transform(given), counter.get_feature_names_out().tolist()
 
@@ -298,7 +304,8 @@ def count_new(
     share = np.divide(known, total, out=np.zeros(len(total)), where=total > 0)
     strange = np.flatnonzero(~good & (df > 0))
     strange = strange[np.argsort(-df[strange], kind="stable")].tolist()
-    return Counted(counts, share, int(total.sum()), [(j if words is None else words[j], int(df[j])) for j in strange])
+    named = [(j if words is None else words[j], int(df[j])) for j in strange]
+    return Counted(counts, share, int(total.sum()), named)
 
 # %% ../nbs/25_answers.ipynb #5b750f7a
 def _weigh_counted(model, counted):
@@ -359,7 +366,7 @@ def share_p(
     b:int,      # how many of the second
     n_b:int,    # their number
 )->float:
-    "The chance that two shares differ as much if they are samples of the same. Source: Fisher (1934), Section 21.02."
+    "The chance that two samples of the same differ as much. Source: Fisher (1934), Section 21.02."
     from scipy.stats import fisher_exact
     return float(fisher_exact([[int(a), int(n_a - a)], [int(b), int(n_b - b)]])[1])
 
@@ -371,7 +378,7 @@ class Change(NamedTuple):
     expected:float  # its share that was to be expected
     share:float     # its share in the new documents that have a topic
     rejected:int    # how many of those are like none of the fit
-    p:float         # chance of such a difference where nothing has changed, corrected for the number of topics
+    p:float         # chance of this where nothing has changed, corrected for the number of topics
 
 class Drift(NamedTuple):
     "How new documents differ from those of a fit."
@@ -393,18 +400,21 @@ class Drift(NamedTuple):
 
 # %% ../nbs/25_answers.ipynb #9324699a
 def _told(drift):
-    "A report in words"
+    "A report in words, in lines of 75"
     words = ", ".join(f"{word} ({n:,})" for word, n in drift.words[:10])
-    lines = [f"{drift.n_docs:,} new documents, {drift.topicless:,} of them without a topic",
-             f"unknown words: {drift.unknown:.1%}, expected {drift.expected:.1%}"
-             + f"; most frequent: {words}"*bool(words),
-             f"like none of the fit: {drift.rejected/drift.n_docs:.1%}, expected {drift.level:.1%} (p = {drift.p:.2g})"]
+    unknown = (f"unknown words: {drift.unknown:.1%}, expected {drift.expected:.1%}"
+               + f"; most frequent: {words}"*bool(words))
+    like_none = f"like none of the fit: {drift.rejected/drift.n_docs:.1%}"
     changed = drift.changed()
-    lines.append(f"topics that changed: {len(changed)} of {len(drift.topics)}")
+    lines = [f"{drift.n_docs:,} new documents, {drift.topicless:,} of them without a topic",
+             fill(unknown, 75, subsequent_indent="  ", break_long_words=False),
+             f"{like_none}, expected {drift.level:.1%} (p = {drift.p:.2g})",
+             f"topics that changed: {len(changed)} of {len(drift.topics)}"]
     for c in changed:
         way = "grows  " if c.share > c.expected else "shrinks"
-        lines.append(f"  {way} {c.expected:6.1%} -> {c.share:6.1%}  {c.title}"
-                     + f", {c.rejected:,} of them like none"*bool(c.rejected))
+        line = (f"  {way} {c.expected:6.1%} -> {c.share:6.1%}  {c.title}"
+                + f", {c.rejected:,} of them like none"*bool(c.rejected))
+        lines.append(fill(line, 75, subsequent_indent=" "*28, break_long_words=False))
     return "\n".join(lines)
 
 # %% ../nbs/25_answers.ipynb #99e55e87
@@ -442,5 +452,5 @@ def drift_of(
     unknown = sum(df for _, df in counted.strange)/max(counted.n_words, 1)
     words = counted.strange[:check_number("n_words", n_words, 0)]
     p = share_p(rejected, there.sum(), round(level*n_fit), n_fit)
-    return Drift(len(there), int((~there).sum()), unknown, model.expected_.unknown, words, rejected, level, p,
-                 _changes(model, judged, n))
+    return Drift(len(there), int((~there).sum()), unknown, model.expected_.unknown,
+                 words, rejected, level, p, _changes(model, judged, n))

@@ -22,8 +22,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit, say_if_compiling
-from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, renamed,
-                       seed_of, stream, width_of)
+from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags,
+                       patch_to, renamed, seed_of, stream, width_of)
 from .instructions import _add32, _add64, _strip32, _strip64, _strip128, fetch
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
 from .products import Rows, zeros_in_lines
@@ -38,9 +38,11 @@ def rows_of(
 ):                       # CSR, float32 or float64
     "The matrix, checked, as the kernels here take it."
     n_terms = width_of(X)
-    X = sp.csr_array(check_matrix(rows_of, X, reset=False, min_docs=1, n_terms=n_terms, signed=signed))
+    X = check_matrix(rows_of, X, reset=False, min_docs=1, n_terms=n_terms, signed=signed)
+    X = sp.csr_array(X)
     if unit and (odd := abs(Rows(X).squares() - 1) > 1e-5).any():
-        raise ValueError(f"X must have documents of length one, and {odd.sum()} of {len(odd)} have another: "
+        raise ValueError("X must have documents of length one, "
+                         f"and {odd.sum()} of {len(odd)} have another: "
                          "leave out empty ones, and make the others so with unit_rows(X)")
     return X
 
@@ -111,7 +113,8 @@ def _add_up(docs, labels, D):
     for i in range(len(labels)):
         if labels[i] < 0: continue
         row = D[labels[i]]
-        for p in range(np.uintp(docs.starts[i]), np.uintp(docs.ends[i])): row[np.uintp(terms[p])] += weights[p]
+        for p in range(np.uintp(docs.starts[i]), np.uintp(docs.ends[i])):
+            row[np.uintp(terms[p])] += weights[p]
 
 # %% ../nbs/22_bisection.ipynb #a4d06db5
 def labels_of(
@@ -123,23 +126,28 @@ def labels_of(
     "The labels, checked."
     labels, low = np.asarray(labels), -1 if none else 0
     if labels.shape != (n_docs,):
-        raise ValueError(f"labels must have {n_docs} entries, one for each document, got shape {labels.shape}")
+        raise ValueError(f"labels must have {n_docs} entries, one for each document, "
+                         f"got shape {labels.shape}")
     whole = labels.dtype.kind in "iuf"
-    odd = ~((labels >= low) & (labels < k) & (labels == np.rint(labels))) if whole else np.ones(n_docs, bool)
+    odd = np.ones(n_docs, bool)
+    if whole: odd = ~((labels >= low) & (labels < k) & (labels == np.rint(labels)))
     if labels.dtype.kind != "b" and odd.any():
         high = "" if k == 2**31 else f" to {k - 1}"
         named = labels.dtype.kind in "OUS"
-        advice = ": np.unique(labels, return_inverse=True)[1] makes such numbers from names" if named else ""
+        advice = ": np.unique(labels, return_inverse=True)[1] makes such numbers from names"
         first = labels[odd].tolist()[0]
-        raise ValueError(f"labels must be whole numbers from {low}{high or ' on'}, got {first!r}{advice}")
+        raise ValueError(f"labels must be whole numbers from {low}{high or ' on'}, "
+                         f"got {first!r}{advice if named else ''}")
     return labels.astype(np.int64)
 
+# %% ../nbs/22_bisection.ipynb #d1769e63
 def kind_of(
     criterion:str,     # one of `CRITERIA`
 )->int:
     "Its place in `CRITERIA`."
     if criterion in CRITERIA: return CRITERIA.index(criterion)
-    raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}, got {criterion!r}")
+    raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}, "
+                     f"got {criterion!r}")
 
 # %% ../nbs/22_bisection.ipynb #44744099
 def composites(
@@ -166,11 +174,12 @@ def _sum_of(docs, n_terms):
 def numbered(
     labels,        # cluster of each document, −1 for none, (n_docs,)
     n_docs:int,    # how many there must be
-)->tuple:          # documents that belong somewhere; names of the clusters; of these documents, the place of the name
+)->tuple:          # documents that belong somewhere; clusters' names; each one's place in these
     "Clusters numbered without gaps, and the documents in them."
     labels = labels_of(labels, n_docs)
     kept = np.flatnonzero(labels >= 0)
-    if not len(kept): raise ValueError("labels must put some document into a cluster: all are negative")
+    if not len(kept):
+        raise ValueError("labels must put some document into a cluster: all are negative")
     return kept, *np.unique(labels[kept], return_inverse=True)
 
 # %% ../nbs/22_bisection.ipynb #76160831
@@ -186,7 +195,7 @@ def criterion_of_sums(
 
 # %% ../nbs/22_bisection.ipynb #d891eca8
 def criterion_of(
-    X,                    # document-term matrix, (n_docs, n_terms); rows are scaled to unit length here
+    X,                    # document-term matrix, (n_docs, n_terms); scaled to unit rows here
     labels:np.ndarray,    # cluster of each document, −1 for none, (n_docs,)
     criterion:str="i2",   # one of `CRITERIA`
 )->float:                 # more is better: what should be small is negative
@@ -215,7 +224,8 @@ def _put(docs, i, D, c, sign):
     "Add document `i` to column `c` of `D`, or take it off"
     weights = docs.weights
     terms = docs.terms
-    for p in range(np.uintp(docs.starts[i]), np.uintp(docs.ends[i])): D[np.uintp(terms[p]),c] += sign*weights[p]
+    for p in range(np.uintp(docs.starts[i]), np.uintp(docs.ends[i])):
+        D[np.uintp(terms[p]),c] += sign*weights[p]
 
 @njit(nogil=True, forceinline=True)
 def _put_all(docs, i, D, signs):
@@ -257,7 +267,7 @@ def _length(docs, i):
 
 @njit(nogil=True)
 def _second_seed(docs, a, b, c, sums, products):
-    "The first document from `b` on that is no copy of `a`, which is alone in column `c` of the sums; −1 if none is"
+    "The first document from `b` on, no copy of `a`, alone in column `c` of sums; −1 if none"
     _products(docs, a, sums, products, 0)
     own = products[c]
     length = _length(docs, a)
@@ -270,7 +280,7 @@ def _second_seed(docs, a, b, c, sums, products):
 # %% ../nbs/22_bisection.ipynb #68f6ce7f
 @njit(nogil=True)
 def _seeds(docs, n_trials, state, sums):
-    "Two seeds for each trial, (n_trials, 2), with their difference in `sums`; none if all documents are copies of one"
+    "Two seeds a trial, (n_trials, 2), their difference in `sums`; none if all documents are copies"
     products = np.zeros(COLUMNS, sums.dtype)
     seeds = np.empty((n_trials, 2), np.int64)
     for c in range(n_trials):
@@ -287,12 +297,13 @@ def _seeds(docs, n_trials, state, sums):
 # %% ../nbs/22_bisection.ipynb #8a28dfc1
 @njit(nogil=True, fastmath=FAST)
 def _join_seeds(docs, seeds, state, sums, side):
-    "Each document to the side of the more similar seed, by the difference in each column; then the sums of sides a"
+    "Each document to the more similar seed's side, by each column's difference; sums of sides a"
     products = np.zeros(COLUMNS, sums.dtype)
     signs = np.zeros(COLUMNS, sums.dtype)
     for i in range(len(side)):
         _products(docs, i, sums, products, 0)
-        for c in range(len(seeds)): side[i,c] = products[c] < 0 if abs(products[c]) > 1 - COPIES else _draw(state, 2)
+        for c in range(len(seeds)):
+            side[i,c] = products[c] < 0 if abs(products[c]) > 1 - COPIES else _draw(state, 2)
     for c in range(len(seeds)):
         side[seeds[c,0],c] = 0
         side[seeds[c,1],c] = 1
@@ -314,7 +325,7 @@ class Task(NamedTuple):
     states:np.ndarray    # of chance, for each group of trials, (groups,)
     side:np.ndarray      # what comes out: the side of each document, (groups, n_docs, COLUMNS)
     known:np.ndarray     # six numbers of both sides, (groups, 6, COLUMNS)
-    record:np.ndarray    # the criterion before each pass and at the end, (groups, max_iter + 1, COLUMNS)
+    record:np.ndarray    # criterion before passes and at the end, (groups, max_iter + 1, COLUMNS)
 
 # %% ../nbs/22_bisection.ipynb #7f0e112a
 @in_parts
@@ -324,7 +335,8 @@ def _pulls(part, docs, total, out):
     terms = docs.terms
     for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
         s = 0.
-        for p in range(np.uintp(docs.starts[i]), np.uintp(docs.ends[i])): s += weights[p]*total[np.uintp(terms[p])]
+        for p in range(np.uintp(docs.starts[i]), np.uintp(docs.ends[i])):
+            s += weights[p]*total[np.uintp(terms[p])]
         out[i] = s
 
 def _pull_of(docs, n_terms, kind):
@@ -345,7 +357,8 @@ def _task(docs, n_terms, pull, kind, n_init, max_iter, rng):
     states = np.random.default_rng(rng).integers(1, 2147483647, groups)
     side = np.zeros((groups, n, COLUMNS), np.int8)
     record = np.full((groups, max_iter + 1, COLUMNS), np.nan)
-    return Task(docs, total, inside, pull, kind, n_init, max_iter, states, side, np.zeros((groups, 6, COLUMNS)), record)
+    return Task(docs, total, inside, pull, kind, n_init, max_iter, states, side,
+                np.zeros((groups, 6, COLUMNS)), record)
 
 # %% ../nbs/22_bisection.ipynb #68a95c1f
 N_A, N_B, SQUARE_A, SQUARE_B, WHOLE_A, WHOLE_B = range(6)
@@ -371,12 +384,13 @@ def _group(task, g):
     then = np.zeros((6, COLUMNS))
     value = np.zeros(COLUMNS)
     slopes = np.zeros((2, COLUMNS))
-    return Trials(n, sums, task.side[g], task.known[g], then, value, slopes, np.zeros(n_docs, np.int8))
+    return Trials(n, sums, task.side[g], task.known[g], then, value, slopes,
+                  np.zeros(n_docs, np.int8))
 
 # %% ../nbs/22_bisection.ipynb #1aad2ce8
 @njit(nogil=True, fastmath=FAST)
 def _measure(task, trials):
-    "Sizes, squared lengths, and products with the sum of the whole collection, of both sides in each trial"
+    "Each trial's sizes, squared lengths, products with the sum of the collection, of both sides"
     sums = trials.sums
     side = trials.side
     known = trials.known
@@ -407,11 +421,12 @@ def _value(kind, known, c):
 def _slopes(trials, c):
     "One over twice the length of either sum in a trial, 0 if it has none"
     known = trials.known
-    for s in (0, 1): trials.slopes[s,c] = .5/np.sqrt(known[SQUARE_A+s,c]) if known[SQUARE_A+s,c] > 0 else 0.
+    for s in (0, 1):
+        trials.slopes[s,c] = .5/np.sqrt(known[SQUARE_A+s,c]) if known[SQUARE_A+s,c] > 0 else 0.
 
 # %% ../nbs/22_bisection.ipynb #ba88eda1
-CALM = .05             # how far apart the cosines to both sides must be for a rest, as a share of their sum
-REST = 4               # so many passes
+CALM = .05  # how far apart the cosines to both sides must be for a rest, as a share of their sum
+REST = 4    # so many passes
 
 @njit(nogil=True, forceinline=True)
 def _tangent(slope_a, slope_b, sign, in_a, in_b):
@@ -459,8 +474,8 @@ def _pass(task, trials, order):
         moved, calm = 0, kind == I2
         for c in range(trials.n):
             sign = 2.*side[i,c] - 1                       # 1 to side a, −1 away from it
-            in_a = 2*products[c]                          # squared lengths change by so much, and by the 1 that
-            in_b = 2*(task.inside[i] - products[c])       # the document has with itself
+            in_a = 2*products[c]                          # squared lengths change by so much,
+            in_b = 2*(task.inside[i] - products[c])       # and by the document's 1 with itself
             if kind == I2:
                 gain, far = _tangent(slopes[0,c], slopes[1,c], sign, in_a, in_b)
                 calm = calm and far
@@ -493,7 +508,7 @@ def _note(task, trials, g, t):
 
 @in_parts
 def _trials(g, task):
-    "The trials of one group; what came out is known of both sides, or nothing if all documents are copies"
+    "The trials of one group; then both sides are known, or nothing if all documents are copies"
     trials = _group(task, g)
     state = task.states[g:g+1]
     seeds = _seeds(task.docs, trials.n, state, trials.sums)
@@ -519,12 +534,13 @@ def _trials(g, task):
 class Halves(NamedTuple):
     "Two sides of a collection: what `bisect` returns"
     side:np.ndarray     # 0 or 1 for each document, (n_docs,)
-    values:np.ndarray   # what each side adds to what should be large and to what should be small, (2, 2)
-    record:np.ndarray   # the criterion at the start, after each pass (from what moves gained), and at the end;
-                        # nan afterwards, (max_iter + 1, n_init)
+    values:np.ndarray   # what each side adds to what should be large, and what small, (2, 2)
+    record:np.ndarray   # the criterion at the start, after each pass (from what moves gained), and
+                        # at the end; nan afterwards, (max_iter + 1, n_init)
 
 # %% ../nbs/22_bisection.ipynb #32ad4fae
-SAME = {np.dtype("f4"): 1e-6, np.dtype("f8"): 1e-9}      # a smaller difference, as a share, is only rounding
+# a smaller difference, as a share, is only rounding
+SAME = {np.dtype("f4"): 1e-6, np.dtype("f8"): 1e-9}
 
 def first_best(
     values,    # criteria of several ways, not empty
@@ -532,7 +548,8 @@ def first_best(
 )->int:
     "Which is the best; of equal ones the first, so that rounding doesn't decide."
     top = max(values)
-    return next(i for i, value in enumerate(values) if value >= top - SAME[np.dtype(dtype)]*abs(top))
+    least = top - SAME[np.dtype(dtype)]*abs(top)
+    return next(i for i, value in enumerate(values) if value >= least)
 
 # %% ../nbs/22_bisection.ipynb #a521b006
 def _best(task):
@@ -543,7 +560,8 @@ def _best(task):
     values = [_value(task.kind, known[g], c) for g, c in run]
     group, column = run[first_best(values, task.docs.weights.dtype)]
     sides = np.array([cluster_values(task.kind, *known[group,s::2,column]) for s in (0, 1)])
-    return Halves(task.side[group,:,column].copy(), sides, np.stack([record[g,:,c] for g, c in run], 1))
+    return Halves(task.side[group,:,column].copy(), sides,
+                  np.stack([record[g,:,c] for g, c in run], 1))
 
 # %% ../nbs/22_bisection.ipynb #a1653f41
 def _ready(X, criterion, **numbers):
@@ -554,8 +572,8 @@ def _ready(X, criterion, **numbers):
 # %% ../nbs/22_bisection.ipynb #19e9bfa5
 @renamed(trials="n_init", n_iter="max_iter")
 def bisect(
-    X,                          # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
-    pull:np.ndarray|None=None,  # inner product of each with the sum of the whole collection, (n_docs,); None: of these
+    X,                          # of unit length, none empty, sparse or dense, (n_docs, n_terms)
+    pull:np.ndarray|None=None,  # inner products with a collection's sum, (n_docs,); None: of these
     *,
     criterion:str="i2",         # one of `CRITERIA`
     n_init:int=10,              # pairs of seeds, of which the best is kept
@@ -583,12 +601,12 @@ class Cluster:
 class Clustering(NamedTuple):
     "Clusters, and how they were made"
     labels:np.ndarray           # (n_docs,)
-    record:np.ndarray           # number of clusters and criterion, after each cut and each pass, (n_steps, 2)
-    splits:np.ndarray           # the cluster that was cut to make each cluster from the second on, (n_clusters - 1,)
+    record:np.ndarray           # number of clusters, criterion, after cuts and passes, (n_steps, 2)
+    splits:np.ndarray           # the cluster cut to make each from the second on, (n_clusters - 1,)
 
 # %% ../nbs/22_bisection.ipynb #0577bd16
 def _try_to_cut(clusters, task):
-    "Cut some clusters on trial, all groups of trials in threads, large clusters first; is there a cut for any?"
+    "Cut some clusters on trial, groups of trials in threads, large clusters first; any cut found?"
     large_first = sorted(clusters, key=lambda c: -len(c.docs))
     many = [c for c in large_first if len(c.docs) > 1]
     tasks = {}
@@ -625,14 +643,16 @@ def _cut(clusters, chosen):
 
 # %% ../nbs/22_bisection.ipynb #2e619d2b
 def _cut_up(X, numbers, cstype, kind, n_init, max_iter, seed):
-    "Cut documents, known to be sound, and yield the clusters whenever there are as many as the next number says"
+    "Cut documents, known to be sound; yield the clusters when they are as many as the next number"
     docs, n_terms = arrays(X), X.shape[1]
     D = _sum_of(docs, n_terms)
     pull = _pull_of(docs, n_terms, kind)
-    clusters = [Cluster(np.arange(X.shape[0]), np.array(cluster_values(kind, len(pull), D @ D, D @ D)))]
-    whole, splits = clusters[0].values, []
+    whole = np.array(cluster_values(kind, len(pull), D @ D, D @ D))
+    clusters, splits = [Cluster(np.arange(X.shape[0]), whole)], []
     record = [(1, worth(kind, *whole))]
-    def task(c): return _task(_some(docs, c.docs), n_terms, pull[c.docs], kind, n_init, max_iter, stream(seed, c.path))
+    def task(c):
+        return _task(_some(docs, c.docs), n_terms, pull[c.docs], kind, n_init, max_iter,
+                     stream(seed, c.path))
     def after(c): return whole - c.values + c.halves.values.sum(0)
     choose = _best_cut if cstype == "best" else _largest_cut
     for k in numbers:
@@ -649,17 +669,18 @@ def _cut_up(X, numbers, cstype, kind, n_init, max_iter, seed):
 # %% ../nbs/22_bisection.ipynb #79389619
 @renamed(trials="n_init", n_iter="max_iter")
 def repeated_bisection(
-    X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
+    X,                     # of unit length, none empty, sparse or dense, (n_docs, n_terms)
     k:int,                 # clusters wanted
     *,
-    cstype:str="best",     # the cluster to cut next: the one whose cut is "best" for the criterion, or a "large" one
+    cstype:str="best",     # cut next: the cluster with the "best" cut, or a "large" one
     criterion:str="i2",    # one of `CRITERIA`
     n_init:int=10,         # trials of each cut
     max_iter:int=10,       # at most this many passes in each trial
     seed:int=0,            # from `seed_of`
 )->Clustering:             # fewer than k clusters if only copies are left in each
     "Cut in two until there are k clusters. Source: Zhao and Karypis (2004), Section 3."
-    if cstype not in ("best", "large"): raise ValueError(f"cstype must be 'best' or 'large', got {cstype!r}")
+    if cstype not in ("best", "large"):
+        raise ValueError(f"cstype must be 'best' or 'large', got {cstype!r}")
     X, kind = _ready(X, criterion, k=k, n_init=n_init, max_iter=max_iter)
     return next(_cut_up(X, (k,), cstype, kind, n_init, max_iter, seed))
 
@@ -677,14 +698,14 @@ def coarser(
 
 # %% ../nbs/22_bisection.ipynb #c07be136
 def bisections(
-    X,                  # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
+    X,                  # of unit length, none empty, sparse or dense, (n_docs, n_terms)
     numbers,            # of clusters wanted, ascending
     *,
     n_init:int=10,      # trials of each cut
     max_iter:int=10,    # at most this many passes in each trial
     seed:int=0,         # from `seed_of`
 ):                      # a `Clustering` for each, one at a time
-    "The clusterings of `repeated_bisection` for several numbers of clusters, each made from the one before."
+    "Clusterings of `repeated_bisection` for several numbers of clusters, each from the one before."
     X, kind = _ready(X, "i2", n_init=n_init, max_iter=max_iter)
     yield from _cut_up(X, numbers, "best", kind, n_init, max_iter, seed)
 
@@ -709,14 +730,15 @@ class Assignment(NamedTuple):
     kind:int            # place of the criterion in `CRITERIA`
     labels:np.ndarray   # the cluster of each document, (n_docs,)
     tables:np.ndarray   # the sums of the clusters, a column each, (n_tables, n_terms, columns)
-    known:np.ndarray    # of each cluster: size, squared length of the sum, its product with the sum of all, (k, 3)
+    known:np.ndarray    # of clusters: size, squared length of sum, product with that of all, (k, 3)
     values:np.ndarray   # what each cluster adds to the criterion, (k, 2)
     added:np.ndarray    # and all of them together, (2,)
 
 # %% ../nbs/22_bisection.ipynb #c5389bd3
 @register_jitable
 def _assignment(docs, pull, kind, k, labels, tables):
-    return Assignment(docs, pull, kind, labels, tables, np.zeros((k, 3)), np.zeros((k, 2)), np.zeros(2))
+    return Assignment(docs, pull, kind, labels, tables,
+                      np.zeros((k, 3)), np.zeros((k, 2)), np.zeros(2))
 
 @njit(nogil=True)
 def _count(now):
@@ -732,23 +754,27 @@ def _count(now):
         for j in range(n_terms):
             for c in range(width): squares[c] += np.float64(tables[b,j,c])**2
         for c in range(min(width, len(known) - b*width)): known[b*width+c,1] = squares[c]
-    for c in range(len(known)): now.values[c] = cluster_values(now.kind, known[c,0], known[c,1], known[c,2])
+    for c in range(len(known)):
+        now.values[c] = cluster_values(now.kind, known[c,0], known[c,1], known[c,2])
     for s in (0, 1): now.added[s] = now.values[:,s].sum()
 
 # %% ../nbs/22_bisection.ipynb #2d95592f
 @njit(nogil=True)
 def _best_cluster(kind, known, values, added, own, pull, products):
-    "The best cluster for a document of `own`, given its products with all sums, and `pull`, that with the sum of all"
+    "The best cluster for a document of `own`, by its products with all sums, and `pull` with all"
     value = worth(kind, added[0], added[1])
     best, to = value + GAIN*abs(value), own
-    gone = cluster_values(kind, known[own,0] - 1, known[own,1] - 2*products[own] + 1, known[own,2] - pull)
+    gone = cluster_values(kind, known[own,0] - 1, known[own,1] - 2*products[own] + 1,
+                          known[own,2] - pull)
     inner = added[0] - values[own,0] + gone[0]
     outer = added[1] - values[own,1] + gone[1]
     for c in range(len(known)):
         if c == own: continue
         # a root lies below its tangent
-        if kind == I2 and values[c,0] > 0 and inner + (products[c] + .5)/values[c,0] <= best: continue
-        come = cluster_values(kind, known[c,0] + 1, known[c,1] + 2*products[c] + 1, known[c,2] + pull)
+        if kind == I2 and values[c,0] > 0 and inner + (products[c] + .5)/values[c,0] <= best:
+            continue
+        come = cluster_values(kind, known[c,0] + 1, known[c,1] + 2*products[c] + 1,
+                              known[c,2] + pull)
         value = worth(kind, inner - values[c,0] + come[0], outer - values[c,1] + come[1])
         if value > best: best, to = value, c
     return to
@@ -772,7 +798,8 @@ def _ask(part, now, some, wants):
         wants[s] = False
         if known[labels[i],0] == 1: continue
         _with_all(docs, i, tables, products)
-        wants[s] = _best_cluster(now.kind, known, values, added, labels[i], now.pull[i], products) != labels[i]
+        wants[s] = _best_cluster(now.kind, known, values, added, labels[i], now.pull[i],
+                                 products) != labels[i]
 
 # %% ../nbs/22_bisection.ipynb #5e4862ce
 @njit(nogil=True)
@@ -836,10 +863,10 @@ def _refine(now, max_iter, state, record):
 # %% ../nbs/22_bisection.ipynb #f1a0f083
 @njit(nogil=True)
 def _different(docs, order, tables, k):
-    "The first k documents that are no copies of one another, a column each in the tables; how many there are"
+    "The first k documents, no two of them copies, a column each in the tables; how many there are"
     width = tables.shape[2]
     products = np.zeros(len(tables)*width, tables.dtype)
-    length, own = np.zeros(k), np.zeros(k)                       # of each seed: its length, and its product with itself
+    length, own = np.zeros(k), np.zeros(k)  # of each seed: its length, and its product with itself
     m = 0
     for i in order:
         _with_all(docs, i, tables[:-(-m//width)], products)
@@ -856,7 +883,7 @@ def _different(docs, order, tables, k):
 # %% ../nbs/22_bisection.ipynb #f271d167
 @njit(nogil=True)
 def _join(docs, tables, m, state, labels):
-    "Each document to the most similar of m seeds, by lot where it has nothing in common with any; then the sums"
+    "Each document to the most similar of m seeds, by lot if it is like none; then the sums"
     width = tables.shape[2]
     products = np.zeros(len(tables)*width, tables.dtype)
     for i in range(len(labels)):
@@ -881,14 +908,17 @@ def _direct(part, docs, n_terms, pull, kind, k, max_iter, states, labels, record
 # %% ../nbs/22_bisection.ipynb #74363e68
 @renamed(n_iter="max_iter")
 def refine(
-    X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
+    X,                     # of unit length, none empty, sparse or dense, (n_docs, n_terms)
     labels:np.ndarray,     # cluster of each, 0 to k − 1, (n_docs,)
     *,
     criterion:str="i2",    # one of `CRITERIA`
     max_iter:int=10,       # at most this many passes
     rng=0,                 # a NumPy `Generator`, or its seed
 )->tuple:                  # better labels, and the criterion at the start and after each pass
-    "Move documents, one at a time, to where the criterion is best. Source: Zhao and Karypis (2004), Section 3."
+    """Move documents, one at a time, to where the criterion is best.
+
+    Source: Zhao and Karypis (2004), Section 3.
+    """
     X, kind = _ready(X, criterion, max_iter=max_iter)
     return _refined(X, labels_of(labels, X.shape[0], X.shape[0], none=False), kind, max_iter, rng)
 
@@ -902,13 +932,14 @@ def _refined(X, labels, kind, max_iter, rng):
     parts = np.split(_sums(docs, n_terms, labels, k), range(width, k, width))
     for table, part in zip(tables, parts): table[:,:len(part)] = part.T
     record = np.full(max_iter + 1, np.nan)
-    _refine(_assignment(docs, _pull_of(docs, n_terms, kind), kind, k, labels, tables), max_iter, state, record)
+    now = _assignment(docs, _pull_of(docs, n_terms, kind), kind, k, labels, tables)
+    _refine(now, max_iter, state, record)
     return labels, record[~np.isnan(record)]
 
 # %% ../nbs/22_bisection.ipynb #52703d72
 @renamed(trials="n_init", n_iter="max_iter")
 def direct(
-    X,                     # documents of unit length, none of them empty, sparse or dense, (n_docs, n_terms)
+    X,                     # of unit length, none empty, sparse or dense, (n_docs, n_terms)
     k:int,                 # clusters wanted
     *,
     criterion:str="i2",    # one of `CRITERIA`
@@ -930,7 +961,8 @@ def _best_direct(X, k, kind, n_init, max_iter, seed):
     labels = np.zeros((n_init, n), np.int64)
     record = np.full((n_init, max_iter + 1), np.nan)
     states = stream(seed).integers(1, 2147483647, n_init)
-    _direct(n_init, docs, n_terms, _pull_of(docs, n_terms, kind), kind, k, max_iter, states, labels, record)
+    _direct(n_init, docs, n_terms, _pull_of(docs, n_terms, kind), kind, k, max_iter,
+            states, labels, record)
     sizes = labels.max(1) + 1
     values = [row[~np.isnan(row)] for row in record]
     full = np.flatnonzero(sizes == sizes.max())
@@ -940,7 +972,8 @@ def _best_direct(X, k, kind, n_init, max_iter, seed):
 # %% ../nbs/22_bisection.ipynb #a256d395
 def _check_options(est):
     "Stop at parameters that make no sense"
-    for name, low in (("n_clusters", 1), ("n_init", 1), ("max_iter", 0)): check_number(name, getattr(est, name), low)
+    for name, low in (("n_clusters", 1), ("n_init", 1), ("max_iter", 0)):
+        check_number(name, getattr(est, name), low)
     kind_of(est.criterion)
     for name, allowed in (("method", ("rb", "rbr", "direct")), ("cstype", ("best", "large"))):
         check_choice(name, getattr(est, name), allowed)
@@ -952,7 +985,8 @@ def _filled(X):
     if not filled.all():
         empty = (~filled).sum()
         they = "is empty: it gets" if empty == 1 else "are empty: they get"
-        warnings.warn(f"{empty} of {len(filled)} documents {they} the label -1", EmptyDocumentsWarning, stacklevel=2)
+        warnings.warn(f"{empty} of {len(filled)} documents {they} the label -1",
+                      EmptyDocumentsWarning, stacklevel=2)
     return divide_rows(sp.csr_array(X if filled.all() else X[filled]), lengths[filled]), filled
 
 # %% ../nbs/22_bisection.ipynb #c3f2b891
@@ -965,7 +999,8 @@ def _clusters(est, docs, seed):
     cut = run.labels.copy()
     if est.method == "rbr":
         labels, values = _refined(docs, run.labels, kind, est.max_iter, seed)
-        run = run._replace(labels=labels, record=np.vstack([run.record, _steps(max(labels) + 1, values[1:])]))
+        record = np.vstack([run.record, _steps(max(labels) + 1, values[1:])])
+        run = run._replace(labels=labels, record=record)
     return cut, run
 
 # %% ../nbs/22_bisection.ipynb #73098554
@@ -979,21 +1014,23 @@ class RepeatedBisection(ClusterMixin, BaseEstimator):
     - `components_` (n_clusters, n_terms): centroids, of unit length
     - `criterion_` float: the criterion at the end; more is better, what should be small is negative
     - `n_iter_` int: how many cuts and passes were made
-    - `record_` (n_steps, 2): number of clusters and criterion, first of one cluster, then after each cut, and after
-      each pass of a refinement. No pass lowers the criterion, but cuts do lower "g1" and "g1p": one cluster has 0
-    - `splits_` (n_clusters − 1,): the cluster that was cut to make cluster 1, 2, …; empty for "direct"
+    - `record_` (n_steps, 2): number of clusters and criterion, first of one cluster, then after
+      each cut, and after each pass of a refinement. No pass lowers the criterion, but cuts do
+      lower "g1" and "g1p": one cluster has 0
+    - `splits_` (n_clusters − 1,): the cluster cut to make cluster 1, 2, …; empty for "direct"
 
-    Source: Zhao and Karypis (2004); Karypis, *CLUTO, a clustering toolkit* (2002), Technical report 02-017.
+    Source: Zhao and Karypis (2004); Karypis, *CLUTO, a clustering toolkit* (2002), Technical
+    report 02-017.
     """
     def __init__(self,
         n_clusters:int=20,      # clusters wanted
         *,
-        method:str="rbr",       # "rb" repeated bisection, "rbr" refined at the end, "direct" from k seeds
-        cstype:str="best",      # cut next the cluster whose cut is "best" for the criterion, or a "large" one
+        method:str="rbr",       # "rb" repeated bisection, "rbr" then refined, "direct" from k seeds
+        cstype:str="best",      # cut next: the cluster with the "best" cut, or a "large" one
         n_init:int=10,          # starts of each cut, of which the best is kept
         max_iter:int=10,        # at most this many passes in each
         criterion:str="i2",     # "i1", "i2", "e1", "h1", "h2", "g1" or "g1p"
-        random_state=None,      # seed of the starts, and of the order in which documents are visited
+        random_state=None,      # seed of starts, and of the order in which documents are visited
     ):
         keep_parameters(self, locals())
 
@@ -1011,8 +1048,8 @@ def fit(self,
     seed = seed_of(self.random_state)
     docs, filled = _filled(X)
     if self.n_clusters > filled.sum():
-        raise ValueError(f"n_clusters must be at most {filled.sum()}, the documents that have terms: "
-                         f"got {self.n_clusters}")
+            raise ValueError(f"n_clusters must be at most {filled.sum()}, "
+                             f"the documents that have terms: got {self.n_clusters}")
     self.labels_ = np.full(len(filled), -1)
     self._cut = self.labels_.copy()
     with say_if_compiling(): self._cut[filled], run = _clusters(self, docs, seed)
@@ -1041,13 +1078,15 @@ def predict(self,
 def labels(self,
     n:int|None=None,   # clusters; all if None
 )->np.ndarray:         # (n_docs,)
-    "The labels at the end or, for fewer clusters, those when there were `n`, before any refinement."
+    "The labels at the end or, for fewer clusters, when there were `n`, before any refinement."
     check_is_fitted(self)
     k = len(self.components_)
     if n is None or n == k: return self.labels_.copy()
-    if check_number("n", n, 1) > k: raise ValueError(f"n must be at most {k}, the clusters there are: got {n}")
+    if check_number("n", n, 1) > k:
+        raise ValueError(f"n must be at most {k}, the clusters there are: got {n}")
     if self.method == "direct":
-        raise ValueError('there are no fewer clusters with method="direct": fit again with "rb" or "rbr"')
+        raise ValueError('there are no fewer clusters with method="direct": '
+                         'fit again with "rb" or "rbr"')
     return coarser(self._cut, self.splits_, n)
 
 # %% ../nbs/22_bisection.ipynb #5658c7f0
@@ -1059,6 +1098,6 @@ def __getattr__(name):
     elif name in _MOVED: place, new = _MOVED[name], name
     else: raise AttributeError(f"module 'nmf2.bisection' has no attribute {name!r}")
     from importlib import import_module
-    warnings.warn(f"nmf2.bisection.{name} is {place}.{new} now; the old name will go with version 0.3", FutureWarning,
-                  stacklevel=2)
+    warnings.warn(f"nmf2.bisection.{name} is {place}.{new} now; "
+                  "the old name will go with version 0.3", FutureWarning, stacklevel=2)
     return getattr(import_module(place), new)

@@ -31,6 +31,7 @@ import re
 import shlex
 import signal
 import sys
+import textwrap
 import threading
 import warnings
 import zipfile
@@ -133,7 +134,8 @@ class Topics(NamedTuple):
     )->list:        # a text for each flat topic
         "The heaviest terms of the flat topics."
         from nmf2.tree import largest
-        return [", ".join(str(self.tree.vocab[j]) for j in largest(topic, n)) for topic in self.components]
+        return [", ".join(str(self.tree.vocab[j]) for j in largest(topic, n))
+                for topic in self.components]
 
 # %% ../nbs/70_cli.ipynb #ee38e019
 def join(
@@ -474,11 +476,14 @@ def readable():
 def what_to_ask(
     file:Path,              # the model
     knows_new:bool=True,    # or has it a tree alone?
-)->str:                     # a line
+)->str:                     # three lines
     "What can be done with the file."
     name = shlex.quote(str(file))
-    if knows_new: return f"Where do new documents belong? nmf2 predict {name} PATH (show, explore, export know it, too)"
-    return f"To see it again: nmf2 show {name} (explore and export know it, too)"
+    asked, others = f"To see it again:\n  nmf2 show {name}", "explore"
+    if knows_new:
+        asked = f"Where do new documents belong?\n  nmf2 predict {name} PATH"
+        others = "show, explore"
+    return f"{asked}\nThe commands {others} and export know the file, too."
 
 # %% ../nbs/70_cli.ipynb #06627783
 def print_results(
@@ -608,9 +613,11 @@ def make_topics(
     "Count, weigh and split."
     shown = not args.quiet
     with stage("Counting terms", times, shown):
-        counts, counter = count(corpus, n_jobs=args.jobs or -1, verbose=shown, **given(args, COUNTING))
+        counts, counter = count(corpus, n_jobs=args.jobs or -1, verbose=shown,
+                                **given(args, COUNTING))
     with stage("Weighting terms", times, shown):
-        X, pipe = weigh(counts, None if counter else corpus.vocab, args.weights, min_df=args.min_df, max_df=args.max_df,
+        X, pipe = weigh(counts, None if counter else corpus.vocab, args.weights,
+                        min_df=args.min_df, max_df=args.max_df,
                         max_features=args.max_features, **given(args, ("tau",)))
     report = as_options(pipe["trim"].report())
     say(f"  {report}", shown)
@@ -619,7 +626,9 @@ def make_topics(
         topics = make_tree(corpus, X, pipe.get_feature_names_out(), args)
         why = only_a_tree(args)
         options = model_options(args, counter is not None, len(corpus) - n_empty)
-        if why: warnings.warn(f"{MODEL} has the tree alone, because of {why}: nmf2 predict can't ask it")
+        if why:
+            warnings.warn(f"{MODEL} has the tree alone, because of {why}: "
+                          "nmf2 predict can't ask it")
         model = None if why else as_model(corpus, X, counter, pipe, topics, **options)
     if args.support:
         with stage("Fitting again", times, shown): find_support(X, topics.tree, args)
@@ -802,7 +811,8 @@ def run_in_partitions(
     args.written = out
     readable()
     near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
-    print(outline(tree), "", str(model.documents_), f"\nResults in {near}", "", what_to_ask(near/MODEL), sep="\n")
+    told = textwrap.fill(str(model.documents_), 75)
+    print(outline(tree), "", told, f"\nResults in {near}", "", what_to_ask(near/MODEL), sep="\n")
     return 0
 
 # %% ../nbs/70_cli.ipynb #9065addb
@@ -1203,29 +1213,41 @@ def name_value(
 
 # %% ../nbs/70_cli.ipynb #aca0efdb
 EXAMPLES = """examples:
-  nmf2 demo                                        the built-in corpus, twenty topics
-  nmf2 cluster letters/                            a folder of text files; sub-folders are labels
-  nmf2 cluster posts.jsonl.gz --leaves 40          one JSON object on each line
-  nmf2 cluster posts.jsonl.gz --levels 5,40        5 broad topics, and 40 in them
-  nmf2 cluster posts.csv --text-field body         a table with the texts in the column "body"
-  nmf2 cluster briefe/ --stop-words german         texts in German
-  nmf2 cluster counts.mtx --format matrix-market   counts of terms, with the words in a file next to it
-  nmf2 cluster letters/ -o topics > tree.txt       files in topics/, the tree in tree.txt
-  nmf2 cluster letters/ --method hiernmf2          the tree of Kuang and Park, and flat topics
+  nmf2 demo                                   built-in corpus, 20 topics
+  nmf2 cluster letters/                       a folder of text files;
+                                              sub-folders are labels
+  nmf2 cluster posts.jsonl.gz --leaves 40     one JSON object on each line
+  nmf2 cluster posts.jsonl.gz --levels 5,40   5 broad topics, 40 in them
+  nmf2 cluster posts.csv --text-field body    a table with the texts in the
+                                              column "body"
+  nmf2 cluster briefe/ --stop-words german    texts in German
+  nmf2 cluster counts.mtx --format matrix-market
+                                              counts of terms, with the
+                                              words in a file next to it
+  nmf2 cluster letters/ -o topics > tree.txt  files in topics/, the tree in
+                                              tree.txt
+  nmf2 cluster letters/ --method hiernmf2     the tree of Kuang and Park,
+                                              and flat topics
 
-  nmf2 show topics/                                the tree again; --all for every split
-  nmf2 predict topics/ new.csv > answers.csv       where new documents belong, and how sure that is
-  nmf2 explore topics/ letters/                    the tree in a browser, with these documents
-  nmf2 export topics/ --to graphml -o tree.graphml the tree for another program
-  nmf2 update topics/ august/                      more documents in the tree
-  nmf2 grow topics/ letters/ --leaves 30           more topics in the tree, or fewer
+  nmf2 show topics/                           the tree again; --all for
+                                              every split
+  nmf2 predict topics/ new.csv > answers.csv  where new documents belong,
+                                              and how sure that is
+  nmf2 explore topics/ letters/               the tree in a browser, with
+                                              these documents
+  nmf2 export topics/ --to graphml -o tree.graphml
+                                              the tree for another program
+  nmf2 update topics/ august/                 more documents in the tree
+  nmf2 grow topics/ letters/ --leaves 30      more topics, or fewer
 These take the file topics.nmf2, or the folder it is in.
 
-The notebook 00_formats describes the options of the formats, and 02_weighting those of the weights.
-In the tables a node is written root/010; 010 alone would be taken for a number.
-A text that a spreadsheet program would take for a formula gets an apostrophe in front.
+The notebook 00_formats describes the options of the formats, and
+02_weighting those of the weights. In the tables a node is written
+root/010; 010 alone would be taken for a number. A text that a spreadsheet
+program would take for a formula gets an apostrophe in front.
 
-exit status: 0 done; 2 it can't be done, and one line on standard error says why; 130 stopped by Ctrl-C"""
+exit status: 0 done; 2 it can't be done, and one line on standard error
+says why; 130 stopped by Ctrl-C"""
 
 # %% ../nbs/70_cli.ipynb #0abb3066
 ALSO_CALLED = dict.fromkeys(["--topics", "--clusters", "--n-topics", "--n-clusters", "--n-leaves", "--num-topics",
@@ -1358,8 +1380,8 @@ def add_spread(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
     "The options for collections that are larger than memory."
-    what = "collections larger than memory (a folder of JSON lines, Parquet or tables, or one large file)"
-    g = p.add_argument_group(what)
+    what = "A folder of JSON lines, Parquet or tables, or one large file."
+    g = p.add_argument_group("collections larger than memory", what)
     g.add_argument("--memory", metavar="SIZE", type=size_in_bytes, default=None,
                    help="work in partitions that leave room in so much memory, such as 4GB")
     g.add_argument("--scheduler", metavar="ADDRESS", default=None,
@@ -1453,14 +1475,19 @@ def add_predict(
 
 ANSWERS = """columns of the table:
   row, id         the document
-  leaf            its topic as in the other tables; none, and leaf_number -1, if no word of it is known
-  path            the nodes from the root to the topic, and how much of each is in the document
-  title, share    what the topic is called, and how much of it is in the document
+  leaf            its topic as in the other tables; none, and leaf_number
+                  -1, if no word of it is known
+  path            the nodes from the root to the topic, and how much of
+                  each is in the document
+  title, share    what the topic is called, and how much of it is in the
+                  document
   confidence      how much more that is than the share of the next topic
-  typical         share of the old documents that stand out no more; rejected, if that is below --reject
+  typical         share of the old documents that stand out no more;
+                  rejected, if that is below --reject
   known           share of its different words that are known
 
-exit status: 0 done; 2 it can't be done, and one line on standard error says why; 130 stopped by Ctrl-C"""
+exit status: 0 done; 2 it can't be done, and one line on standard error
+says why; 130 stopped by Ctrl-C"""
 
 # %% ../nbs/70_cli.ipynb #6008c98f
 def add_explore(
@@ -1510,7 +1537,7 @@ def parser(
     "The command line of nmf2."
     from nmf2 import __doc__ as what, __version__
     lines = dict(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
-    p = Parser("nmf2", description=what, epilog=EXAMPLES, **lines)
+    p = Parser("nmf2", description=textwrap.fill(what, 75), epilog=EXAMPLES, **lines)
     p.add_argument("--version", action="version", version=f"nmf2 {__version__}")
     jobs = p.add_subparsers(title="commands", metavar="COMMAND")
     for add in (add_making, add_show, add_predict, add_explore, add_export, add_changing): add(jobs, **lines)

@@ -174,8 +174,8 @@ def say_if_compiling(
         def on_end(self, _): pass
     def say():
         if waiting.is_set():
-            print("nmf2 is compiling its inner loops; this takes some ten seconds, once on each machine.",
-                  file=sys.stderr, flush=True)
+            print("nmf2 is compiling its inner loops; "
+                  "this takes some ten seconds, once on each machine.", file=sys.stderr, flush=True)
     timer = threading.Timer(after, say)
     timer.daemon = True
     with event.install_listener("numba:compile", Listener()):

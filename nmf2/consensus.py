@@ -41,7 +41,8 @@ def columns_of(
     "The columns of one clustering: a document has one entry, in the column of its cluster."
     labels = np.asarray(labels)
     k = max(1, int(labels.max(initial=-1)) + 1) if k is None else k
-    if labels.max(initial=-1) >= k: raise ValueError(f"labels must be below k={k}, and there is {labels.max()}")
+    if labels.max(initial=-1) >= k:
+        raise ValueError(f"labels must be below k={k}, and there is {labels.max()}")
     there = labels >= 0
     weights = np.ones(len(labels), np.float32) if weights is None else weights
     ends = np.r_[0, np.cumsum(there)].astype(np.int32)
@@ -50,7 +51,7 @@ def columns_of(
 def hypergraph(
     labelings,   # clusterings of the same documents, a list of (n_docs,)
 )->sp.csr_array: # (n_docs, clusters of all together)
-    "All clusterings side by side, with 1 where a document is in a cluster. Source: Strehl and Ghosh (2002)."
+    "Clusterings side by side: 1 for a document in its cluster. Source: Strehl and Ghosh (2002)."
     return sp.hstack([columns_of(labels) for labels in labelings], format="csr")
 
 # %% ../nbs/32_consensus.ipynb #260d9adc
@@ -58,10 +59,10 @@ WEIGHTS = "weighted", "standard", "full"
 
 def weighted_columns(
     W:np.ndarray,             # memberships, (n_docs, k), nonnegative
-    labels=None,              # cluster of each document, (n_docs,); None for the one with the largest membership
+    labels=None,              # cluster of each document, (n_docs,); None for the largest membership
     weights:str="weighted",   # one of `WEIGHTS`
 )->sp.csr_array:              # (n_docs, k)
-    "The columns of one run from its memberships. Source: Shinnou and Sasaki (2007), Sections 3.2 and 5."
+    "Columns of a run from its memberships. Source: Shinnou and Sasaki (2007), Sections 3.2 and 5."
     labels = heaviest(W) if labels is None else labels
     if weights == "standard": return columns_of(labels, k=W.shape[1])
     total = W.sum(1, dtype=np.float64)
@@ -78,7 +79,8 @@ def co_association(
     "What each two of some documents have in common: H Hᵀ. Dense, so for a few thousand at most."
     H = H if docs is None else H[docs]
     if H.shape[0] > 10_000:
-        raise ValueError(f"docs must be at most 10000 to be compared two by two, got {H.shape[0]}: take a sample")
+        raise ValueError(f"docs must be at most 10000 to be compared two by two, got {H.shape[0]}: "
+                         "take a sample")
     return (H @ H.T).toarray()
 
 # %% ../nbs/32_consensus.ipynb #e3418fef
@@ -202,7 +204,7 @@ def in_parallel(
     desc:str="Runs",       # for the progress bar
     verbose:bool=False,    # show one?
 )->list:                   # what `task` gave for each number
-    "Independent tasks on as many threads as numba may use; the threads inside each task share what is left."
+    "Independent tasks on as many threads as numba may use; those inside each task share the rest."
     inside = max(1, get_num_threads()//max(n, 1))
     out, stopped = [None]*n, []
     def one(i, bar):
@@ -246,7 +248,8 @@ class Run(NamedTuple):
 
 def _check_memberships(est, W, labels):
     "Stop where what an estimator transforms to isn't memberships"
-    good = W is not None and W.shape[1] > labels.max(initial=-1) and np.isfinite(W).all() and W.min(initial=0) >= 0
+    wide = W is not None and W.shape[1] > labels.max(initial=-1)
+    good = wide and np.isfinite(W).all() and W.min(initial=0) >= 0
     if not good or (W.argmax(1) == labels)[labels >= 0].mean() < .5:
         raise ValueError(f"weights must be 'standard' for {type(est).__name__}: "
                          "it has no memberships to weigh documents by")
@@ -481,9 +484,10 @@ def cophenetic(
 # %% ../nbs/32_consensus.ipynb #b1fef811
 def patterns(
     labelings,   # clusterings of the same documents, a list of (n_docs,)
-)->tuple:        # clusterings of one document of each kind (p,); each document's kind (n_docs,); how many of each (p,)
+)->tuple:        # clusterings of kinds (p,); each document's kind (n_docs,); how many of each (p,)
     "Documents that all clusterings treat alike, put together."
-    kinds, which, count = np.unique(np.stack(labelings, 1), axis=0, return_inverse=True, return_counts=True)
+    rows = np.stack(labelings, 1)
+    kinds, which, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     return list(kinds.T), which.ravel(), count
 
 # %% ../nbs/32_consensus.ipynb #7d8569e3
@@ -538,15 +542,16 @@ class Round(NamedTuple):
     labelings:list       # what each algorithm found, a list of (n_docs,)
     common:int           # how many algorithms found the very same clustering, at most
     nmi:float            # mean agreement of two algorithms, from 0 to 1
-    labels:np.ndarray    # the clustering found most often, of equals the one that agrees most with all, (n_docs,)
+    labels:np.ndarray    # the one found most often, of equals what agrees most with all, (n_docs,)
     columns:int          # columns of the aggregation matrix
 
 def same_clusterings(
     labelings,   # clusterings of the same documents, a list of (n_docs,)
 )->np.ndarray:   # (r,)
-    "For each clustering the number of the first one that is the same, whatever the clusters are called."
+    "For each clustering the number of the first that is the same, whatever clusters are called."
     known = {}
-    return np.array([known.setdefault(renumber(labels).tobytes(), i) for i, labels in enumerate(labelings)])
+    keys = (renumber(labels).tobytes() for labels in labelings)
+    return np.array([known.setdefault(key, i) for i, key in enumerate(keys)])
 
 # %% ../nbs/32_consensus.ipynb #945f3386
 def judge(
@@ -579,16 +584,16 @@ def one_round(
 # %% ../nbs/32_consensus.ipynb #6c1a03eb
 @renamed(max_rounds="max_iter")
 def aggregate(
-    labelings,                     # clusterings of the same documents, a list of (n_docs,); −1 where one is silent
+    labelings,                     # clusterings of documents, a list of (n_docs,); −1 where silent
     k:int,                         # clusters wanted
-    algorithms=("bisection", "kmeans", "nmf", "spectral"),    # estimators, or names from `INTEGRATORS`
+    algorithms=("bisection", "kmeans", "nmf", "spectral"),  # estimators or names from `INTEGRATORS`
     *,
-    threshold=.5,                  # drop entries up to this share of the clusterings; or one number for each round
+    threshold=.5,                  # entries up to this share of clusterings go; or one per round
     max_iter:int=5,                # at most so many rounds
-    agree:float=.5,                # stop when more than this share of the algorithms find the very same clustering
+    agree:float=.5,                # stop if more than this share of algorithms find the very same
     max_entries:int=20_000_000,    # as for `aggregation_matrix`
     seed:int=0,                    # of everything random
-)->tuple:                          # a list of `Round`, and whether enough algorithms agree in the last
+)->tuple:                          # a list of `Round`, and do enough algorithms agree in the last?
     "Aggregation, iterated until the algorithms agree. Source: Race (2008), Section 0.3."
     thresholds = np.atleast_1d(threshold).tolist()
     rounds = []

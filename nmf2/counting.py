@@ -191,7 +191,8 @@ def join_shares(
     own = [np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int32)
            for words, _ in counted]
     for number, (_, X) in zip(own, counted):
-        blocks.append(type(X)((X.data, number[X.indices], X.indptr), shape=(X.shape[0], len(numbers))))
+        shape = X.shape[0], len(numbers)
+        blocks.append(type(X)((X.data, number[X.indices], X.indptr), shape=shape))
     return numbers, sp.vstack(blocks, format="csr")
 
 # %% ../nbs/00_counting.ipynb #45a54d93

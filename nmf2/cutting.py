@@ -32,7 +32,7 @@ def _mark(part, n_parts, indices, indptr, rows, ends, seen):
         lo = np.uintp(indptr[rows[i]])
         hi = np.uintp(indptr[rows[i]+1])
         ends[i+1] = hi - lo
-        for p in range(lo, hi): seen[np.uintp(indices[p])] = 1          # another thread may write the same
+        for p in range(lo, hi): seen[np.uintp(indices[p])] = 1  # another thread may write the same
 
 # %% ../nbs/08_cutting.ipynb #2077358b
 @njit(nogil=True)
@@ -42,7 +42,7 @@ def _number(seen, ends):
     new = np.empty(len(seen), np.int32)
     n = 0
     for j in range(len(seen)):
-        terms[n] = j                                # kept if the term occurs, else overwritten by the next
+        terms[n] = j  # kept if the term occurs, else overwritten by the next
         new[j] = n
         n += seen[j]
     for i in range(1, len(ends)): ends[i] += ends[i-1]

@@ -24,11 +24,12 @@ def missing(
 # %% ../nbs/00_dates.ipynb #8178a7e9
 ISO = re.compile(r"\d{4}-\d\d(-\d\d([T ][\d:]{5,8})?)?")
 
-def _is_date(value, text): return isinstance(value, (date, str, np.datetime64)) and ISO.fullmatch(text)
+def _is_date(value, text):
+    return isinstance(value, (date, str, np.datetime64)) and ISO.fullmatch(text)
 
 def as_dates(
     values,                # dates, datetimes or texts, (n,)
-)->np.ndarray|None:        # numpy datetimes, NaT where there is none, (n,); None if they are something else
+)->np.ndarray|None:        # numpy datetimes, NaT where there is none; None if these are no dates
     "Values as dates."
     values = np.asarray(values)
     if values.dtype.kind == "M": return values
@@ -54,8 +55,9 @@ def check_dates(
     raise ValueError(f"dates must be dates, such as '2024-05-31', or nothing where there is none, {what}")
 
 # %% ../nbs/00_dates.ipynb #4cbca755
-PERIODS = dict(day=("D", 1, 0), week=("D", 7, 3), month=("M", 1, 0), quarter=("M", 3, 0), year=("Y", 1, 0),
-               decade=("Y", 10, 0), century=("Y", 100, 70))     # numpy's unit, how many, how many before 1970 the first
+# numpy's unit, how many of it, and how many before 1970 the first period begins
+PERIODS = dict(day=("D", 1, 0), week=("D", 7, 3), month=("M", 1, 0), quarter=("M", 3, 0),
+               year=("Y", 1, 0), decade=("Y", 10, 0), century=("Y", 100, 70))
 
 def _numbers(dates, period):
     "The number of each date's period"
@@ -77,7 +79,7 @@ class Periods(NamedTuple):
 
 def in_periods(
     dates:np.ndarray,       # numpy datetimes, some of them not NaT, (n,)
-    period:str|None=None,   # one of `PERIODS`; None for the shortest of which there are at most `most`
+    period:str|None=None,   # one of `PERIODS`; None: the shortest with at most `most` of them
     most:int=60,            # how many that is
 )->Periods:
     "The period of each date."
@@ -87,6 +89,7 @@ def in_periods(
         numbers = _numbers(dates, name)
         low, high = numbers[there].min(), numbers[there].max()
         if high - low < most: break
-    if period is not None: check_number(f"the number of periods with period={period!r}", high - low, 0, high=9999)
+    if period is not None:
+        check_number(f"the number of periods with period={period!r}", high - low, 0, high=9999)
     names = np.array([_name(number, name) for number in range(low, high + 1)], object)
     return Periods(names, np.where(there, numbers - low, -1), name)

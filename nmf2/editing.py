@@ -62,7 +62,8 @@ def shape_of(
 )->Shape:
     "The shape of its tree."
     tree = model.tree_
-    return Shape([leaf.id for leaf in tree.leaves()], tree.labels(), list(tree.splits), {id: id for id in tree.nodes},
+    ids = [leaf.id for leaf in tree.leaves()]
+    return Shape(ids, tree.labels(), list(tree.splits), {id: id for id in tree.nodes},
                  model.expected_.sizes.tolist(), list(tree.levels))
 
 # %% ../nbs/27_editing.ipynb #a048bddc
@@ -77,8 +78,8 @@ def _in_turn(splits):
 
 def reshaped(
     shape:Shape,   # of the tree as it is
-    leaf,          # a function of a leaf's id: its new one, or None if it goes, and has no documents
-    inner,         # a function of an inner node's id: its new one, or None if it goes
+    leaf,          # function of a leaf's id: its new one, or None if it goes, and has no documents
+    inner,         # function of an inner node's id: its new one, or None if it goes
     was:dict,      # id -> new id, of nodes that stay
 )->Shape:
     "The shape with other names."
@@ -99,7 +100,8 @@ def shape_joined(
 )->Shape:
     "What is below a node becomes one leaf."
     def below(id): return id.startswith(node)
-    return reshaped(shape, lambda id: node if below(id) else id, lambda id: None if below(id) else id,
+    return reshaped(shape, lambda id: node if below(id) else id,
+                    lambda id: None if below(id) else id,
                     {id: id for id in shape.was.values() if id == node or not below(id)})
 
 # %% ../nbs/27_editing.ipynb #54e21a8a
@@ -114,7 +116,8 @@ def closed_up(
 
 def _stay(shape, gone):
     "id -> new id of all nodes but one, what is below it, and its parent"
-    return {id: closed_up(id, gone) for id in shape.was.values() if not id.startswith(gone) and id != gone[:-1]}
+    return {id: closed_up(id, gone) for id in shape.was.values()
+            if not id.startswith(gone) and id != gone[:-1]}
 
 # %% ../nbs/27_editing.ipynb #d7a88f45
 def shape_merged(
@@ -145,8 +148,9 @@ def shape_split(
     second = round(shape.sizes[k]*float(np.mean(side)))
     ids, sizes = list(shape.ids), list(shape.sizes)
     ids[k:k+1], sizes[k:k+1] = [leaf + "0", leaf + "1"], [sizes[k] - second, second]
-    levels = sorted({n for n in shape.levels if n < len(shape.ids)} | {len(ids)}) if shape.levels else []
-    return Shape(ids, labels, [*shape.splits, leaf], dict(shape.was), sizes, levels)
+    levels = {n for n in shape.levels if n < len(shape.ids)} | {len(ids)}
+    return Shape(ids, labels, [*shape.splits, leaf], dict(shape.was), sizes,
+                 sorted(levels) if shape.levels else [])
 
 def shape_moved(
     shape:Shape,   # of the tree as it is
@@ -160,7 +164,7 @@ def shape_moved(
 
 # %% ../nbs/27_editing.ipynb #b8bca12c
 def _with_weights(split):
-    "A split in which some document on each side has some of its topic: of two equal topics either will do"
+    "A split where some document on each side has some of its topic: of equal ones either will do"
     for side in (0, 1):
         rows = split.side == side
         if not split.W[rows,side].any(): split.W[rows] = split.W[rows][:,::-1]
@@ -193,7 +197,8 @@ def fill_tree(
         docs[id + "1"] = rows[right]
     for id in ["", *(id + side for id in shape.splits for side in "01")]:
         score, split = found.get(id, (-1., None))
-        new.add(id, docs[id], () if id else np.flatnonzero(shape.labels < 0), score if id else np.inf, split)
+        rest = () if id else np.flatnonzero(shape.labels < 0)
+        new.add(id, docs[id], rest, score if id else np.inf, split)
     new.splits = shape.splits
     new.levels = tuple(shape.levels)
     return new
@@ -201,7 +206,7 @@ def fill_tree(
 # %% ../nbs/27_editing.ipynb #0f5f2115
 class Leads(NamedTuple):
     "Where topics lead, by id."
-    to:list             # of each topic, then of those in pairs: id of a leaf, or number of a pair, (k + 2p,)
+    to:list             # of topics, then those in pairs: a leaf's id or a pair's number, (k + 2p,)
     pairs:np.ndarray    # (n_terms, 2p)
 
 def leads_of(
@@ -210,7 +215,8 @@ def leads_of(
     "Where its topics lead."
     ids = [leaf.id for leaf in tree.leaves()]
     if tree.ways is None: return Leads(ids, np.empty((tree.n_terms, 0), tree.leaf_topics.dtype))
-    return Leads([ids[t] if t < len(ids) else t - len(ids) for t in tree.ways.to.tolist()], tree.ways.pairs)
+    to = [ids[t] if t < len(ids) else t - len(ids) for t in tree.ways.to.tolist()]
+    return Leads(to, tree.ways.pairs)
 
 # %% ../nbs/27_editing.ipynb #4914aee1
 def _without_pair(leads, j):
@@ -235,8 +241,9 @@ def give_leads(
     ids = [leaf.id for leaf in tree.leaves()]
     tree.leaf_topics = topics
     if leads.to == ids: tree.ways = None
-    else: tree.ways = Ways(np.array([ids.index(t) if isinstance(t, str) else len(ids) + t for t in leads.to]),
-                           np.ascontiguousarray(leads.pairs))
+    else:
+        to = [ids.index(t) if isinstance(t, str) else len(ids) + t for t in leads.to]
+        tree.ways = Ways(np.array(to), np.ascontiguousarray(leads.pairs))
 
 # %% ../nbs/27_editing.ipynb #8bad51b7
 _WEIGHTED = WeakKeyDictionary()      # pipeline -> the weighted documents of its fit
@@ -263,8 +270,8 @@ def _check_same(model, X):
         raise ValueError(f"documents must be the {tree.n_docs:,} of the fit, got {X.shape[0]:,}")
     same = (tree.predict(X) == model.labels_).mean()
     if same < .5:
-        raise ValueError(f"documents must be those of the fit, in their order: only {same:.0%} of these belong where "
-                         "those are")
+        raise ValueError("documents must be those of the fit, in their order: "
+                         f"only {same:.0%} of these belong where those are")
 
 # %% ../nbs/27_editing.ipynb #67f5d7d0
 def matrix_of(
@@ -278,7 +285,8 @@ def matrix_of(
     given = own_documents(model) if documents is None else documents
     if given is None:
         raise ValueError(f"{step} needs the documents of the fit, and this model has none: "
-                         f"model.{step}(..., documents=those of the fit), or save it with keep_texts=True")
+                         f"model.{step}(..., documents=those of the fit), "
+                         "or save it with keep_texts=True")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
         X = rows_of(model.pipeline_.transform(as_in_fit(model, given)))
@@ -287,8 +295,8 @@ def matrix_of(
     return X
 
 # %% ../nbs/27_editing.ipynb #47a67416
-STATE = ("tree_", "labels_", "components_", "n_topics_", "documents_", "expected_", "edits_", "history", "pipeline_",
-         "vocab_", "given_", "counts_")
+STATE = ("tree_", "labels_", "components_", "n_topics_", "documents_", "expected_", "edits_",
+         "history", "pipeline_", "vocab_", "given_", "counts_")
 
 def _version(model): return {name: getattr(model, name, None) for name in STATE}
 
@@ -326,15 +334,17 @@ def _heads(model, tree, shape, given):
     dropped = tree.n_terms != old.n_terms
     if dropped or any(id and id not in same for id in tree.nodes):
         give_headings(tree, **phrase_options(model, getattr(given, "texts", given)))
-    if not dropped: tree.headings = {id: same.get(id, tree.headings.get(id)) for id in tree.nodes if id}
+    if not dropped:
+        tree.headings = {id: same.get(id, tree.headings.get(id)) for id in tree.nodes if id}
 
 def _compared(old, tree, was):
     "What changed from one tree to another"
     there = set(was.values())
+    changed = sorted(b for a, b in was.items() if not np.array_equal(old[a].docs, tree[b].docs))
     return Changed(tuple(node.id for node in tree if node.id not in there),
                    tuple(node.id for node in old if node.id not in was),
                    {a: b for a, b in was.items() if a != b},
-                   tuple(sorted(b for a, b in was.items() if not np.array_equal(old[a].docs, tree[b].docs))))
+                   tuple(changed))
 
 # %% ../nbs/27_editing.ipynb #b48e7bf9
 def new_version(
@@ -350,7 +360,8 @@ def new_version(
     _heads(model, tree, shape, state.get("given_", model.given_))
     if old.support is not None: tree.support = carried(old.support, old, tree, shape.was)
     kept = tuple(sorted({shape.was[id] for id in edits.kept if id in shape.was}))
-    expected = state.get("expected_", model.expected_)._replace(sizes=np.array(shape.sizes, np.int64))
+    sizes = np.array(shape.sizes, np.int64)
+    expected = state.get("expected_", model.expected_)._replace(sizes=sizes)
     model.past_, model.future_ = [*model.past_, _version(model)], []
     vars(model).update(state | dict(tree_=tree, expected_=expected, history=[*model.history, step]))
     model.edits_ = edits._replace(kept=kept)
@@ -387,7 +398,8 @@ def join(
     "What is below a node becomes one leaf."
     check_is_fitted(model)
     node = model.tree_[node]
-    if not node.children: raise ValueError(f"node must have parts to be joined, and {in_table(node.id)} is a leaf")
+    if not node.children:
+        raise ValueError(f"node must have parts to be joined, and {in_table(node.id)} is a leaf")
     shape = shape_joined(shape_of(model), node.id)
     below = {leaf.id: node.id for leaf in model.tree_.leaves() if leaf.id.startswith(node.id)}
     return edited(model, dict(step="join", node=node.id), shape, led(leads_of(model.tree_), below))
@@ -396,7 +408,7 @@ def join(
 def two_topics(
     X,               # weighted documents of a leaf, none of them empty, CSR, (n, n_terms)
     max_iter:int=5,  # how often topics are made of sides, and sides of topics, at most
-)->tuple:            # topics of unit length, (n_terms, 2), and the side of each document; None if all are alike
+)->tuple:            # topics of unit length, (n_terms, 2), and sides, (n,); None if all are alike
     "Two topics of some documents, the larger one first."
     with single_blas():
         halves = bisect(unit_rows(X)) if X.shape[0] > 1 else None
@@ -417,7 +429,7 @@ def leads_split(
     leaf:str,            # id of a leaf
     pair:np.ndarray,     # two topics of unit length, (n_terms, 2)
 )->Leads:
-    "The same if a leaf is split: what led there leads to two further topics, and these to its parts."
+    "The same if a leaf is split: what led there leads to two more topics, and these to its parts."
     number = leads.pairs.shape[1]//2
     to = [number if t == leaf else t for t in leads.to] + [leaf + "0", leaf + "1"]
     return Leads(to, np.hstack([leads.pairs, pair]))
@@ -432,24 +444,28 @@ def split(
     check_is_fitted(model)
     leaf = model.tree_[node]
     if leaf.children:
-        raise ValueError(f"node must be a leaf to be split, and {in_table(leaf.id)} has parts: split one of them")
+        raise ValueError(f"node must be a leaf to be split, and {in_table(leaf.id)} has parts: "
+                         "split one of them")
     X = matrix_of(model, documents, "split")
     found = two_topics(X[leaf.docs])
     if found is None:
-        raise ValueError(f"{in_table(leaf.id)} can't be split: its {leaf.size:,} documents are too much alike")
+        raise ValueError(f"{in_table(leaf.id)} can't be split: "
+                         f"its {leaf.size:,} documents are too much alike")
     pair, side = found
-    return edited(model, dict(step="split", node=leaf.id), shape_split(shape_of(model), leaf.id, side),
-                  leads_split(leads_of(model.tree_), leaf.id, pair), X)
+    shape = shape_split(shape_of(model), leaf.id, side)
+    leads = leads_split(leads_of(model.tree_), leaf.id, pair)
+    return edited(model, dict(step="split", node=leaf.id), shape, leads, X)
 
 # %% ../nbs/27_editing.ipynb #0c397e89
 def _check_two(a, b):
     "Stop at nodes that can't be merged"
+    both = f"{in_table(a.id)} and {in_table(b.id)}"
     if not (a.id and b.id) or a.id.startswith(b.id) or b.id.startswith(a.id):
         high = min(a.id, b.id, key=len)
-        raise ValueError(f"nodes must not be in one another, got {in_table(a.id)} and {in_table(b.id)}: "
+        raise ValueError(f"nodes must not be in one another, got {both}: "
                          f"to make one leaf of {in_table(high)}, join it")
     if a.id[:-1] == b.id[:-1] and (a.children or b.children):
-        raise ValueError(f"{in_table(a.id)} and {in_table(b.id)} are the parts of {in_table(a.id[:-1])} already: "
+        raise ValueError(f"{both} are the parts of {in_table(a.id[:-1])} already: "
                          "to make one leaf of it, join it")
 
 def merge(
@@ -458,7 +474,7 @@ def merge(
     b,                # another, which comes to it
     documents=None,   # those of the fit, if the model has none; parts of one node need none
 )->Changed:
-    "Two leaves become one; two nodes, if one of them has parts, the parts of a new one. At the place of the first."
+    "Two leaves become one; nodes, if one has parts, parts of a new one. At the place of the first."
     check_is_fitted(model)
     tree = model.tree_
     a, b, shape = tree[a], tree[b], shape_of(model)
@@ -475,24 +491,30 @@ def _rows(model, docs):
     "Row numbers of documents that are given by number or by name"
     docs = [docs] if isinstance(docs, (str, int, np.integer)) else list(docs)
     if not docs: raise ValueError("docs must be numbers of rows, or names of documents: got none")
-    names = {name: i for i, name in enumerate(getattr(model.given_, "ids", ()))} if isinstance(docs[0], str) else {}
+    ids = getattr(model.given_, "ids", ()) if isinstance(docs[0], str) else ()
+    names = {name: i for i, name in enumerate(ids)}
     unknown = [doc for doc in docs if isinstance(doc, str) and doc not in names]
     if unknown:
         raise ValueError("docs must be rows or names of documents of the fit, "
                          f"and {shortened(unknown[0])!r} is neither")
-    rows = np.unique([names[doc] if isinstance(doc, str) else check_number("docs", doc, 0) for doc in docs])
-    if rows[-1] >= model.tree_.n_docs: raise ValueError(f"docs must be below {model.tree_.n_docs}, got {rows[-1]}")
+    rows = np.unique([names[doc] if isinstance(doc, str) else check_number("docs", doc, 0)
+                      for doc in docs])
+    if rows[-1] >= model.tree_.n_docs:
+        raise ValueError(f"docs must be below {model.tree_.n_docs}, got {rows[-1]}")
     return rows
 
 def _check_moved(tree, rows, leaf, X):
     "Stop at moves that make no sense"
-    if leaf.children: raise ValueError(f"node must be a leaf, and {in_table(leaf.id)} has parts: name one of them")
+    here = in_table(leaf.id)
+    if leaf.children:
+        raise ValueError(f"node must be a leaf, and {here} has parts: name one of them")
     empty = rows[~filled_documents(X).filled()[rows]]
-    if len(empty): raise ValueError(f"docs must have words that are counted, and row {empty[0]} has none")
-    if not len(np.setdiff1d(rows, leaf.docs)): raise ValueError(f"docs are all in {in_table(leaf.id)} already")
+    if len(empty):
+        raise ValueError(f"docs must have words that are counted, and row {empty[0]} has none")
+    if not len(np.setdiff1d(rows, leaf.docs)): raise ValueError(f"docs are all in {here} already")
     for other in tree.leaves():
         if other.id != leaf.id and np.isin(other.docs, rows).all():
-            raise ValueError(f"docs are all that {in_table(other.id)} has: merge it with {in_table(leaf.id)}")
+            raise ValueError(f"docs are all that {in_table(other.id)} has: merge it with {here}")
 
 # %% ../nbs/27_editing.ipynb #5f4b0683
 def move(
@@ -533,7 +555,8 @@ def keep(
     if not on and len(others) == len(model.edits_.kept):
         raise ValueError(f"{in_table(id)} is not kept; kept are {others}")
     edits = model.edits_._replace(kept=(*others, id) if on else others)
-    return new_version(model, dict(step="keep", node=id) | ({} if on else dict(on=False)), *_same_tree(model), edits)
+    step = dict(step="keep", node=id) | ({} if on else dict(on=False))
+    return new_version(model, step, *_same_tree(model), edits)
 
 def rename(
     model,        # a fitted `TopicTree`
@@ -543,13 +566,13 @@ def rename(
     "A node gets a name."
     check_is_fitted(model)
     id = model.tree_[node].id
-    changed = new_version(model, dict(step="rename", node=id, name=str(name or "")), *_same_tree(model))
+    out = new_version(model, dict(step="rename", node=id, name=str(name or "")), *_same_tree(model))
     model.tree_.rename(id, name)
-    return changed
+    return out
 
 # %% ../nbs/27_editing.ipynb #43b3afac
 def _around(W, used, before, fixed, closed):
-    "The heaviest topic of each document, but those that stay, stay, and no others come into what is closed"
+    "The heaviest topic of each document, but some stay, and no others come into what is closed"
     some = W.any(1)
     W[:,closed[used]] = 0
     found = heaviest(W)
@@ -562,7 +585,7 @@ def settled_around(
     fixed:np.ndarray,    # which documents stay, (n_docs,)
     closed:np.ndarray,   # which topics get no others, (k,)
     max_iter:int=5,      # how often topics are made of labels, and labels of topics, at most
-)->tuple:                # topics of unit length, (n_terms, at most k); labels; which of the k topics are left
+)->tuple:                # topics of unit length, (n_terms, at most k); labels; which of k are left
     "Topics of the documents that have most of them, with some that stay."
     filled = filled_documents(X).filled()
     labels, fixed = np.where(filled, labels, -1), fixed & filled
@@ -588,7 +611,7 @@ def _shape_without(shape, leaf):
 def what_stays(
     shape:Shape,   # of a tree
     edits,         # `Edits` of its model
-)->tuple:          # which documents stay where they are, (n_docs,); which leaves get no others, (n_leaves,)
+)->tuple:          # which documents stay, (n_docs,); which leaves get no others, (n_leaves,)
     "What is not to be changed when topics are made anew."
     closed = np.array([leaf.startswith(edits.kept) for leaf in shape.ids])
     fixed = np.append(closed, False)[shape.labels]
@@ -607,7 +630,8 @@ def made_anew(
 )->Changed:
     "A new version with topics that are made anew of weighted documents."
     shape = shape_of(model) if shape is None else shape
-    with single_blas(): Ht, labels, left = settled_around(X, shape.labels, *what_stays(shape, edits))
+    with single_blas():
+        Ht, labels, left = settled_around(X, shape.labels, *what_stays(shape, edits))
     emptied = [id for k, id in enumerate(shape.ids) if k not in left]
     shape = shape._replace(labels=labels)
     while emptied:
@@ -661,9 +685,11 @@ def drop_words(
     unknown = [word for word in words if word not in known]
     if not words: raise ValueError("words must be words of the topics, got none")
     if unknown:
-        raise ValueError(f"words must be among the words of the topics, and {shortened(repr(unknown[0]))} is not")
-    if len(set(words)) == len(known): raise ValueError("words must leave some word, and these are all there are")
-    matrix_of(model, documents, "drop_words")                                 # an error, if it can't be had
+        raise ValueError("words must be among the words of the topics, "
+                         f"and {shortened(repr(unknown[0]))} is not")
+    if len(set(words)) == len(known):
+        raise ValueError("words must leave some word, and these are all there are")
+    matrix_of(model, documents, "drop_words")             # an error, if it can't be had
     given = as_in_fit(model, own_documents(model) if documents is None else documents)
     pipeline, X = _other_words(model, words, given)
     vocab = pipeline.get_feature_names_out()
@@ -673,8 +699,8 @@ def drop_words(
     return made_anew(model, step, X, vocab, edits, pipeline_=pipeline, vocab_=vocab)
 
 # %% ../nbs/27_editing.ipynb #dde32d23
-STEPS = dict(split=split, merge=merge, join=join, move=move, drop_words=drop_words, refit=refit, keep=keep,
-             rename=rename)
+STEPS = dict(split=split, merge=merge, join=join, move=move, drop_words=drop_words, refit=refit,
+             keep=keep, rename=rename)
 LATER = "grow", "update"      # steps that `nmf2.updating` makes
 
 def _call(step):
@@ -699,7 +725,8 @@ def _options(model, step, documents):
     name = step["step"]
     given = {key: value for key, value in step.items() if key not in ("step", "start", "stop")}
     if name == "update":
-        return given | dict(texts=documents[step["start"]:step["stop"]], documents=documents[:step["start"]])
+        old, new = documents[:step["start"]], documents[step["start"]:step["stop"]]
+        return given | dict(texts=new, documents=old)
     if documents is None or name in ("join", "keep", "rename"): return given
     n = model.tree_.n_docs
     n_given = documents.shape[0] if hasattr(documents, "shape") else len(documents)
@@ -713,7 +740,9 @@ def replay(
     "Make the same steps again."
     for step in history:
         if not isinstance(step, dict) or step.get("step") not in (*STEPS, *LATER):
-            raise ValueError(f"history must have steps such as {{'step': 'join', 'node': '0'}}, got {step!r:.60}")
+            raise ValueError("history must have steps such as {'step': 'join', 'node': '0'}, "
+                             f"got {step!r:.60}")
         if step["step"] == "update" and documents is None:
-            raise ValueError("documents must be given, those of the updates as well, since the history has an update")
+            raise ValueError("documents must be given, those of the updates as well, "
+                             "since the history has an update")
     return [getattr(model, step["step"])(**_options(model, step, documents)) for step in history]

@@ -134,10 +134,10 @@ def _filled(table):
 
 # %% ../nbs/40_evaluate.ipynb #20f79ad4
 def contingency(
-    labels,                      # what was found, whole numbers or strings, −1 or '' for outliers, (n_docs,)
+    labels,                      # clusters: whole numbers or strings, −1 or '' for none, (n_docs,)
     classes,                     # what is known, likewise, (n_docs,)
-    outliers:str="cluster",      # "cluster": documents with label −1 are one more cluster; "drop": they don't count
-    unlabelled:str="error",      # documents with class −1 or '': "error", "drop" them, "class" for one more class
+    outliers:str="cluster",      # those with −1: "cluster" for one more, "drop" to leave them out
+    unlabelled:str="error",      # with class −1 or '': "error", "drop", "class" for one more class
 )->Contingency:
     "The table of clusters and classes."
     check_choice("outliers", outliers, OUTLIERS)
@@ -150,8 +150,10 @@ def contingency(
     n_outliers = int((known & (rows < 0)).sum())
     if outliers == "cluster": rows, clusters = _none_as_group(rows, clusters, "outliers")
     use = known & (rows >= 0)
-    if not use.any(): raise ValueError("no document is left to measure: all are outliers or have no class")
-    counts = sp.csr_array((np.ones(use.sum(), np.int64), (rows[use], cols[use])), shape=(len(clusters), len(names)))
+    if not use.any():
+        raise ValueError("no document is left to measure: all are outliers or have no class")
+    ones = np.ones(use.sum(), np.int64)
+    counts = sp.csr_array((ones, (rows[use], cols[use])), shape=(len(clusters), len(names)))
     said = _convention(n_outliers, outliers, int((~known).sum()))
     return _filled(Contingency(counts, clusters, names, n_outliers, said))
 
@@ -161,14 +163,16 @@ FULL = 1e7           # cells of a table that may be filled with zeros
 def best_matching(
     counts,        # documents by cluster and class, a sparse array, (n_clusters, n_classes)
 )->tuple:          # clusters and classes of the matched pairs, in the order of the classes
-    "Pairs of clusters and classes that hold the most documents. Source: Xu, Liu and Gong (2003), Equation 12."
+    "The best pairs of clusters and classes. Source: Xu, Liu and Gong (2003), Equation 12."
     from scipy.optimize import linear_sum_assignment
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-    if np.prod(counts.shape, dtype=float) <= FULL: rows, cols = linear_sum_assignment(counts.toarray(), maximize=True)
+    if np.prod(counts.shape, dtype=float) <= FULL:
+        rows, cols = linear_sum_assignment(counts.toarray(), maximize=True)
     else:
         n, m = counts.shape
         more = sp.csr_array((counts.data + 1., counts.indices, counts.indptr), counts.shape)
-        rows, cols = min_weight_full_bipartite_matching(sp.hstack([more, sp.eye(n)], format="csr"), maximize=True)
+        wide = sp.hstack([more, sp.eye(n)], format="csr")
+        rows, cols = min_weight_full_bipartite_matching(wide, maximize=True)
         rows, cols = rows[cols < m], cols[cols < m]
     order = np.argsort(cols)
     return rows[order], cols[order]
@@ -232,7 +236,9 @@ def accuracy(
 )->float:                    # 0 to 1
     """The share of documents whose cluster is matched with their class.
 
-    Outliers that are a cluster may be matched like any other. Source: Xu, Liu and Gong (2003), Equation 12.
+    Outliers that are a cluster may be matched like any other.
+
+    Source: Xu, Liu and Gong (2003), Equation 12.
     """
     return _accuracy(contingency(labels, classes, outliers, unlabelled).counts)
 
@@ -244,7 +250,8 @@ def _information(counts):
     cols = counts.sum(0)
     n = counts.sum()
     if min(counts.shape) == 1: return 0.
-    terms = cells.data/n*(np.log(cells.data) - np.log(rows[cells.row]) - np.log(cols[cells.col]) + np.log(n))
+    above = np.log(cells.data) - np.log(rows[cells.row]) - np.log(cols[cells.col]) + np.log(n)
+    terms = cells.data/n*above
     return max(float(np.where(abs(terms) < 1e-15, 0, terms).sum()), 0.)
 
 def mutual_information(
@@ -257,10 +264,12 @@ def mutual_information(
 )->float:
     "What the clusters tell about the classes. Source: Xu, Liu and Gong (2003), Equation 13."
     base = check_number("base", base, 1, whole=False, above=True)
-    return _information(contingency(labels, classes, outliers, unlabelled).counts)/float(np.log(base))
+    counts = contingency(labels, classes, outliers, unlabelled).counts
+    return _information(counts)/float(np.log(base))
 
 # %% ../nbs/40_evaluate.ipynb #7bfe0dc0
-AVERAGES = dict(max=max, arithmetic=lambda a, b: (a + b)/2, geometric=lambda a, b: (a*b)**.5, min=min)
+AVERAGES = dict(max=max, arithmetic=lambda a, b: (a + b)/2, geometric=lambda a, b: (a*b)**.5,
+                min=min)
 
 def entropy_of(
     sizes,         # of the groups, (n_groups,)
@@ -274,7 +283,8 @@ def _nmi(counts, average):
     "NMI from a table"
     if counts.shape == (1, 1): return 1.
     known = _information(counts)
-    return min(known/AVERAGES[average](entropy_of(counts.sum(1)), entropy_of(counts.sum(0))), 1.) if known else 0.
+    if not known: return 0.
+    return min(known/AVERAGES[average](entropy_of(counts.sum(1)), entropy_of(counts.sum(0))), 1.)
 
 def nmi(
     labels,                     # this and the following as in `contingency`
@@ -282,11 +292,11 @@ def nmi(
     outliers:str="cluster",
     unlabelled:str="error",
     *,
-    average:str="arithmetic",   # of both entropies: "arithmetic", as scikit-learn, "geometric", "min", or "max", as Xu
+    average:str="arithmetic",   # "arithmetic", as scikit-learn, "max", as Xu, "geometric", "min"
 )->float:                       # 0 to 1
     """Normalized mutual information. One cluster and one class: 1; only one of both: 0.
 
-    Source: Xu, Liu and Gong (2003), Equation 14, where the average is the maximum.
+    Source: Xu, Liu and Gong (2003), Equation 14, where the average of entropies is the maximum.
     """
     check_choice("average", average, AVERAGES)
     return _nmi(contingency(labels, classes, outliers, unlabelled).counts, average)
@@ -376,9 +386,11 @@ class Scores(NamedTuple):
     convention:str       # what was done with outliers, and with documents without a class
 
     def __repr__(self):
-        figures = ", ".join(f"{name} {value:.3f}" for name, value in zip(self._fields[:7], self))
-        counted = f"{self.n_docs:,} documents, {self.n_clusters:,} clusters, {self.n_classes:,} classes"
-        return f"{figures}\n{counted}; {self.convention}"
+        figures = [f"{name} {value:.3f}" for name, value in zip(self._fields[:7], self)]
+        counted = (f"{self.n_docs:,} documents, {self.n_clusters:,} clusters, "
+                   f"{self.n_classes:,} classes; {self.convention}")
+        lines = ", ".join(figures[:5]), ", ".join(figures[5:]), counted
+        return "\n".join(lines)
 
 # %% ../nbs/40_evaluate.ipynb #7a176ab7
 def scores(
@@ -390,8 +402,8 @@ def scores(
     "All measures of clusters against classes, and what was counted how."
     table = contingency(labels, classes, outliers, unlabelled)
     counts = table.counts
-    measures = [_accuracy(counts), _nmi(counts, "arithmetic"), _nmi(counts, "max"), _ami(counts, "arithmetic"),
-                _ari(counts), _purity(counts), _entropy(counts)]
+    measures = [_accuracy(counts), _nmi(counts, "arithmetic"), _nmi(counts, "max"),
+                _ami(counts, "arithmetic"), _ari(counts), _purity(counts), _entropy(counts)]
     return Scores(*measures, int(counts.sum()), *counts.shape, table.n_outliers, table.convention)
 
 # %% ../nbs/40_evaluate.ipynb #d71a0778
@@ -416,7 +428,8 @@ def node_counts(
     "How many documents of each class are at each node."
     tree, (numbers, names) = _tree_of(tree), _checked_classes(classes, unlabelled)
     if len(numbers) != tree.n_docs:
-        raise ValueError(f"classes must have an entry for each of the {tree.n_docs:,} documents, got {len(numbers):,}")
+        raise ValueError(f"classes must have an entry for each of the {tree.n_docs:,} documents, "
+                         f"got {len(numbers):,}")
     if (numbers < 0).all(): raise ValueError("no document is left to measure: none has a class")
     def counted(docs): return np.bincount(numbers[docs] + 1, minlength=len(names) + 1)[1:]
     nodes = list(tree)                                                  # parents before children
@@ -454,15 +467,17 @@ def nmi_by_split(
     check_choice("average", average, AVERAGES)
     tree, (place, below, aside) = _tree_of(tree), node_counts(tree, classes, unlabelled)
     kept = below - aside
-    split = np.array([[place[id + side] for side in ("0", "1", "")] for id in tree.splits], int).reshape(-1, 3)
+    places = [[place[id + side] for side in ("0", "1", "")] for id in tree.splits]
+    split = np.array(places, int).reshape(-1, 3)
     def summed(share):           # over the leaves there are after 0, 1, ... splits
         change = share[split[:,0]] + share[split[:,1]] - share[split[:,2]]
         return np.cumsum(np.concatenate([share[[place[""]]], change]), axis=0)
     cells = summed(_n_log_n(kept).sum(1))
     rows = summed(_n_log_n(kept.sum(1)))
-    counts = summed(kept)                                               # of each class, without outliers
+    counts = summed(kept)               # of each class, without outliers
     if outliers == "cluster":
-        odd, counts = counts[0] + aside[place[""]] - counts, np.tile(below[place[""]], (len(counts), 1))
+        odd = counts[0] + aside[place[""]] - counts
+        counts = np.tile(below[place[""]], (len(counts), 1))
         cells, rows = cells + _n_log_n(odd).sum(1), rows + _n_log_n(odd.sum(1))
     return _nmi_of_sums(cells, rows, _n_log_n(counts).sum(1), counts.sum(1), average)[1:]
 
@@ -498,7 +513,8 @@ def nmi_by_level(
 # %% ../nbs/40_evaluate.ipynb #851a23c8
 def _children_places(tree, place):
     "Rows of the parents that have children, and of these"
-    return np.array([[place[id], place[id + "0"], place[id + "1"]] for id in tree.splits], int).reshape(-1, 3).T
+    places = [[place[id], place[id + "0"], place[id + "1"]] for id in tree.splits]
+    return np.array(places, int).reshape(-1, 3).T
 
 def dendrogram_purity(
     tree,                       # a `Tree` or a fitted model that has one
@@ -525,7 +541,7 @@ def tree_f_score(
     classes,                    # what is known, whole numbers or strings, (n_docs,)
     unlabelled:str="error",     # as in `contingency`
 )->float:                       # above 0, to 1
-    "The best F₁ that each class finds among all nodes, weighted by size. Source: Larsen and Aone (1999)."
+    "The best F₁ of each class among all nodes, weighted by size. Source: Larsen and Aone (1999)."
     place, below, aside = node_counts(tree, classes, unlabelled)
     kept, sizes = below - aside, below[place[""]]
     return float((2*kept/(kept.sum(1, keepdims=True) + sizes)).max(0) @ sizes/sizes.sum())
@@ -535,21 +551,23 @@ def _composite(X, rows, scale):
     "The sum of some rows, each multiplied by a number"
     part = X[rows]
     if not sp.issparse(part): return scale[rows].astype(float) @ part
-    return np.bincount(part.indices, part.data*np.repeat(scale[rows], np.diff(part.indptr)), X.shape[1])
+    weights = np.repeat(scale[rows], np.diff(part.indptr))
+    return np.bincount(part.indices, part.data*weights, X.shape[1])
 
 # %% ../nbs/40_evaluate.ipynb #6a0ff7df
 def dasgupta_cost(
     tree,                     # a `Tree` or a fitted model that has one
     X,                        # document-term matrix, CSR or dense, (n_docs, n_terms)
     *,
-    relative:bool=False,      # as a share of what it costs without any tree, all documents in one leaf?
+    relative:bool=False,      # as a share of the cost without a tree, all documents in one leaf?
 )->float:                     # small is good
-    "What the pairs of documents pay for being together in large nodes only. Source: Dasgupta (2016)."
+    "What pairs of documents pay for being together in large nodes only. Source: Dasgupta (2016)."
     tree = _tree_of(tree)
-    X = check_matrix(tree, X, reset=False, n_terms=width_of(X), min_docs=1)     # terms may differ from the tree's
+    X = check_matrix(tree, X, reset=False, n_terms=width_of(X), min_docs=1)  # its terms may differ
     if X.shape[0] != tree.n_docs:
         raise ValueError(f"X must have the tree's {tree.n_docs:,} documents, got {X.shape[0]:,}")
-    lengths = np.sqrt(np.asarray((X.multiply(X) if sp.issparse(X) else X*X).sum(1, dtype=np.float64)).ravel())
+    squares = (X.multiply(X) if sp.issparse(X) else X*X).sum(1, dtype=np.float64)
+    lengths = np.sqrt(np.asarray(squares).ravel())
     scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     cost, done = 0., {}
     for node in reversed(list(tree)):                               # children before parents
@@ -606,11 +624,11 @@ def _heaviest_of_lists(topics, n, n_terms, vocab):
 
 # %% ../nbs/40_evaluate.ipynb #0b476c9c
 def top_numbers(
-    topics,               # weights (k, n_terms), a fitted model that has them, or lists of term numbers or words
+    topics,               # weights (k, n_terms), a fitted model, lists of term numbers or words
     n:int,                # at most so many words of each
     n_terms:int|None=None,# how many terms there are, if known
     vocab=None,           # the terms in words, (n_terms,), each once
-)->list:                  # arrays of term numbers, heaviest first; −1 for words that are not in `vocab`
+)->list:                  # arrays of term numbers, heaviest first; −1 for words not in `vocab`
     "The heaviest terms of each topic. Terms without weight are none of them."
     check_number("n", n, 1)
     if vocab is not None and n_terms not in (None, len(vocab)):
@@ -619,7 +637,8 @@ def top_numbers(
     topics = getattr(topics, "components_", topics)
     if hasattr(topics, "to_numpy"): topics = topics.to_numpy()
     if sp.issparse(topics): topics = topics.toarray()
-    if isinstance(topics, np.ndarray) and topics.dtype.kind == "f" and not np.isfinite(topics).all():
+    floats = isinstance(topics, np.ndarray) and topics.dtype.kind == "f"
+    if floats and not np.isfinite(topics).all():
         raise ValueError("topics contain NaN or inf: every weight must be a finite number")
     weights = isinstance(topics, np.ndarray) and topics.ndim == 2 and topics.dtype.kind in "biuf"
     found = _heaviest_of_weights(topics, n, n_terms) if weights else []
@@ -645,16 +664,18 @@ def _count(blocks, topics):
 
 # %% ../nbs/40_evaluate.ipynb #208311fa
 def _block(words, number, window):
-    "Zeros and ones for each window of some texts, given as lists of words; without a window, for each text"
+    "Zeros and ones for each window of some texts, lists of words; without a window, for each text"
     length = np.array([len(text) for text in words])
-    windows = np.where(length > 0, np.maximum(length - window + 1, 1), 0) if window else np.ones_like(length)
+    windows = np.ones_like(length)
+    if window: windows = np.where(length > 0, np.maximum(length - window + 1, 1), 0)
     code = np.fromiter((number.get(word, -1) for text in words for word in text), int, length.sum())
     hits = np.flatnonzero(code >= 0)
     text = np.repeat(np.arange(len(words)), length)[hits]
     place = hits - (np.cumsum(length) - length)[text] if window else np.zeros_like(hits)
     rows = place[:,None] - np.arange(window or 1)
     inside = (rows >= 0) & (rows < windows[text,None])
-    rows, cols = (rows + (np.cumsum(windows) - windows)[text,None])[inside], np.repeat(code[hits], inside.sum(1))
+    first = (np.cumsum(windows) - windows)[text,None]
+    rows, cols = (rows + first)[inside], np.repeat(code[hits], inside.sum(1))
     block = sp.csc_array((np.ones(len(rows)), (rows, cols)), shape=(windows.sum(), len(number)))
     block.sum_duplicates()
     block.data[:] = 1
@@ -776,12 +797,12 @@ def _coherence(topics, X, n, window, vocab, value):
 
 # %% ../nbs/40_evaluate.ipynb #5e5ae3e8
 def umass_coherence(
-    topics,               # weights (k, n_terms), a fitted model with `components_`, or lists of term numbers or words
-    X,                    # what to count in: a document-term matrix with the same terms, a `Corpus`, or texts
+    topics,               # weights (k, n_terms), a fitted model, or lists of term numbers or words
+    X,                    # to count in: a matrix of the same terms, a `Corpus`, or texts
     n:int=20,             # words of each topic
     eps:float=1.,         # added to the documents with both words
     *,
-    vocab=None,           # the terms in words, (n_terms,), each once: for a corpus, texts, or topics given in words
+    vocab=None,           # words, (n_terms,), each once: for a corpus, texts, or topics in words
 )->Coherence:             # at most about 0, the larger the better
     """Log shares of documents with a word that have another, summed over pairs.
 
@@ -795,7 +816,8 @@ def umass_coherence(
 def _npmi(first, second, both, n):
     met, always = both > 0, both == n
     p = np.where(met & ~always, both, 1)/n
-    with np.errstate(divide="ignore", invalid="ignore"): value = np.log(p*n/first*n/second)/-np.log(p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.log(p*n/first*n/second)/-np.log(p)
     return np.where(always, 1., np.where(met, value, -1.))
 
 def npmi_coherence(
@@ -803,10 +825,13 @@ def npmi_coherence(
     X,
     n:int=10,
     *,
-    window:int|None=None,    # count in sliding windows of so many words, 10 is usual; None for whole documents
+    window:int|None=None,    # words of a sliding window, 10 is usual; None for whole documents
     vocab=None,              # as in `umass_coherence`
 )->Coherence:                # −1 to 1, 0 for chance
-    "How much oftener than by chance top words meet, as a mean over pairs. Source: Lau, Newman and Baldwin (2014)."
+    """How much oftener than by chance top words meet, as a mean over pairs.
+
+    Source: Lau, Newman and Baldwin (2014).
+    """
     def value(*counts): return _npmi(*counts).mean()
     return _coherence(topics, X, n, window, vocab, value)
 

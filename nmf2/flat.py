@@ -9,8 +9,8 @@ __all__ = ['OWN', 'leaf_topics', 'move_documents', 'refine_topics', 'flatten', '
 import numpy as np
 
 from .bisection import composites, refine, unit_rows
-from .core import (LabelsLater, check_matrix, check_number, in_partitions, keep_parameters, names_of, patch_to,
-                       renamed, single_blas)
+from .core import (LabelsLater, check_matrix, check_number, in_partitions, keep_parameters,
+                       names_of, patch_to, renamed, single_blas)
 from .hier import HierNMF2, NumberedTopics
 from .cutting import take
 from .kernels import documents
@@ -78,9 +78,12 @@ def flatten(
     topics:str="nmf",      # what stands for a leaf, as in `leaf_topics`
     moves_max_iter:int=10, # passes in which documents move, at most
     refine:int=0,          # sweeps of NMF after that
-    known=None,            # the order that `own_order` gives, and the matrix in it, if they are at hand
+    known=None,            # what `own_order` gives, and the matrix in that order, if at hand
 )->tuple:                  # topics (n_terms, n), weights (n_docs, n)
-    "A flat model from a tree. Source: Kuang, Drake and Park, Section 5; the moves, Zhao and Karypis (2004), Section 3."
+    """A flat model from a tree.
+
+    Source: Kuang, Drake and Park, Section 5; the moves, Zhao and Karypis (2004), Section 3.
+    """
     if known is None:
         order = own_order(X)
         known = order, sorted_by(X, order)
@@ -95,14 +98,16 @@ def flatten(
     return Ht[back.columns], W[back.rows]
 
 # %% ../nbs/23_flat.ipynb #3af204db
-OWN = "n_clusters", "moves_max_iter", "refine", "topics"          # parameters that are not the tree's
+OWN = "n_clusters", "moves_max_iter", "refine", "topics"  # parameters that are not the tree's
 
 def _check_own(est):
     "Say which of these is wrong"
     for name in ("moves_max_iter", "refine"): check_number(name, getattr(est, name), 0)
     if est.n_clusters is not None: check_number("n_clusters", est.n_clusters, 1)
-    if est.n_clusters is None and est.min_score is None: raise ValueError("n_clusters or min_score must be given")
-    if est.topics not in ("nmf", "svd"): raise ValueError(f'topics must be "nmf" or "svd", got {est.topics!r}')
+    if est.n_clusters is None and est.min_score is None:
+        raise ValueError("n_clusters or min_score must be given")
+    if est.topics not in ("nmf", "svd"):
+        raise ValueError(f'topics must be "nmf" or "svd", got {est.topics!r}')
 
 # %% ../nbs/23_flat.ipynb #2104d9e4
 class FlatTree(LabelsLater, NumberedTopics, TopicModel):
@@ -135,9 +140,9 @@ class FlatNMF2(FlatTree):
     def __init__(self,
         n_clusters:int|None=20,     # topics wanted; None for as many as `min_score` allows
         *,
-        moves_max_iter:int=10,      # passes in which documents move to better topics, at most; 0 as published
+        moves_max_iter:int=10,      # passes in which documents move, at most; 0 as published
         refine:int=0,               # sweeps of NMF with all topics after that
-        topics:str="nmf",           # of a leaf: its topic in the tree, or "svd", its documents' leading singular vector
+        topics:str="nmf",           # of a leaf: its topic, or "svd", its documents' singular vector
         imbalance:float=9.0,        # this and the following as in `HierNMF2`
         trials:int=3,
         max_outliers:float|None=.02,

@@ -27,8 +27,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import bisect, composites, unit_rows
 from .compiling import say_if_compiling
-from .core import (LabelsLater, check_choice, check_matrix, check_number, in_partitions, keep_parameters, matrix_tags,
-                       names_of, patch_to, progress_bar, renamed, seed_of, single_blas, stream)
+from .core import (LabelsLater, check_choice, check_matrix, check_number, in_partitions,
+                       keep_parameters, matrix_tags, names_of, patch_to, progress_bar, renamed,
+                       seed_of, single_blas, stream)
 from .cutting import as_csr, stored, take
 from .kernels import documents, nnls2, projected_gradient
 from .parts import pool
@@ -49,32 +50,35 @@ def find_split(
     Ht0=None,           # or topics to start from, (t, 2)
     solver:str="rank2", # "rank2", or any solver of `nmf2.nmf`
     **options,          # for `rank2_nmf`
-)->tuple:               # a `Split`; the number of iterations, how many numbers were read, and whether it converged
+)->tuple:               # a `Split`; iterations, how many numbers were read, did it converge?
     "Two topics of some documents, and which documents go to which."
     docs = documents(sub)
-    fit = rank2_nmf(docs, Ht0, W0, **options) if solver == "rank2" else _solve(docs, Ht0, W0, solver, **options)
+    if solver == "rank2": fit = rank2_nmf(docs, Ht0, W0, **options)
+    else: fit = _solve(docs, Ht0, W0, solver, **options)
     side = sides(fit.W).astype(np.int8)
     split = Split(terms.astype(np.int32), fit.Ht.astype(sub.dtype), fit.W.astype(np.float32), side)
     return split, (fit.n_iter, docs.reads*stored(sub), fit.converged)
 
 # %% ../nbs/22_hier.ipynb #9bb4526e
 def _checked_start(made, n_docs, n_terms):
-    "What a function of the user gave as a start, (W0, Ht0), or an error that says what is wrong with it"
+    "What a user's function gave as a start, (W0, Ht0), or an error that says what is wrong with it"
     if not (isinstance(made, (tuple, list)) and len(made) == 2):
         raise ValueError(f"init must give a pair (W0, H0), got {type(made).__name__}")
     W0, H0 = made
     for name, start, shape in (("W0", W0, (n_docs, 2)), ("H0", H0, (2, n_terms))):
         if start is None: continue
         start = np.asarray(start)
-        if start.shape != shape: raise ValueError(f"init must give {name} of shape {shape}, got {start.shape}")
+        if start.shape != shape:
+            raise ValueError(f"init must give {name} of shape {shape}, got {start.shape}")
         if not (np.isfinite(start).all() and start.min() >= 0):
             raise ValueError(f"init must give {name} with finite numbers of at least 0")
-    if (W0 is None) == (H0 is None): raise ValueError("init must give W0 or H0, and None for the other")
+    if (W0 is None) == (H0 is None):
+        raise ValueError("init must give W0 or H0, and None for the other")
     return W0, None if H0 is None else np.asarray(H0).T
 
 # %% ../nbs/22_hier.ipynb #15d4befb
 def starter(
-    init,        # "svd", "random", or a function of (docs, terms) that gives (W0, H0), one of them None
+    init,        # "svd", "random", or a function of (docs, terms) that gives (W0, H0), one None
     seed:int,    # for "random"
 ):               # a function of (docs, terms, id, trial, which) that gives (W0, Ht0)
     "Where the factorizations of a tree start."
@@ -82,7 +86,8 @@ def starter(
     def random(docs, terms, *draw): return None, stream(seed, *draw).random((len(terms), 2))
     def given(docs, terms, *draw): return _checked_start(init(docs, terms), len(docs), len(terms))
     if not callable(init) and not (isinstance(init, str) and init in ("svd", "random")):
-        raise ValueError(f'init must be "svd", "random" or a function of (docs, terms), got {init!r}')
+        raise ValueError('init must be "svd", "random" or a function of (docs, terms), '
+                         f"got {init!r}")
     start = given if callable(init) else dict(svd=svd, random=random)[init]
     start.in_order = callable(init)         # does the order of the calls count?
     return start
@@ -90,7 +95,7 @@ def starter(
 # %% ../nbs/22_hier.ipynb #4968269c
 def suspect_side(
     side:np.ndarray,   # which side each document of a node is on, 0 or 1, (n,)
-    imbalance:float,   # how many times larger than the small side the other must be for it to be suspect
+    imbalance:float,   # how many times larger the other side must be to make the small one suspect
 )->int|None:           # 0 or 1; None if neither is too small
     "The side of a split that may hold outliers. Source: Kuang and Park (2013), Algorithm 3."
     sizes = np.bincount(side, minlength=2)
@@ -112,7 +117,7 @@ CUTS = 4          # pairs of seeds from which `bisect` starts
 def cut_in_two(
     sub,                # the documents of a node, over the terms that occur in them, (n, t)
     terms:np.ndarray,   # the numbers of these terms, (t,)
-)->tuple:               # a `Split`, None if all documents are copies of one; passes, numbers read, and True
+)->tuple:               # a `Split`, None if all are copies of one; passes, numbers read, and True
     """Two topics of some documents, each the sum of one side of their bisection.
 
     Source: Zhao and Karypis (2004), Section 3.
@@ -123,7 +128,8 @@ def cut_in_two(
     passes = np.count_nonzero(~np.isnan(halves.record))
     Ht = unit(composites(docs, halves.side.astype(np.int64), 2).T.astype(np.float64))[0]
     W = nnls2(Ht.T @ Ht, documents(sub).times(Ht))
-    split = Split(terms.astype(np.int32), Ht.astype(sub.dtype), W.astype(np.float32), sides(W).astype(np.int8))
+    split = Split(terms.astype(np.int32), Ht.astype(sub.dtype), W.astype(np.float32),
+                  sides(W).astype(np.int8))
     return split if np.ptp(split.side) else None, (passes, passes*stored(sub), True)
 
 # %% ../nbs/22_hier.ipynb #34a5ade7
@@ -138,17 +144,17 @@ def own_topic(
     return topic/np.linalg.norm(topic)
 
 # %% ../nbs/22_hier.ipynb #3b1b4280
-SCORES = {"mndcg": "published", "mndcg-paper": "paper", "error": None}       # and the variant of `mndcg`
+SCORES = {"mndcg": "published", "mndcg-paper": "paper", "error": None}  # and the variant of `mndcg`
 
 class GrowerOptions(NamedTuple):
     "How a tree is to be grown"
-    imbalance:float=9.             # how many times larger than the small side the other must be for it to be suspect
+    imbalance:float=9.             # how many times larger the other side of a suspect one must be
     trials:int=3                   # how often a suspect side is set aside at most
     min_score:float=0.             # split only leaves that score at least this
     leaf_choice:str="mndcg"        # one of `SCORES`
-    split_by:object=find_split     # what splits: a function of documents, terms and what `start` gives
+    split_by:object=find_split     # what splits, given documents, terms and what `start` gives
     options:dict={}                # for `split_by`
-    max_outliers:float|None=None   # largest share of a node to set aside before it is cut in two; None to give it up
+    max_outliers:float|None=None   # share to set aside, at most, before a cut; None to give up
 
 # %% ../nbs/22_hier.ipynb #aca5ae65
 class Grower:
@@ -163,7 +169,7 @@ class Grower:
         self.tree = tree
         self.start = start
         self.how = how
-        self.took = []           # for each factorization: iterations, numbers read, did it converge?
+        self.took = []           # of each factorization: iterations, numbers read, did it converge?
         self.known = {}          # what trials found, by the node's id and the number of the trial
         self.begun = {}          # what other threads do for the children of a leaf, by its id
         self.stopped = False     # tells them to stop
@@ -173,12 +179,12 @@ class Grower:
 
     def cut_out(self, rows):
         "Some documents over the terms that occur in them, and the numbers of these terms"
-        present = 1. if self.start.in_order else .9     # a few terms that never occur are no reason to copy everything
+        present = 1. if self.start.in_order else .9  # a few absent terms are no reason to copy
         whole = len(rows) == self.X.shape[0] and (self.tree.root_topic > 0).mean() >= present
         return (self.X, np.arange(self.tree.n_terms)) if whole else take(self.X, rows)
 
     def score(self, sub, terms, topic, split):
-        "Of a split of documents over some terms; `topic` is None where that of the parent's split no longer fits"
+        "Of a split of documents over some terms; `topic` is None where the parent's no longer fits"
         if self.how.leaf_choice == "error": return error_gain(sub, split.side)
         if topic is None: topic = own_topic(sub, terms, self.tree.n_terms)
         return mndcg_of(topic, split.terms, split.Ht, SCORES[self.how.leaf_choice])
@@ -191,12 +197,13 @@ def split(
     topic,              # as in `Grower.score`
     *draw,              # the node's id, the number of the trial, and 1 for its small side
 )->tuple:               # a `Split` or None, its score, and what it took
-    "A provisional split and its score; None and −1 if there are too few documents or all go one way."
+    "A provisional split and its score; None and −1 for too few documents or if all go one way."
     if grower.stopped: raise KeyboardInterrupt
     if len(rows) <= 3 and draw[0]: return None, -1., None
     if draw not in grower.known:
         sub, terms = grower.cut_out(rows)
-        split, took = grower.how.split_by(sub, terms, *grower.start(rows, terms, *draw), **grower.how.options)
+        start = grower.start(rows, terms, *draw)
+        split, took = grower.how.split_by(sub, terms, *start, **grower.how.options)
         if not np.ptp(split.side): grower.known[draw] = None, -1., took
         else: grower.known[draw] = split, grower.score(sub, terms, topic, split), took
     return grower.known[draw]
@@ -208,12 +215,13 @@ def cut(
     rows:np.ndarray,    # the documents
     id:str,             # of the node
 )->tuple:               # a `Split` or None, its score, and what it took
-    "A split by bisection and its score; None and −1 if there are too few documents or all are alike."
+    "A split by bisection and its score; None and −1 for too few documents or if all are alike."
     if len(rows) <= 3: return None, -1., None
     if (id, "cut") not in grower.known:
         sub, terms = take(grower.X, rows)
         split, took = cut_in_two(sub, terms)
-        grower.known[id, "cut"] = split, -1. if split is None else grower.score(sub, terms, None, split), took
+        score = -1. if split is None else grower.score(sub, terms, None, split)
+        grower.known[id, "cut"] = split, score, took
     return grower.known[id, "cut"]
 
 # %% ../nbs/22_hier.ipynb #dd851f11
@@ -223,7 +231,7 @@ def try_node(
     rows:np.ndarray,    # its documents
     topic:np.ndarray,   # its topic, (n_terms,)
     bar:float,          # a small side with at least this score is no outliers
-)->tuple:               # the documents kept, the score, the split or None, and what each factorization took
+)->tuple:               # documents kept, score, split or None, and what each factorization took
     """Set outliers aside; if that is not enough, give up or cut in two.
 
     Source: Kuang and Park (2013), Algorithm 3, lines 6 to 22; the cut is ours.
@@ -239,13 +247,15 @@ def try_node(
         small = suspect_side(split.side, how.imbalance) if how.trials else None
         if small is None: return kept, score, split, took
         rest = kept[split.side != small]
-        _, odd, cost = grower.split(kept[split.side == small], split.topic(small, grower.tree.n_terms), id, trial, 1)
+        small_topic = split.topic(small, grower.tree.n_terms)
+        _, odd, cost = grower.split(kept[split.side == small], small_topic, id, trial, 1)
         took.append(cost)
         if odd >= bar: return kept, score, split, took
         if trial == how.trials - 1 or len(rest) < (1 - most)*len(rows): break
         kept = rest
         if how.max_outliers is not None: topic = None
-    if how.max_outliers is None: return (kept, score, None, took) if score < 0 else (rows, -2., None, took)
+    if how.max_outliers is None:
+        return (kept, score, None, took) if score < 0 else (rows, -2., None, took)
     split, score, cost = grower.cut(rows, id)
     return rows, score, split, [*took, cost]
 
@@ -270,7 +280,8 @@ def _warn_of_empty(n_docs, n_filled):
     n_empty = n_docs - n_filled
     if not n_empty: return
     they = "is empty: it gets" if n_empty == 1 else "are empty: they get"
-    warnings.warn(f"{n_empty} of {n_docs} documents {they} the label -1", EmptyDocumentsWarning, stacklevel=4)
+    warnings.warn(f"{n_empty} of {n_docs} documents {they} the label -1",
+                  EmptyDocumentsWarning, stacklevel=4)
 
 # %% ../nbs/22_hier.ipynb #17fad787
 def planted(
@@ -282,7 +293,7 @@ def planted(
     docs = documents(X)
     total = docs.back(np.ones((X.shape[0], 1)))[:,0]
     filled = docs.filled()
-    del docs                                                         # its working space is wanted elsewhere
+    del docs  # its working space is wanted elsewhere
     _warn_of_empty(len(filled), np.count_nonzero(filled))
     grower = Grower(X, Tree(X.shape[0], total/np.linalg.norm(total)), start, how)
     plant(grower, np.arange(X.shape[0]), np.flatnonzero(filled))
@@ -292,7 +303,8 @@ def planted(
 def _children(grower, node):
     "What `try_node` has to know of both children of a leaf, but for the bar"
     for side in (0, 1):
-        yield node.id + "01"[side], node.docs[node.split.side == side], node.split.topic(side, grower.tree.n_terms)
+        topic = node.split.topic(side, grower.tree.n_terms)
+        yield node.id + "01"[side], node.docs[node.split.side == side], topic
 
 AHEAD = 2_000_000           # nonzeros of a large node
 
@@ -305,7 +317,8 @@ def begin(
     large = max(grower.tree.n_docs/3, AHEAD/stored(grower.X)*grower.tree.n_docs)
     for node in nodes:
         if node.id in grower.begun or node.size > large: continue
-        grower.begun[node.id] = [grower.helpers().submit(try_node, grower, *child, bar) for child in _children(grower, node)]
+        grower.begun[node.id] = [grower.helpers().submit(try_node, grower, *child, bar)
+                                 for child in _children(grower, node)]
 
 # %% ../nbs/22_hier.ipynb #788ae937
 def _try_children(grower, node, bar):
@@ -313,7 +326,7 @@ def _try_children(grower, node, bar):
     children = list(_children(grower, node))
     begun = grower.begun.get(node.id, [])
     for child, work in zip(children, begun):
-        if work.cancel(): try_node(grower, *child, bar)             # nobody has begun it; what it finds is kept
+        if work.cancel(): try_node(grower, *child, bar)  # not begun; what it finds is kept
     wait([work for work in begun if not work.cancelled()])
     return [(id, rows, *try_node(grower, id, rows, topic, bar)) for id, rows, topic in children]
 
@@ -328,21 +341,22 @@ def split_leaf(
         grower.tree.add(id, kept, outliers, score, split)
         grower.took += [cost for cost in took if cost]
     grower.tree.splits.append(node.id)
-    for draw in list(grower.known):                                 # a list: other threads add to it meanwhile
+    for draw in list(grower.known):  # a list: other threads add to it meanwhile
         if draw[0] in (node.id + "0", node.id + "1"): del grower.known[draw]
     grower.begun.pop(node.id, None)
 
 # %% ../nbs/22_hier.ipynb #41bce807
 def _best_first(tree):
     "The leaves, that with the highest score first, of equals the one that came first"
-    return sorted((node for node in tree.nodes.values() if not node.children), key=lambda leaf: -leaf.score)
+    leaves = (node for node in tree.nodes.values() if not node.children)
+    return sorted(leaves, key=lambda leaf: -leaf.score)
 
 def grow(
     grower:Grower,       # what is shared
     n_leaves:int|None,   # leaves wanted; None for no limit
     bar,                 # a progress bar
 ):
-    "Split the best leaf, of equals the one that came first, until there are enough or none may be split."
+    "Split the best leaf, of equals the first to come, until there are enough or none may be split."
     tree = grower.tree
     least = grower.how.min_score
     ahead = 0 if grower.start.in_order or grower.ahead() == 1 else grower.ahead()
@@ -352,7 +366,8 @@ def grow(
             if leaves[0].score < least: return
             smallest = min((leaf.score for leaf in leaves if leaf.score > 0), default=np.inf)
             left = len(leaves) if n_leaves is None else n_leaves - tree.n_leaves
-            begin(grower, [leaf for leaf in leaves[:min(ahead, left)] if leaf.score >= least], smallest)
+            soon = [leaf for leaf in leaves[:min(ahead, left)] if leaf.score >= least]
+            begin(grower, soon, smallest)
             split_leaf(grower, leaves[0], smallest)
             bar.update()
     finally:
@@ -373,7 +388,7 @@ def take_over(
     tree,    # a `Tree`
     grown,   # its twin, grown further
 ):
-    "Give a tree what its twin has grown: all of it at once, and only splits of which both children are there."
+    "Give a tree what its twin has grown: all at once, and only splits with both children there."
     split = set(grown.splits)
     new = [node for id, node in grown.nodes.items() if id not in tree.nodes and id[:-1] in split]
     nodes = tree.nodes | {node.id: replace(node, tree=tree) for node in new}
@@ -381,15 +396,15 @@ def take_over(
 
 # %% ../nbs/22_hier.ipynb #b76dd445
 class InOwnOrder(LabelsLater):
-    "What an estimator has if its `tree_` is grown from its matrix in an order of its own, `_order` and `_own`."
+    "For estimators whose `tree_` grows from the matrix in an order of its own, `_order`, `_own`."
     def _in_order(self, X):
-        "The order of a matrix, and the matrix in it; None and as it is for a start that counts on the given order"
+        "The order of a matrix, and the matrix in it; None and as it is if starts count on it"
         order = None if callable(getattr(self, "init", None)) else own_order(X)
         return order, X if order is None else sorted_by(X, order)
 
     @contextmanager
     def _turned_tree(self, tree):
-        "A twin of `tree_` in the order of its matrix, made or at hand; `tree_` takes over what grows, whole or not at all"
+        "A twin of `tree_` in its matrix's order; `tree_` takes over what grew, whole or not at all"
         order = self._order
         if tree is self.tree_:
             tree = twin(tree)
@@ -398,34 +413,38 @@ class InOwnOrder(LabelsLater):
         finally: take_over(self.tree_, tree if order is None else reordered(tree, order))
 
     def known_order(self):
-        "The order that the tree was grown in, and the matrix in it, for `flatten`; None if that is the given order."
+        "The order the tree was grown in, and the matrix in it, for `flatten`; None if as given."
         return self._order and (self._order, self._own)
 
     def __getstate__(self):
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_own", "_order")}
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_own", "_order")}
 
 # %% ../nbs/22_hier.ipynb #a75d2c9f
 def checksum(
     X,      # document-term matrix, canonical CSR or dense
 )->int:
-    "A checksum of the weights and their places, the same for a sparse and a dense form of the same matrix."
+    "A checksum of the weights and their places, the same for sparse and dense forms of a matrix."
     X = sp.csr_array(X)
     places = X.indices.astype(np.int32, copy=False)
     weights = X.data.astype(np.float32, copy=False)
-    return reduce(lambda sofar, part: zlib.crc32(part, sofar), (np.diff(X.indptr).astype(np.int64), places, weights), 0)
+    parts = np.diff(X.indptr).astype(np.int64), places, weights
+    return reduce(lambda sofar, part: zlib.crc32(part, sofar), parts, 0)
 
 # %% ../nbs/22_hier.ipynb #8576a6d5
 def grower_options(
     est,   # an estimator with the parameters of `TreeEstimator`
 )->GrowerOptions:
-    "How to grow a tree by the parameters of an estimator, or an error that names the parameter that is wrong."
+    "How to grow a tree by an estimator's parameters, or an error that names the one that is wrong."
     check_choice("leaf_choice", est.leaf_choice, SCORES)
-    min_score = 0. if est.min_score is None else check_number("min_score", est.min_score, 0, whole=False)
+    min_score = (0. if est.min_score is None
+                 else check_number("min_score", est.min_score, 0, whole=False))
     if est.n_leaves is None and est.min_score is None:
         raise ValueError("n_leaves or min_score must be given: "
                          "without either the tree would grow until nothing is left to split")
     imbalance = check_number("imbalance", est.imbalance, 1, whole=False)
-    return GrowerOptions(imbalance, check_number("trials", est.trials, 0), min_score, est.leaf_choice, **est._how())
+    trials = check_number("trials", est.trials, 0)
+    return GrowerOptions(imbalance, trials, min_score, est.leaf_choice, **est._how())
 
 def check_share(
     name:str,   # the argument
@@ -442,16 +461,19 @@ def _warn_of_max_iter(took, options):
     unfinished = sum(not converged for _, _, converged in took)
     if not unfinished: return
     from sklearn.exceptions import ConvergenceWarning
-    end = f"reaching tol={options['tol']}: raise either" if "tol" in options else "coming to rest: raise it"
-    warnings.warn(f"{unfinished} split{'s'*(unfinished != 1)} stopped at max_iter={options['max_iter']} before {end}",
+    end = "coming to rest: raise it"
+    if "tol" in options: end = f"reaching tol={options['tol']}: raise either"
+    warnings.warn(f"{unfinished} split{'s'*(unfinished != 1)} stopped "
+                  f"at max_iter={options['max_iter']} before {end}",
                   ConvergenceWarning, stacklevel=4)
 
 def _why_no_more(tree, min_score):
     "Why a tree has no more leaves"
-    if tree.n_leaves == 1: return "the only leaf can't be split: it holds at most three documents, or copies of one"
+    if tree.n_leaves == 1:
+        return "the only leaf can't be split: it holds at most three documents, or copies of one"
     none = f"none of the {tree.n_leaves} leaves there are"
-    if min_score: why, hint = f"{none} scores at least min_score={min_score}", ""
-    else: why, hint = f"{none} can be split", ": each holds at most three documents, or copies of one"
+    hint = "" if min_score else ": each holds at most three documents, or copies of one"
+    why = f"{none} scores at least min_score={min_score}" if min_score else f"{none} can be split"
     given_up = sum(leaf.score == -2 for leaf in tree.leaves())
     if not given_up: return why + hint
     them = "it" if given_up == 1 else "them"
@@ -460,7 +482,8 @@ def _why_no_more(tree, min_score):
 def _warn_of_leaves(tree, n_leaves, min_score, name):
     "Say whether there are fewer leaves than wanted; `name` is what the caller calls their number"
     if n_leaves and tree.n_leaves < n_leaves:
-        warnings.warn(f"{name}={n_leaves} can't be had: {_why_no_more(tree, min_score)}", stacklevel=4)
+        warnings.warn(f"{name}={n_leaves} can't be had: {_why_no_more(tree, min_score)}",
+                      stacklevel=4)
 
 # %% ../nbs/22_hier.ipynb #dacdabf3
 class GrowsOn(InOwnOrder):
@@ -484,24 +507,27 @@ class GrowsOn(InOwnOrder):
         n_leaves:int,   # leaves wanted, at least as many as there are
         X=None,         # the training matrix, only needed if the model was copied or pickled
     ):
-        "Go on from where `fit` stopped, with its parameters; gives the tree that fitting with so many leaves gives."
+        "Go on where `fit` stopped, with its parameters, to the tree a fit to `n_leaves` gives."
         check_is_fitted(self)
         if check_number("n_leaves", n_leaves, 1) < self.n_leaves_:
-            raise ValueError(f"n_leaves must be at least {self.n_leaves_}, the leaves there are, got {n_leaves}: "
-                             "for fewer, cut the tree with tree_.labels(n)")
+            raise ValueError(f"n_leaves must be at least {self.n_leaves_}, the leaves there are, "
+                             f"got {n_leaves}: for fewer, cut the tree with tree_.labels(n)")
         self._find_matrix(X)
-        return self._grow(Grower(self._own, self.tree_, self._starter(*self._origin), self._options), n_leaves)
+        grower = Grower(self._own, self.tree_, self._starter(*self._origin), self._options)
+        return self._grow(grower, n_leaves)
 
 # %% ../nbs/22_hier.ipynb #47f06b93
 @patch_to(GrowsOn)
 def _find_matrix(est, X):
-    "Let an estimator have the training matrix in its own order: the one that it kept, or `X` if that is the same"
+    "Give an estimator the training matrix in its own order: the one it kept, or `X` if the same"
     if X is None and not hasattr(est, "_own"):
-        raise ValueError("X must be given: the training matrix is not copied or pickled with the model")
+        raise ValueError("X must be given: "
+                         "the training matrix is not copied or pickled with the model")
     if X is None and est._order is not None: return
     X = est._own if X is None else check_matrix(est, X, reset=False)
     if X.shape[0] != est.tree_.n_docs or checksum(X) != est._checksum:
-        raise ValueError("X must be the matrix that the model was fitted to, with the same weights in the same order")
+        raise ValueError("X must be the matrix that the model was fitted to, "
+                         "with the same weights in the same order")
     est._order, est._own = est._in_order(X)
 
 @patch_to(GrowsOn)
@@ -511,7 +537,8 @@ def _name_results(est, grower):
     est.n_sweeps_ += fsum(read for _, read, _ in grower.took)/stored(grower.X)
     est.n_leaves_ = est.tree_.n_leaves
     est.labels_ = est.tree_.labels()
-    topics = np.empty((est.n_leaves_, est.tree_.n_terms), grower.X.dtype)      # filled one by one: they may outweigh X
+    # filled one by one: they may outweigh X
+    topics = np.empty((est.n_leaves_, est.tree_.n_terms), grower.X.dtype)
     for topic, leaf in zip(topics, est.tree_.leaves()): topic[:] = leaf.topic
     est.components_ = topics
 
@@ -519,9 +546,9 @@ def _name_results(est, grower):
 class TreeEstimator(GrowsOn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What estimators that grow a tree have in common.
 
-    A subclass has the parameters `n_leaves`, `imbalance`, `trials`, `min_score`, `leaf_choice`, `random_state` and
-    `verbose`. It has `_starter` (init, seed), a function that makes the `start` of a `Grower`, and `_how` (), the
-    `split_by` and `options` of its `GrowerOptions`.
+    A subclass has the parameters `n_leaves`, `imbalance`, `trials`, `min_score`, `leaf_choice`,
+    `random_state` and `verbose`. It has `_starter` (init, seed), a function that makes the
+    `start` of a `Grower`, and `_how` (), the `split_by` and `options` of its `GrowerOptions`.
     """
     def fit_predict(self, X, y=None):
         "The leaf of each training document, `labels_`."
@@ -563,17 +590,18 @@ def fit(est,
         grower = planted(own, start, how)
     tree = grower.tree if order is None else reordered(twin(grower.tree), order)
     tree.vocab = getattr(est, "feature_names_in_", names)
-    vars(est).update(tree_=tree, n_iter_=0, n_sweeps_=0., _order=order, _own=own,          # all at once
-                     _checksum=checksum(X), _origin=origin, _options=how)                  # what growing on needs
+    vars(est).update(tree_=tree, n_iter_=0, n_sweeps_=0., _order=order, _own=own, # all at once
+                     _checksum=checksum(X), _origin=origin, _options=how)      # for growing on
     return est._grow(grower, est.n_leaves)
 
 # %% ../nbs/22_hier.ipynb #b8a479d3
 class NumberedTopics:
-    "Names of output columns for classes whose names end in a digit: the number stands behind an underscore."
+    "Output columns' names for classes whose names end in a digit: an underscore before the number."
     def get_feature_names_out(self, input_features=None):
         "Names of the output columns; `input_features` is there for pipelines only."
         check_is_fitted(self)
-        return np.array([f"{type(self).__name__.lower()}_{k}" for k in range(self._n_features_out)], dtype=object)
+        name = type(self).__name__.lower()
+        return np.array([f"{name}_{k}" for k in range(self._n_features_out)], dtype=object)
 
 # %% ../nbs/22_hier.ipynb #f04a2b38
 @renamed(settled="side_tol", progress="verbose")
@@ -583,7 +611,7 @@ class HierNMF2(NumberedTopics, TreeEstimator):
     After `fit`:
 
     - `tree_` Tree: the tree, with topics, scores and documents of every node
-    - `labels_` (n_docs,): number of each document's leaf, from left to right; −1 for outliers and empty documents
+    - `labels_` (n_docs,): each document's leaf, from left to right; −1 for outliers and empty ones
     - `components_` (n_leaves_, n_terms): the leaves' topics, each of unit length
     - `n_leaves_` int: leaves there are, fewer than asked for if nothing is left to split
     - `n_iter_` int: iterations of all factorizations together
@@ -594,18 +622,18 @@ class HierNMF2(NumberedTopics, TreeEstimator):
     def __init__(self,
         n_leaves:int|None=20,       # leaves wanted; None for as many as `min_score` allows
         *,
-        imbalance:float=9.0,        # how many times larger than the small side the other must be for it to be suspect
-        trials:int=3,               # how often a suspect side is set aside at most; 0 keeps all documents
-        max_outliers:float|None=.02, # largest share of a node to set aside before it is cut in two; None as published
-        min_score:float|None=None,  # split only leaves that score at least this; None for all that can be split
-        leaf_choice:str="mndcg",    # "mndcg" as published, "mndcg-paper" as in the paper, "error" for `error_gain`
-        init="svd",                 # start of each: "svd", "random", or a function of (docs, terms), see `starter`
-        solver:str="rank2",         # "rank2", or any solver of `NMF` (the papers' nmf-hier is "active-set"), slower
-        tol:float=1e-4,             # stop when the projected gradient is below this part of the reference in `rank2`
-        min_iter:int=1,             # iterations before the first look at it; for "rank2", or exact and not accelerated
+        imbalance:float=9.0,        # how many times larger the other side of a suspect one must be
+        trials:int=3,               # how often a suspect side is set aside at most; 0 keeps all
+        max_outliers:float|None=.02, # largest share of a node to set aside; None as published
+        min_score:float|None=None,  # least score of leaves that are split; None: all that can be
+        leaf_choice:str="mndcg",    # "mndcg" as published, "mndcg-paper", "error" (`error_gain`)
+        init="svd",                 # "svd", "random", or a function (docs, terms), see `starter`
+        solver:str="rank2",         # "rank2", or one of `NMF`, slower ("active-set" is nmf-hier)
+        tol:float=1e-4,             # stop at a projected gradient below this share of the reference
+        min_iter:int=1,             # iterations before the first check; not in other accelerated ones
         max_iter:int=1000,          # at most this many
-        extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
-        side_tol:float|None=.002,   # if accelerated: or when this part or less changes sides, the gradient below 2 %
+        extrapolate:bool=True,      # accelerate? False, with init="random", is the papers' method
+        side_tol:float|None=.002,   # if accelerated: stop, too, when so small a share changes sides
         random_state=None,          # seed for init="random"
         verbose:bool=False,         # show a progress bar?
     ):
@@ -619,13 +647,15 @@ def _how(est):
     "What splits, and its options"
     if est.solver not in ("rank2", *SOLVERS):
         raise ValueError(f"solver must be rank2, {', '.join(SOLVERS)}, got {est.solver!r}")
-    side_tol = -1. if est.side_tol is None else check_number("side_tol", est.side_tol, 0, whole=False)
+    side_tol = -1.
+    if est.side_tol is not None: side_tol = check_number("side_tol", est.side_tol, 0, whole=False)
     options = dict(fit_options(est), side_tol=side_tol, solver=est.solver)
-    return dict(split_by=find_split, max_outliers=check_share("max_outliers", est.max_outliers), options=options)
+    max_outliers = check_share("max_outliers", est.max_outliers)
+    return dict(split_by=find_split, max_outliers=max_outliers, options=options)
 
 # %% ../nbs/22_hier.ipynb #4301b7bd
 def _in_halves(docs, step):
-    "`docs.sweep`, the weights by any solver: the matrix is read once for them and once for the sums for the topics"
+    "`docs.sweep` with weights by any solver: one read for them, one for the sums for the topics"
     def sweep(Ht, W):
         G = Ht.T @ Ht
         R = docs.times(Ht)
@@ -641,6 +671,7 @@ def _solve(docs, Ht0, W0, solver, tol, min_iter, max_iter, extrapolate, side_tol
         step = exact(solver)
         return terms_last(docs, Ht, tol, min_iter, max_iter, _in_halves(docs, step), step)
     ahead = extrapolate and solver in SOUND
-    fit = nmf(docs.X, 2, solver, init="custom", Ht0=Ht, tol=tol, max_iter=max_iter, extrapolate=ahead)
+    fit = nmf(docs.X, 2, solver, init="custom", Ht0=Ht, tol=tol, max_iter=max_iter,
+              extrapolate=ahead)
     docs.reads += 2*fit.n_iter + 1
     return Rank2(fit.W, fit.T, fit.n_iter, fit.converged)

@@ -43,7 +43,7 @@ def _plain_scatter(data, indices, p, end, table, a, b):
 # %% ../nbs/06_instructions.ipynb #ad730808
 @register_jitable
 def _plain_product(data, indices, p, end, table, out, place):
-    "Write the product of the document stored in `p:end` with each column of a table to `out`, from `place` on"
+    "Write a document, stored in `p:end`, times each column of a table to `out`, from `place` on"
     first = np.uintp(place)
     width = np.uintp(table.shape[1])
     for c in range(width): out[first+c] = 0
@@ -61,19 +61,20 @@ def _plain_add(data, indices, p, end, table, factors):
 # %% ../nbs/06_instructions.ipynb #373e573d
 @cache
 def instructions_work()->bool:
-    "Are the loops compiled with instructions of our own? Tried once in a process, when something has to be compiled."
+    "Are the loops compiled with instructions of our own? Tried once in a process, at first need."
     if PLAIN: return False
     try: reason = "" if _trial() else "they give other results"
     except Exception as error: reason = f"{type(error).__name__}: {error}"
     if reason:
-        warnings.warn("nmf2 uses plain numba, which is slower, since its own instructions don't work here: "
-                      f"{reason[:300]}. NMF2_PLAIN=1 does so without a warning.", RuntimeWarning, stacklevel=2)
+        warnings.warn("nmf2 uses plain numba, which is slower, "
+                      f"since its own instructions don't work here: {reason[:300]}. "
+                      "NMF2_PLAIN=1 does so without a warning.", RuntimeWarning, stacklevel=2)
     return not reason
 
 def with_twin(
     plain,   # in plain numba
-):           # a decorator of the same function with instructions of our own, for calls from compiled code
-    "Compile a function with instructions of our own where they work, and its twin in plain numba where they don't."
+):           # a decorator of the same function with own instructions, for calls from compiled code
+    "Compile a function with instructions of our own where they work, else its twin in plain numba."
     def decorate(written):
         @wraps(written)
         def function(*args): return plain(*args)         # called from Python: no instructions there
@@ -88,7 +89,8 @@ def _number(value): return ir.Constant(ir.IntType(64), value)
 def _both(builder, a, b):
     "Two numbers as a pair"
     pair = ir.Constant(ir.VectorType(a.type, 2), ir.Undefined)
-    for i, x in enumerate((a, b)): pair = builder.insert_element(pair, x, ir.Constant(ir.IntType(32), i))
+    for i, x in enumerate((a, b)):
+        pair = builder.insert_element(pair, x, ir.Constant(ir.IntType(32), i))
     return pair
 
 def _at(builder, data, indices, p):
@@ -100,7 +102,8 @@ def _at(builder, data, indices, p):
 
 def _nonzero(context, builder, signature, args, k, column):
     "The weight of nonzero `p + k`, twice, and where the pair in its term's row is"
-    data, indices, table = (context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 1, 3))
+    data, indices, table = (context.make_array(signature.args[i])(context, builder, args[i]).data
+                            for i in (0, 1, 3))
     x, term = _at(builder, data, indices, builder.add(args[2], _number(k)))
     place = builder.gep(table, [builder.add(builder.mul(term, _number(4)), _number(column))])
     return _both(builder, x, x), builder.bitcast(place, ir.VectorType(x.type, 2).as_pointer())
@@ -116,8 +119,10 @@ def _products(n):
         def code(context, builder, signature, args):
             pairs = [_nonzero(context, builder, signature, args, k, 0) for k in range(n)]
             sums = [builder.fmul(x, builder.load(place, align=4), **SUM) for x, place in pairs]
-            while len(sums) > 1: sums = [builder.fadd(a, b, **SUM) for a, b in zip(sums[::2], sums[1::2])]
-            both = [builder.extract_element(sums[0], ir.Constant(ir.IntType(32), i)) for i in (0, 1)]
+            while len(sums) > 1:
+                sums = [builder.fadd(a, b, **SUM) for a, b in zip(sums[::2], sums[1::2])]
+            both = [builder.extract_element(sums[0], ir.Constant(ir.IntType(32), i))
+                    for i in (0, 1)]
             both = [context.cast(builder, x, table.dtype, types.float64) for x in both]
             return context.make_tuple(builder, signature.return_type, both)
         return types.UniTuple(types.float64, 2)(data, indices, p, table), code
@@ -132,8 +137,10 @@ def _add(typing, data, indices, p, table, a, b):
     "Add weight times `a` and weight times `b` to the sums of one nonzero's term"
     def code(context, builder, signature, args):
         x, place = _nonzero(context, builder, signature, args, 0, 2)
-        w = _both(builder, *(context.cast(builder, v, types.float64, table.dtype) for v in args[4:]))
-        builder.store(builder.fadd(builder.load(place, align=4), builder.fmul(x, w, **SUM), **SUM), place, align=4)
+        w = _both(builder, *(context.cast(builder, v, types.float64, table.dtype)
+                             for v in args[4:]))
+        total = builder.fadd(builder.load(place, align=4), builder.fmul(x, w, **SUM), **SUM)
+        builder.store(total, place, align=4)
         return context.get_dummy_value()
     return types.void(data, indices, p, table, a, b), code
 
@@ -173,10 +180,10 @@ def scatter(
     indices:np.ndarray,   # their terms
     p:np.uintp,           # where the document begins
     end:np.uintp,         # and where it ends
-    table:np.ndarray,     # two topics and two sums of each term; the sums are added to, (n_terms, 4)
+    table:np.ndarray,     # two topics and two sums of each term, which are added to, (n_terms, 4)
     a:float, b:float,     # the document's weights in the two topics
 ):
-    "Add a document, times its two weights, to the two sums of each of its terms, for compiled code."
+    "Add a document, times its two weights, to the two sums of its terms, for compiled code."
     fours = p + (end - p)//FOUR*FOUR
     while p < fours:
         _add(data, indices, p, table, a, b)
@@ -191,18 +198,20 @@ def scatter(
 # %% ../nbs/06_instructions.ipynb #086b6b53
 @contextmanager
 def _rows_of_strip(builder, strip, data, indices, p, end, table):
-    "A loop over the nonzeros of a document: its weight, in all places of a strip, and where the row of its term is"
+    "A loop over a document's nonzeros: the weight, all over a strip, and where its term's row is"
     none = ir.Constant(ir.VectorType(ir.IntType(32), strip.count), None)
     with cgutils.for_range_slice(builder, p, end, _number(1), intp=ir.IntType(64)) as (p, _):
         x, term = _at(builder, data, indices, p)
-        x = builder.insert_element(ir.Constant(strip, ir.Undefined), x, ir.Constant(ir.IntType(32), 0))
+        x = builder.insert_element(ir.Constant(strip, ir.Undefined), x,
+                                   ir.Constant(ir.IntType(32), 0))
         row = builder.gep(table, [builder.mul(term, _number(strip.count))])
         everywhere = builder.shuffle_vector(x, ir.Constant(strip, ir.Undefined), none)
         yield everywhere, builder.bitcast(row, strip.as_pointer())
 
 def _strip_of(size, context, builder, signature, args):
-    "What `size` bytes of the weights' type are to the compiler; and of the arguments, where each array begins"
-    places = [context.make_array(kind)(context, builder, arg).data if isinstance(kind, types.Array) else arg
+    "The compiler's type for `size` bytes of weights; and the arguments, of arrays where they begin"
+    places = [context.make_array(kind)(context, builder, arg).data
+              if isinstance(kind, types.Array) else arg
               for kind, arg in zip(signature.args, args)]
     kind = places[0].type.pointee
     return ir.VectorType(kind, size//(4 if isinstance(kind, ir.FloatType) else 8)), places
@@ -219,7 +228,8 @@ def _strip(size):
             with _rows_of_strip(builder, strip, *document) as (x, row):
                 part = builder.fmul(x, builder.load(row, align=8), **SUM)
                 builder.store(builder.fadd(builder.load(total), part, **SUM), total)
-            builder.store(builder.load(total), builder.bitcast(builder.gep(out, [place]), strip.as_pointer()), align=4)
+            builder.store(builder.load(total),
+                          builder.bitcast(builder.gep(out, [place]), strip.as_pointer()), align=4)
             return context.get_dummy_value()
         return types.void(data, indices, p, end, table, out, place), code
     return write
@@ -232,7 +242,8 @@ _write128 = _strip(128)
 # %% ../nbs/06_instructions.ipynb #290d2457
 def _product(write):
     @with_twin(_plain_product)
-    def product(data, indices, p, end, table, out, place): write(data, indices, p, end, table, out, place)
+    def product(data, indices, p, end, table, out, place):
+        write(data, indices, p, end, table, out, place)
     return product
 
 _strip16 = _product(_write16)
@@ -250,7 +261,8 @@ def _adder(size):
             strip, (*document, factors) = _strip_of(size, context, builder, signature, args)
             by = builder.load(builder.bitcast(factors, strip.as_pointer()), align=4)
             with _rows_of_strip(builder, strip, *document) as (x, row):
-                builder.store(builder.fadd(builder.load(row, align=8), builder.fmul(x, by, **SUM), **SUM), row, align=8)
+                total = builder.fadd(builder.load(row, align=8), builder.fmul(x, by, **SUM), **SUM)
+                builder.store(total, row, align=8)
             return context.get_dummy_value()
         return types.void(data, indices, p, end, table, factors), code
     return write
@@ -277,7 +289,8 @@ def _send(typing, array, p):
         kind = ir.FunctionType(ir.VoidType(), [place, number, number, number])
         ask = builder.module.declare_intrinsic("llvm.prefetch.p0i8", (), kind)
         start = context.make_array(signature.args[0])(context, builder, args[0]).data
-        builder.call(ask, [builder.bitcast(builder.gep(start, [args[1]]), place), number(0), number(3), number(1)])
+        line = builder.bitcast(builder.gep(start, [args[1]]), place)
+        builder.call(ask, [line, number(0), number(3), number(1)])
         return context.get_dummy_value()
     return types.void(array, p), code
 
@@ -300,7 +313,7 @@ def fetch(
 # %% ../nbs/06_instructions.ipynb #8a80f420
 @njit(nogil=True)
 def _every_instruction(data, indices, table, strip, out):
-    "Each instruction once: the weights of a document, added to its first term; then a product and a sum"
+    "Each instruction once: a document's weights, added to its first term; then a product and a sum"
     start = np.uintp(0)
     zero = np.int64(0)
     n = np.int64(len(data))
@@ -322,7 +335,8 @@ def _trial():
     "Do the instructions give what plain Python gives?"
     data = np.array([1., 2., 3., 4., 5.])
     indices = np.array([4, 2, 0, 1, 3], np.int32)
-    ours, plain = ((np.arange(20.).reshape(5, 4), np.arange(40.).reshape(5, 8), np.zeros(8)) for _ in range(2))
+    ours, plain = ((np.arange(20.).reshape(5, 4), np.arange(40.).reshape(5, 8), np.zeros(8))
+                   for _ in range(2))
     _every_instruction(data, indices, *ours)
     _every_loop(data, indices, *plain)
     return all(np.array_equal(a, b) for a, b in zip(ours, plain))

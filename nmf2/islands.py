@@ -130,7 +130,7 @@ def dots(
     land:Islands,        # of k topics
     hard:np.ndarray,     # the topic of each document, (n,)
     sure:np.ndarray,     # how much of the document it is, (n,)
-    toward:np.ndarray,   # mean of the topics' places, weighted by their shares in the document, (n, 2)
+    toward:np.ndarray,   # mean of topics' places, weighted by their shares in the document, (n, 2)
 )->np.ndarray:           # (n, 2)
     "A place for each document, inside of its topic's disk."
     out = np.empty((len(hard), 2))

@@ -23,7 +23,7 @@ from .products import Rows
 @njit(nogil=True, inline="always")
 def prepare(
     g11:float, g12:float, g22:float,   # the Gram matrix $B^T B$
-)->tuple:                              # its inverse (zeros if the columns are parallel), and 1/g11 and 1/g22
+)->tuple:                              # its inverse (zeros for parallel columns), 1/g11 and 1/g22
     "What solving for two weights needs to know of the topics."
     det = g11*g22 - g12*g12
     d = 1/det if det > 1e-12*g11*g22 else 0.
@@ -35,7 +35,10 @@ def solve2(
     prepared:tuple,                    # from `prepare`
     r1:float, r2:float,                # one right-hand side $B^T y$, nonnegative
 )->tuple:                              # the two weights
-    "The weights $g \\ge 0$ that bring $Bg$ nearest to $y$, two columns. Source: Kuang and Park (2013), Algorithm 2."
+    """The weights $g \\ge 0$ that bring $Bg$ nearest to $y$, two columns.
+
+    Source: Kuang and Park (2013), Algorithm 2.
+    """
     i11, i12, i22, u1, u2 = prepared
     u = u1*r1
     v = u2*r2
@@ -48,9 +51,9 @@ def nnls2(
     G:np.ndarray, # Gram matrix $B^T B$, (2, 2)
     R:np.ndarray, # right-hand sides $Y^T B$, (n, 2), nonnegative
 )->np.ndarray:    # the minimisers, one a row, (n, 2), float64
-    r"""Minimise $\lVert B g - y \rVert$ over $g \ge 0$ for each row of `R`; $B$ has two nonnegative columns.
+    r"""Minimise $\lVert B g - y \rVert$ over $g \ge 0$ for each row of `R`.
 
-    Source: Kuang and Park (2013), Algorithms 1 and 2.
+    $B$ has two nonnegative columns. Source: Kuang and Park (2013), Algorithms 1 and 2.
     """
     out = np.empty((len(R), 2))
     prepared = prepare(G[0,0], G[0,1], G[1,1])
@@ -64,7 +67,7 @@ class Work(NamedTuple):
     indptr:np.ndarray    # likewise
     cuts:np.ndarray      # first document of each chunk, and n_docs, (c + 1,)
     tables:np.ndarray    # for each chunk and term: two topics and two sums, (c, m, 4)
-    topics:np.ndarray    # the topics solved for last, of unit length, and those just solved for, (2, m, 2)
+    topics:np.ndarray    # those solved for last, of unit length, and just solved for, (2, m, 2)
     lengths:np.ndarray   # of the topics in the tables, and of those just solved for, (2, 2)
     gram:np.ndarray      # of the topics in the tables, brought to unit length: 11, 12, 22, (3,)
     sums:np.ndarray      # what each chunk adds up over its documents, (c, 5)
@@ -80,10 +83,11 @@ def working_space(
     n, m = rows.shape
     cuts = cut_points(rows.indptr if rows.sparse else np.arange(n + 1)*m, m)
     chunks = len(cuts) - 1
-    parts = chunks if chunks*m >= IN_PARTS else 1                    # a few terms are done before a thread wakes
+    parts = chunks if chunks*m >= IN_PARTS else 1  # a few terms are done before a thread wakes
     kind = rows.data.dtype
     return Work(rows.indices, rows.indptr, cuts,
-                tables=np.empty((chunks, m, 4), kind), topics=np.zeros((2, m, 2), kind), lengths=np.ones((2, 2)),
+                tables=np.empty((chunks, m, 4), kind),
+                topics=np.zeros((2, m, 2), kind), lengths=np.ones((2, 2)),
                 gram=np.zeros(3), sums=np.zeros((chunks, 5)), parts=np.zeros((parts, 8)))
 
 # %% ../nbs/10_kernels.ipynb #c0bb62a7
@@ -128,7 +132,8 @@ def _sweep(c, data, work, W, mode):
         if mode == SOLVE:
             a *= r1
             b *= r2
-            slope += _downhill(old1*g11 + old2*g12 - a, old1) + _downhill(old1*g12 + old2*g22 - b, old2)
+            slope += (_downhill(old1*g11 + old2*g12 - a, old1)
+                      + _downhill(old1*g12 + old2*g22 - b, old2))
             a, b = solve2(prepared, a, b)
             moved += (a > b) != (old1 > old2)
         if mode != BACK:
@@ -147,17 +152,21 @@ def projected_gradient(
     G:np.ndarray,  # Gram matrix of the other, (2, 2)
     R:np.ndarray,  # X times the other, or Xᵀ times it, (n, 2)
 )->float:          # sum of squares over the entries that count
-    "Squared length of the projected gradient $F G - R$, of entries that are negative or where the factor is positive."
+    """Squared length of the projected gradient $F G - R$.
+
+    Only entries count that are negative, or where the factor is positive.
+    """
     total = 0.
     for i in range(len(F)):
         a = F[i,0]
         b = F[i,1]
-        total += _downhill(a*G[0,0] + b*G[0,1] - R[i,0], a) + _downhill(a*G[0,1] + b*G[1,1] - R[i,1], b)
+        total += (_downhill(a*G[0,0] + b*G[0,1] - R[i,0], a)
+                  + _downhill(a*G[0,1] + b*G[1,1] - R[i,1], b))
     return total
 
 # %% ../nbs/10_kernels.ipynb #807914fd
 def _solve_dense(x, table, work, w):
-    "Best weights for a chunk `x` of a dense matrix, written to `w`; the gradient before, and how many changed sides"
+    "Write best weights for a dense chunk `x` to `w`; the gradient before, how many changed sides"
     old = w.copy()
     lengths = np.where(work.lengths[0] > 0, work.lengths[0], 1)
     G = np.array(work.gram[[0, 1, 1, 2]]).reshape(2, 2)
@@ -186,12 +195,12 @@ def _add_up(rows):
 
 @register_jitable
 def one_pass(
-    data,              # the nonzeros of a CSR matrix, a dense matrix, or what spreads passes over several matrices
+    data,              # a CSR matrix's nonzeros, a dense matrix, or what spreads passes over many
     work:Work,         # its working space
-    W:np.ndarray,      # weights of the documents, (n_docs, 2), float64; written to unless `mode` is `BACK`
+    W:np.ndarray,      # documents' weights, (n_docs, 2), float64; written to except in mode `BACK`
     mode:int,          # `SOLVE`, `GRAM`, `BACK` or `TIMES`
 ):
-    "Read the matrix once. Sums over terms stay in the tables, those over documents go to the first row of `work.sums`."
+    "Read the matrix once. The tables keep sums over terms, `work.sums[0]` those over documents."
     if data.ndim == 1: _sweep(len(work.tables), data, work, W, mode)
     elif data.ndim == 2: _sweep_dense(data, work, W, mode)
     else: data.spread(work, W, mode)                                # partitions, see `nmf2.scale`
@@ -249,9 +258,9 @@ def solve_terms(
 )->tuple:
     """Solve for the topics, into `work.topics[1]`.
 
-    Returns what the sweep's topics explained, $\\langle H, X^T W\\rangle$; the square of their projected gradient, and
-    of $X^T W$; and whether the error rises from the topics solved for last, in `work.topics[0]`, to those just solved
-    for.
+    Returns what the sweep's topics explained, $\\langle H, X^T W\\rangle$; the square of their
+    projected gradient, and of $X^T W$; and whether the error rises from the topics solved for
+    last, in `work.topics[0]`, to those just solved for.
     """
     _solve_terms(len(work.parts), work)
     _add_up(work.parts)
@@ -408,7 +417,7 @@ def read(docs,
     "One pass over the matrix; the sums over documents for each term."
     docs.put(B)
     if mode == SOLVE:
-        docs.work.lengths[0] = 1                                                      # as long as they are
+        docs.work.lengths[0] = 1  # as long as they are
         docs.work.gram[:] = (B.T @ B)[[0, 0, 1], [0, 1, 1]]
     docs.one_pass(W, mode)
     S = np.empty((docs.shape[1], 2))
@@ -465,7 +474,7 @@ def _factor(w11, w12, w22):
     "The mixture that makes two columns orthonormal, of Gram matrix w, over the size of both"
     c11 = 1/np.sqrt(w11)
     rest = w22 - w12*w12/w11
-    c22 = 1/np.sqrt(rest) if rest > 1e-6*w22 else 0.            # one direction only: the second column ends
+    c22 = 1/np.sqrt(rest) if rest > 1e-6*w22 else 0.  # one direction only: the second column ends
     return np.array([[c11, -c22*w12/w11], [0, c22]])/np.sqrt(w11 + w22)
 
 # %% ../nbs/10_kernels.ipynb #9ad0ee54
@@ -473,7 +482,7 @@ def krylov(
     docs:Docs,      # what to multiply by
     T:np.ndarray,   # directions to start from, (n_terms, 2)
     steps:int,      # how many blocks; each takes a pass
-)->tuple:           # blocks T, XᵀX T C, ... in a row, (n_terms, 2 steps); X times them, (n_docs, 2 steps); factors C
+)->tuple:           # T, XᵀX T C, ..., (n_terms, 2 steps); X times it, (n_docs, 2 steps); factors C
     "A block Krylov space of XᵀX, and its image. Source: Musco and Musco (2015), Algorithm 2."
     basis = np.empty((len(T), 2*steps), docs.data.dtype)
     images = np.empty((docs.shape[0], 2*steps))
@@ -495,7 +504,7 @@ def krylov(
 class Rules(NamedTuple):
     "The rules of `alternate`"
     tol:float           # stop when the projected gradient is below this fraction of the reference
-    side_tol:float      # stop, too, when no more than this share of the documents changes sides; below 0 for never
+    side_tol:float      # or when at most this share of documents changes sides; below 0 for never
     min_iter:int        # sweeps before the first look at it
     max_iter:int        # at most this many
     extrapolate:bool    # go a little further after each step?
@@ -504,7 +513,7 @@ class Rules(NamedTuple):
 # %% ../nbs/10_kernels.ipynb #503c66cc
 @njit(nogil=True)
 def _momentum(steps):
-    "How far to extrapolate after a number of steps in the same direction, in steps; after Nesterov (1983)"
+    "How far to extrapolate, in steps, after a number of steps one way; after Nesterov (1983)"
     return max(0., (steps - 1)/(steps + .5))
 
 # %% ../nbs/10_kernels.ipynb #ebc988e3
@@ -520,7 +529,7 @@ def _go_back(work):
 
 # %% ../nbs/10_kernels.ipynb #6efe752a
 STOPPED, CONVERGED, DIED, GO_ON = 0, 1, 2, 3
-NEAR = .02                      # how small the projected gradient must be before it counts that documents stay
+NEAR = .02  # how small the projected gradient must be before it counts that documents stay
 
 @njit(nogil=True)
 def _verdict(
@@ -533,9 +542,11 @@ def _verdict(
     n_docs,    # how many documents there are
 ):
     "Go on after sweep `i`, or why not?"
-    if i > rules.min_iter and slope <= max(rules.tol**2*first, rules.rounding**2*size): return CONVERGED
+    if i > rules.min_iter and slope <= max(rules.tol**2*first, rules.rounding**2*size):
+        return CONVERGED
     moved = work.sums[0,4]
-    if i > max(2, rules.min_iter) and slope <= NEAR**2*first and moved <= rules.side_tol*n_docs: return CONVERGED
+    if i > max(2, rules.min_iter) and slope <= NEAR**2*first and moved <= rules.side_tol*n_docs:
+        return CONVERGED
     if i == rules.max_iter: return STOPPED
     if min(work.lengths[1,0], work.lengths[1,1]) == 0: return DIED
     return GO_ON
@@ -544,16 +555,16 @@ def _verdict(
 @njit(nogil=True)
 def alternate(
     data:np.ndarray,    # the nonzeros of a CSR matrix; outside compiled code also a dense matrix
-    work:Work,          # its working space; the topics to start from in `topics[1]`, their lengths in `lengths[1]`
+    work:Work,          # working space; the first topics in `topics[1]`, lengths in `lengths[1]`
     W:np.ndarray,       # weights, written to, (n_docs, 2)
     i:int,              # number of the first sweep, from 1
     first:float,        # the reference of `tol`, squared; anything if sweep 1 is still to come
     rules:Rules,        # when to stop, and whether to extrapolate
-)->tuple:               # number of the last sweep, `first`, passes over the matrix, and why it ended
-    """Sweep until the topics are good enough, `max_iter` is reached, or a topic has no documents left.
+)->tuple:               # number of the last sweep, `first`, passes over the matrix, why it ended
+    """Sweep until the topics are good enough, `max_iter` is reached, or a topic has no documents.
 
-    It ends with `STOPPED`, `CONVERGED` or `DIED`. Source: Kuang and Park (2013), Section 2, for the alternation;
-    O'Donoghue and Candès (2015) for restarts of the extrapolation.
+    It ends with `STOPPED`, `CONVERGED` or `DIED`. Source: Kuang and Park (2013), Section 2, for
+    the alternation; O'Donoghue and Candès (2015) for restarts of the extrapolation.
     """
     steps = 0                     # in one direction, since the way led uphill
     passes = 0
@@ -566,7 +577,7 @@ def alternate(
         passes += 1
         if last: return i, first, passes, STOPPED
         now, slope, size, uphill = solve_terms(work)
-        if beta > 0 and now < explained:                            # too far: back to the topics solved for
+        if beta > 0 and now < explained:  # too far: back to the topics solved for
             _go_back(work)
             steps = 0
             last = i == rules.max_iter
@@ -602,7 +613,7 @@ def residuals(
 @patch_to(Docs)
 def worst(docs,
     Ht:np.ndarray,   # topics, (n_terms, 2)
-)->tuple:            # its squared error, 0 if that is nothing but rounding; and the document, (n_terms,)
+)->tuple:            # its squared error, 0 if that is only rounding; and the document, (n_terms,)
     "The document that two topics explain worst."
     W = nnls2(Ht.T @ Ht, docs.times(Ht))
     left = residuals(docs, W, Ht)

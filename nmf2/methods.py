@@ -121,16 +121,17 @@ def _nmf_methods():
     counted = dict(acls=50, ahcls=50, mu=300)
     for solver in SOLVERS:
         rule = dict(tol=0, max_iter=counted[solver]) if solver in counted else dict(max_iter=2000)
-        yield f"nmf-{solver}", Method("nmf2.nmf:NMF", dict(solver=solver, init="random", **rule), "n_components")
+        options = dict(solver=solver, init="random", **rule)
+        yield f"nmf-{solver}", Method("nmf2.nmf:NMF", options, "n_components")
 
 # %% ../nbs/33_methods.ipynb #23c57a0d
 def methods()->dict:   # name -> Method
     "All methods of the package that give each document a label."
-    published = dict(init="random", extrapolate=False, max_outliers=None)
+    published = dict(solver="active-set", init="random", extrapolate=False, max_outliers=None)
     return {
         "hiernmf2": Method("nmf2.hier:HierNMF2", {}, "n_leaves"),
         "flatnmf2": Method("nmf2.flat:FlatNMF2", {}),
-        "nmf-hier": Method("nmf2.hier:HierNMF2", dict(solver="active-set", **published), "n_leaves"),
+        "nmf-hier": Method("nmf2.hier:HierNMF2", published, "n_leaves"),
         "nmf-flat": Method("nmf2.nmf:NMF", _BPP, "n_components"),
         **dict(_nmf_methods()),
         "nmf-ncw": Method("nmf2.methods:NormalizedCutNMF", _BPP, "n_components"),

@@ -19,7 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
-from .core import check_matrix, check_number, keep_parameters, patch_to, seed_of, single_blas, value_range, width_of
+from .core import (check_matrix, check_number, keep_parameters, patch_to, seed_of,
+                       single_blas, value_range, width_of)
 from .instructions import _strip128
 from .parts import ROWS, in_parts, in_threads, n_parts
 from .products import Rows
@@ -41,7 +42,7 @@ def exact(
     return step
 
 # %% ../nbs/12_nmf.ipynb #5fdfa388
-BLOCK = 128       # bytes for each topic of a block; `ROWS` rows, a part of the work, are some blocks
+BLOCK = 128  # bytes for each topic of a block; `ROWS` rows, a part of the work, are some blocks
 
 @njit(nogil=True)
 def _as_columns(F, i, f):
@@ -56,12 +57,13 @@ def _room(F):
     "For a block of rows: their weights, their products, one line more, and the numbers of topics"
     k = F.shape[1]
     size = BLOCK//F.itemsize
-    return np.zeros((k, size), F.dtype), np.zeros((k, size), F.dtype), np.zeros(size, F.dtype), np.arange(k)
+    return (np.zeros((k, size), F.dtype), np.zeros((k, size), F.dtype),
+            np.zeros(size, F.dtype), np.arange(k))
 
 # %% ../nbs/12_nmf.ipynb #39d27360
 @in_parts
 def _hals(part, G, R, F, passes, inverse):
-    "Improve some rows of `F`, one topic after another; `inverse` is one over the diagonal of G, or zero"
+    "Improve some rows of `F`, topic by topic; `inverse` is one over the diagonal of G, or zero"
     n, k = F.shape
     f, r, s, topics = _room(F)
     for i in range(ROWS*part, min(n, ROWS*(part + 1)), len(s)):
@@ -95,7 +97,8 @@ def multiplicative():
     "The update of Lee and Seung. Source: Xu, Liu and Gong (2003), Equations 8 to 11."
     def step(F, G, R):
         below = F @ G.astype(F.dtype)
-        return np.divide(F*R, below, out=F.copy(), where=below > 0)      # not F*(R/below), which may overflow
+        # not F*(R/below), which may overflow
+        return np.divide(F*R, below, out=F.copy(), where=below > 0)
     return step
 
 # %% ../nbs/12_nmf.ipynb #13e9c2d4
@@ -127,7 +130,7 @@ def _slope(F, G, R):
 
 # %% ../nbs/12_nmf.ipynb #c2fcf3d7
 def _tried(F, G, gradient, length):
-    "A step of some length, cut at zero; and does the error fall enough? Source: Lin (2007), Section 4"
+    "A step, cut at zero; and does the error fall enough? Source: Lin (2007), Section 4"
     D = np.maximum(F - length*gradient, 0) - F
     return D, .99*np.vdot(gradient, D) + .5*np.vdot(D @ G, D) <= 0
 
@@ -149,7 +152,7 @@ def _shortened(F, G, gradient, length):
     return F, length
 
 def _line_search(F, G, gradient, length):
-    "The factor after a step that decreases the error enough, the longest of lengths ten times apart; and its length"
+    "The factor after the longest good step, of lengths ten times apart; and its length"
     D, good = _tried(F, G, gradient, length)
     return _lengthened(F, G, gradient, length, D) if good else _shortened(F, G, gradient, length)
 
@@ -175,7 +178,7 @@ def projected_gradient_descent():
 # %% ../nbs/12_nmf.ipynb #091cdc78
 def truncated(
     ridge:float=.01,            # λ, as a share of the mean of G's diagonal
-    sparsity:float|None=None,   # α, the share of zeros that is wanted, from 0 to 1: AHCLS; None for ACLS
+    sparsity:float|None=None,   # α, the share of zeros wanted, from 0 to 1: AHCLS; None for ACLS
 ):                              # a solver
     """Least squares without constraint, with what is negative set to zero.
 
@@ -186,7 +189,7 @@ def truncated(
         size = ridge*max(np.trace(G)/k, 1e-300)
         add = size*np.eye(k)
         if sparsity is not None: add = ((1 - sparsity)*k**.5 + sparsity)**2*add - size
-        inverse = np.linalg.pinv(G + add, rcond=1e-12, hermitian=True)        # topics may be dependent
+        inverse = np.linalg.pinv(G + add, rcond=1e-12, hermitian=True)  # topics may be dependent
         return np.maximum(R @ inverse, 0).astype(F.dtype)
     return step
 
@@ -222,7 +225,10 @@ def _heavier_halves(
     U:np.ndarray,   # left singular vectors, times the roots of their values, (n_docs, k)
     V:np.ndarray,   # right ones, likewise, (n_terms, k)
 )->tuple:           # weights (n_docs, k), topics (n_terms, k)
-    "The positive or the negative half of each pair. Source: Boutsidis and Gallopoulos (2008), NNDSVD."
+    """The positive or the negative half of each pair, whichever is heavier.
+
+    Source: Boutsidis and Gallopoulos (2008), NNDSVD.
+    """
     W, a = _positive(U)
     T, b = _positive(V)
     other_W, other_a = _positive(-U)
@@ -269,7 +275,8 @@ def first_factors(
 )->tuple:             # weights (n_docs, k), topics (n_terms, k), in the type of X
     "Weights and topics to begin with."
     too_many = k > min(X.shape)
-    if init.startswith("nndsvd") and not too_many: W, T = _svd_start(X, k, init.removeprefix("nndsvd"), rng)
+    if init.startswith("nndsvd") and not too_many:
+        W, T = _svd_start(X, k, init.removeprefix("nndsvd"), rng)
     elif init == "documents" or too_many: W, T = _documents_start(X, k, rng)
     else: W, T = _random_start(X, k, rng)
     return W.astype(X.dtype), T.astype(X.dtype)
@@ -295,7 +302,7 @@ def _half(
     return Half(F, _gram(other), rows.times(other))
 
 def _squared_error(whole, T, topics):
-    "The squared error, by the products of the second half; `whole` is the squared length of the matrix"
+    "The squared error, by the products of the second half; `whole`: the matrix's squared length"
     return whole - 2*_inner(T, topics.R) + _inner(topics.G, _gram(T))
 
 # %% ../nbs/12_nmf.ipynb #1c7fb170
@@ -346,7 +353,8 @@ def _missing(
     error = whole + np.einsum("ij,ij->i", W @ _gram(T) - 2*docs.times(T), W)
     for worst in error.argsort()[:-tries-1:-1]:
         missing = np.maximum(docs.row(worst) - T @ W[worst], 0)
-        if error[worst] > 1e-10*whole[worst] and missing @ missing > 1e-10*whole[worst]: return missing
+        if error[worst] > 1e-10*whole[worst] and missing @ missing > 1e-10*whole[worst]:
+            return missing
     return None
 
 # %% ../nbs/12_nmf.ipynb #ecc83d21
@@ -385,9 +393,10 @@ class Turns(NamedTuple):
 def finish(
     docs:Rows,       # the matrix
     T:np.ndarray,    # topics, (n_terms, k)
-)->tuple:            # best weights (n_docs, k), topics of length one (n_terms, k), the norm of X − WH
+)->tuple:            # best weights (n_docs, k), topics of length one (n_terms, k), norm of X − WH
     "Topics of length one, the best weights for them, and the error."
-    T = np.asfortranarray(unit(T.astype(np.float64))[0].astype(T.dtype))     # as the transpose of `components_`
+    # as the transpose of `components_`
+    T = np.asfortranarray(unit(T.astype(np.float64))[0].astype(T.dtype))
     W = memberships(docs.X, T)
     error = docs.squares().sum() - 2*_inner(W, docs.times(T)) + _inner(W.T @ W, _gram(T))
     return W, T, max(error, 0.)**.5
@@ -397,7 +406,7 @@ class Point(NamedTuple):
     "Where the loop is"
     here:Factors         # the best so far
     ahead:Factors        # where the next turn starts
-    topics:Half|None     # the second half of that turn, for the rule that stops; None where its products aren't known
+    topics:Half|None     # that turn's second half, for the rule that stops; None if not known
     error:float          # squared, of `here`
     pace:Pace            # how far to look ahead
 
@@ -423,7 +432,8 @@ def _turn(
     T_ahead, more = unit(further(T, point.here.T))
     scale = length*more
     topics = Half(T_ahead, topics.G*np.outer(scale, scale), topics.R*scale)
-    return Point(Factors(W*length, T), Factors(W_ahead*scale, T_ahead), topics, error, point.pace.faster())
+    return Point(Factors(W*length, T), Factors(W_ahead*scale, T_ahead), topics, error,
+                 point.pace.faster())
 
 # %% ../nbs/12_nmf.ipynb #20677ec3
 def _with_all_topics(docs, point):
@@ -452,7 +462,7 @@ def take_turns(
     terms = _transposed(X)
     began = perf_counter()
     whole = docs.squares().sum()
-    tol = max(tol, 4*np.finfo(X.dtype).eps) if tol else 0.           # no further than rounding allows
+    tol = max(tol, 4*np.finfo(X.dtype).eps) if tol else 0.  # no further than rounding allows
     T, length = unit(T)
     here = Factors(W*length, T)
     point = Point(here, here, None, np.inf, Pace())
@@ -464,7 +474,8 @@ def take_turns(
         point = _turn(point, weights, solvers, terms, whole, extrapolate)
         record.append((perf_counter() - began, max(point.error, 0.)**.5))
         point = _with_all_topics(docs, point)
-    return Turns(*finish(docs, point.here.T), len(record), converged, np.array(record).reshape(-1, 2))
+    record = np.array(record).reshape(-1, 2)
+    return Turns(*finish(docs, point.here.T), len(record), converged, record)
 
 # %% ../nbs/12_nmf.ipynb #b9cf18a7
 SOLVERS = {"bpp":        lambda ridge, sparsity: exact("bpp"),
@@ -487,8 +498,8 @@ def _check_choices(solver, init, extrapolate, W0, Ht0):
     if extrapolate not in (None, False, True):
         raise ValueError(f"extrapolate must be None, True or False, got {extrapolate!r}")
     if extrapolate and solver not in SOUND:
-        raise ValueError(f"extrapolate must be None or False with solver={solver!r}: it is sound for "
-                         f"{', '.join(SOUND)} only")
+        raise ValueError(f"extrapolate must be None or False with solver={solver!r}: "
+                         f"it is sound for {', '.join(SOUND)} only")
     if init != "custom" and not (W0 is None and Ht0 is None):
         raise ValueError(f"W and H are what init='custom' starts from, not init={init!r}")
 
@@ -527,7 +538,8 @@ def _given(X, k, W0, Ht0):
     "Weights and topics from those that were given; where one is missing, the best for the other"
     if W0 is not None: _check_factor("W", W0, X.shape[0], k)
     if Ht0 is not None: _check_factor("H", Ht0, X.shape[1], k)
-    if W0 is None and Ht0 is None: raise ValueError("W or H must be given to start from with init='custom'")
+    if W0 is None and Ht0 is None:
+        raise ValueError("W or H must be given to start from with init='custom'")
     if W0 is None: W0 = memberships(X, Ht0)
     if Ht0 is None: Ht0 = nnls(W0.T @ W0, _transposed(X).times(W0))
     return np.array(W0, X.dtype), np.array(Ht0, X.dtype)
@@ -539,7 +551,7 @@ def _begin(X, size, k, init, W0, Ht0, seed):
     return first_factors(X, k, init, np.random.RandomState(seed % 2**32))
 
 def _at_full_size(turns, size, given):
-    "What was found for documents that were divided by `size`, for those that were `given`, and in their type"
+    "What was found for documents divided by `size`, for those that were `given`, and in their type"
     T = turns.T.astype(given.dtype)
     W = turns.W*turns.W.dtype.type(size) if turns.W.dtype == given.dtype else memberships(given, T)
     return turns._replace(W=W, T=T, error=turns.error*size, record=turns.record*(1, size))
@@ -556,7 +568,7 @@ def nmf(
     k:int,                    # topics
     solver:str="bpp",         # one of `SOLVERS`
     *,
-    init:str="nndsvd",        # one of `STARTS`, or "custom"; for `mu`, "nndsvda" in place of "nndsvd"
+    init:str="nndsvd",        # one of `STARTS`, or "custom"; "nndsvd" is "nndsvda" for `mu`
     W0=None,                  # weights to start from with init="custom", (n_docs, k)
     Ht0=None,                 # topics to start from with init="custom", (n_terms, k)
     n_init:int=1,             # starts, of which the best is kept
@@ -593,8 +605,8 @@ def _turns_of(est, X, W, H):
                     tol=est.tol, max_iter=est.max_iter, extrapolate=est.extrapolate,
                     ridge=est.ridge, sparsity=est.sparsity, random_state=est.random_state)
     if not turns.converged and est.tol > 0:
-        warnings.warn(f"stopped at max_iter={est.max_iter} before reaching tol={est.tol}: raise either",
-                      ConvergenceWarning, stacklevel=2)
+        warnings.warn(f"stopped at max_iter={est.max_iter} before reaching tol={est.tol}: "
+                      "raise either", ConvergenceWarning, stacklevel=2)
     return turns
 
 # %% ../nbs/12_nmf.ipynb #e08d52a5
@@ -627,12 +639,12 @@ class NMF(TopicModel):
         n_components:int=20,        # topics wanted
         *,
         solver:str="bpp",           # "bpp", "active-set", "hals", "mu", "pgd", "acls" or "ahcls"
-        init:str="nndsvd",          # one of `STARTS`, or "custom", with W or H given to `fit_transform`
+        init:str="nndsvd",          # one of `STARTS`, or "custom"with W or H for `fit_transform`
         n_init:int=1,               # starts, of which the one with the smallest error is kept
-        tol:float=1e-4,             # stop when the projected gradient is below this share of the products
+        tol:float=1e-4,             # stop at a projected gradient below this share of the products
         max_iter:int=200,           # at most this many turns
         extrapolate:bool|None=None, # look ahead? None for where it is sound
-        ridge:float=.01,            # of "acls" and "ahcls": λ, as a share of the mean of the Gram matrix's diagonal
+        ridge:float=.01,            # of "acls", "ahcls": λ, a share of the Gram diagonal's mean
         sparsity:float=.5,          # of "ahcls": the share of zeros that is wanted
         random_state=None,          # seed of the starts
     ):
@@ -644,7 +656,7 @@ class NMF(TopicModel):
         return self
 
     def fit_transform(self, X, y=None, W=None, H=None):
-        "Fit, and give the weights of the training documents, (n_docs, n_components); from W or H with init=\"custom\"."
+        "Fit, and give weights, (n_docs, n_components); from W or H with init=\"custom\"."
         return _keep_turns(self, _turns_of(self, check_matrix(self, X), W, H))
 
 # %% ../nbs/12_nmf.ipynb #f123ffef

@@ -41,7 +41,8 @@ def _room(k):
     F = np.empty(k, np.int64)
     quick = np.empty(k, np.float32)
     pull = np.empty(k, np.float32)
-    return Room(use, wrong, F, np.empty((k, k)), np.empty(k), np.empty(k), quick, pull, pull.view(np.uint32))
+    return Room(use, wrong, F, np.empty((k, k)), np.empty(k), np.empty(k),
+                quick, pull, pull.view(np.uint32))
 
 # %% ../nbs/11_nnls.ipynb #478bbd8d
 @njit(nogil=True)
@@ -49,14 +50,14 @@ def _list(use, F):
     "Write the numbers of the topics in use to the front of `F`; returns how many"
     m = 0
     for i in range(len(use)):
-        F[m] = i                        # overwritten by the next if it isn't in use: no branch to be guessed wrong
+        F[m] = i  # overwritten by the next if it isn't in use: no branch to be guessed wrong
         m += use[i]
     return m
 
 # %% ../nbs/11_nnls.ipynb #1f95de49
 @njit(nogil=True, fastmath={"contract"})
 def _solve(G, r, F, m, L, x):
-    "Solve the system of the first `m` topics listed in `F` by Cholesky; False if they are dependent"
+    "Solve the system of the first `m` topics listed in `F` by Cholesky; False if dependent"
     for a in range(m):
         row = G[F[a]]
         new = L[a]
@@ -64,7 +65,7 @@ def _solve(G, r, F, m, L, x):
             total = row[F[b]]
             old = L[b]
             for c in range(b): total -= new[c]*old[c]
-            new[b] = total*old[b]                          # the diagonal holds reciprocals: dividing is slow
+            new[b] = total*old[b]  # the diagonal holds reciprocals: dividing is slow
         left = row[F[a]]
         y = r[F[a]]
         for c in range(a):
@@ -84,7 +85,10 @@ PLACES = np.uint64(2**20 - 1)      # the bits of a number that hold its place in
 
 @njit(nogil=True)
 def _lowest(bits):
-    "Where the lowest of some numbers is, if any is below zero, by their bits; one of the lowest if they agree to ten digits"
+    """Where the lowest of some numbers is, if any is below zero, by their bits.
+
+    One of the lowest if they agree to ten digits.
+    """
     free = np.uint64(64 - 8*bits.itemsize)
     best = np.uint64(0)
     for j in range(len(bits)):
@@ -120,7 +124,7 @@ def _mark_wrong(room, m, scale):
 # %% ../nbs/11_nnls.ipynb #85d0fc5a
 @njit(nogil=True, fastmath=FAST)
 def _pivot(G, r, g, room):
-    "Write the best weights for `r` into `g`, from the topics in `room.use`; False if pivoting does not get there"
+    "Write the best weights for `r` into `g`, from topics in `room.use`; False if pivoting fails"
     k = len(r)
     fewest = k + 1
     patience = 3
@@ -144,7 +148,7 @@ def _pivot(G, r, g, room):
 # %% ../nbs/11_nnls.ipynb #80f38e98
 @njit(nogil=True)
 def _steepest(G, r, g, use, refused, scale):
-    "The topic with the most negative slack, of those that are neither in use nor refused; -1 if there is none"
+    "The topic with the most negative slack, of those neither in use nor refused; -1 if none"
     best = -1
     worst = -1e-12*scale
     for i in range(len(r)):
@@ -156,7 +160,7 @@ def _steepest(G, r, g, use, refused, scale):
 
 @njit(nogil=True)
 def _go_towards(g, F, m, x):
-    "Move weights towards `x` as far as they stay nonnegative; the topic that hit zero, or -1 if none did"
+    "Move weights towards `x` as far as they stay nonnegative; the topic that hit zero, or -1"
     step = 1.
     hit = -1
     for a in range(m):
@@ -169,20 +173,23 @@ def _go_towards(g, F, m, x):
 # %% ../nbs/11_nnls.ipynb #cbf7db1d
 @njit(nogil=True)
 def _active_set(G, r, g, room):
-    "Write the best weights for `r` into `g`, one topic at a time. Source: Lawson and Hanson (1974), Chapter 23"
+    """Write the best weights for `r` into `g`, one topic at a time.
+
+    Source: Lawson and Hanson (1974), Chapter 23.
+    """
     k = len(r)
     scale = np.abs(r).max()
     use = room.use
     use[:] = False
     g[:] = 0
     refused = np.zeros(k, np.bool_)
-    for _ in range(30*k):                                  # a few k are enough; rounding must not go on for ever
+    for _ in range(30*k):  # a few k are enough; rounding must not go on for ever
         best = _steepest(G, r, g, use, refused, scale)
         if best < 0: return
         use[best] = True
         while use[best]:
             m = _list(use, room.F)
-            if not _solve(G, r, room.F, m, room.L, room.x):     # it depends on those in use: nothing to gain
+            if not _solve(G, r, room.F, m, room.L, room.x):  # depends on those in use: no gain
                 use[best] = False
                 refused[best] = True
                 break
@@ -192,7 +199,7 @@ def _active_set(G, r, g, room):
                 break
             use[hit] = False
             g[hit] = 0.
-            if hit == best: refused[best] = True           # let go at once: its slack was only rounding
+            if hit == best: refused[best] = True  # let go at once: its slack was only rounding
 
 # %% ../nbs/11_nnls.ipynb #30d860da
 @njit(nogil=True, fastmath=FAST, inline="always")
@@ -232,10 +239,10 @@ def _round(G, g, s, todo):
 # %% ../nbs/11_nnls.ipynb #693f9cb4
 @njit(nogil=True, fastmath=FAST)
 def _guess(single, r, room):
-    "Mark the topics that are in use after a few rounds of coordinate descent, by a Gram matrix in single precision"
+    "Mark the topics in use after some rounds of coordinate descent; `single`: the Gram matrix so"
     total = 0.
     for i in range(len(r)): total += abs(r[i])
-    scale = 1/total if total > 1e-300 else 0.                      # so that single precision has all these numbers
+    scale = 1/total if total > 1e-300 else 0.  # so that single precision has all these numbers
     for i in range(len(r)): room.pull[i] = -r[i]*scale
     _first_steps(single, room.quick, room.pull, room.bits)
     for _ in range(10):
@@ -245,7 +252,7 @@ def _guess(single, r, room):
 # %% ../nbs/11_nnls.ipynb #6b3b79be
 @in_parts
 def _nnls(part, G, single, R, over, first, out, active_set):
-    "The weights of some documents; pivoting starts from the topics that are positive in `first`, or from a guess"
+    "The weights of some documents; pivoting starts from the positive topics of `first`, or a guess"
     n, k = R.shape
     room = _room(k)
     r = np.empty(k)
@@ -267,16 +274,17 @@ class Gram:
         self.G = np.ascontiguousarray(G, dtype=np.float64)
         if self.G.ndim != 2 or len(self.G) != self.G.shape[1]:
             raise ValueError(f"G must be (k, k), got {self.G.shape}: give B.T @ B")
-        if not _finite(self.G): raise ValueError("G must hold finite numbers: look for NaN or inf in the topics")
+        if not _finite(self.G):
+            raise ValueError("G must hold finite numbers: look for NaN or inf in the topics")
         lengths = np.sqrt(np.diag(self.G).clip(0))
         lengths[lengths == 0] = 1
-        self.over = 1/lengths                                # what brings each topic to unit length, (k,)
-        self.scaled = self.G/np.outer(lengths, lengths)      # the matrix of topics of that length
+        self.over = 1/lengths                            # brings each topic to unit length, (k,)
+        self.scaled = self.G/np.outer(lengths, lengths)  # the matrix of topics of that length
         self.single = self.scaled.astype(np.float32)
 
     @cached_property
     def full(self):
-        "The same matrix with ones on the diagonal, also for topics that are zero, and its smallest eigenvalue"
+        "The same matrix with a diagonal of ones, also for zero topics, and its smallest eigenvalue"
         full = self.scaled.copy()
         np.fill_diagonal(full, 1)
         return full, np.linalg.eigvalsh(full)[0] if len(full) > 2 else 0.
@@ -286,11 +294,15 @@ def _finite(A): return A.size == 0 or bool(np.isfinite(A.min()) and np.isfinite(
 # %% ../nbs/11_nnls.ipynb #44ed109e
 def _checked(G, R, method):
     "`G` as a `Gram`, if all fits together, numbers are finite, and the method exists"
-    if method not in ("bpp", "active-set"): raise ValueError(f'method must be "bpp" or "active-set", got {method!r}')
+    if method not in ("bpp", "active-set"):
+        raise ValueError(f'method must be "bpp" or "active-set", got {method!r}')
     shape = G.G.shape if isinstance(G, Gram) else np.shape(G)
     if R.ndim != 2 or shape != (R.shape[1], R.shape[1]):
-        raise ValueError(f"G must be (k, k) and R (n, k), got {shape} and {R.shape}: give B.T @ B and Y.T @ B")
-    if not _finite(R): raise ValueError("R must hold finite numbers: look for NaN or inf in the matrix and its factors")
+        raise ValueError(f"G must be (k, k) and R (n, k), got {shape} and {R.shape}: "
+                         "give B.T @ B and Y.T @ B")
+    if not _finite(R):
+        raise ValueError("R must hold finite numbers: "
+                         "look for NaN or inf in the matrix and its factors")
     return G if isinstance(G, Gram) else Gram(G)
 
 # %% ../nbs/11_nnls.ipynb #213924ba
@@ -304,16 +316,21 @@ def nnls(
 )->np.ndarray:          # the minimisers, one a row, (n, k)
     r"""Minimise $\lVert B g - y \rVert$ over $g \ge 0$ for each row of `R`.
 
-    Source: Kuang and Park (2013), Section 2, on block principal pivoting and active sets; two columns by Algorithm 2.
+    Source: Kuang and Park (2013), Section 2, on block principal pivoting and active sets;
+    two columns by Algorithm 2.
     """
-    R = np.ascontiguousarray(R, dtype=None if getattr(R, "dtype", None) == np.float32 else np.float64)
+    single = getattr(R, "dtype", None) == np.float32
+    R = np.ascontiguousarray(R, dtype=None if single else np.float64)
     gram = _checked(G, R, method)
     if out is None: out = np.empty(R.shape, dtype)
     if R.shape[1] == 0: return out
-    if method == "bpp" and R.shape[1] == 2 and R.min(initial=0) >= 0: out[:] = nnls2(gram.G, R.astype(float))
+    if method == "bpp" and R.shape[1] == 2 and R.min(initial=0) >= 0:
+        out[:] = nnls2(gram.G, R.astype(float))
     else:
-        first = np.empty((0, R.shape[1])) if first is None else np.ascontiguousarray(first, dtype=np.float64)
-        _nnls(n_parts(len(R)), gram.scaled, gram.single, R, gram.over, first, out, method == "active-set")
+        if first is None: first = np.empty((0, R.shape[1]))
+        first = np.ascontiguousarray(first, dtype=np.float64)
+        _nnls(n_parts(len(R)), gram.scaled, gram.single, R, gram.over, first, out,
+              method == "active-set")
     return out
 
 # %% ../nbs/11_nnls.ipynb #ebb9b1b4
@@ -365,7 +382,7 @@ def heaviest(
 # %% ../nbs/11_nnls.ipynb #13fcd352
 @njit(nogil=True, fastmath=FAST)
 def _leader(g, s, over, w, bits):
-    "The largest of the weights `g*over`: whose, how much, what the next one is; how long the gradient is that is left"
+    "The largest weight `g*over`: whose, how much, the next one; the length of the gradient left"
     left = 0.
     for i in range(len(g)):
         w[i] = -g[i]*over[i]
@@ -377,7 +394,7 @@ def _leader(g, s, over, w, bits):
     return top, largest, -w[_lowest(bits)], np.sqrt(left)
 
 # %% ../nbs/11_nnls.ipynb #1f910c4e
-TIE = 1e-6          # leads below this fraction of a weight are left to the exact method, and to rounding
+TIE = 1e-6  # leads below this fraction of a weight are left to the exact method, and to rounding
 
 @in_parts
 def _leaders(part, G, R, over, least, out):
@@ -430,7 +447,10 @@ def heaviest_topics(
 
 # %% ../nbs/11_nnls.ipynb #498dd321
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    "What flat topic models have in common. A subclass has `fit_transform`, which leaves `components_` and `labels_`."
+    """What flat topic models have in common.
+
+    A subclass has `fit_transform`, which leaves `components_` and `labels_`.
+    """
     def fit(self, X, y=None):
         self.fit_transform(X)
         return self

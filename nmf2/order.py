@@ -32,7 +32,7 @@ def _mixed(x):
 # %% ../nbs/14_order.ipynb #8fd75719
 @in_parts
 def _describe(part, n_parts, indptr, indices, bits, docs, terms, mixed, seen):
-    "Describe some documents by their words, and add up for the words, in `seen`, what is new about their documents"
+    "Describe some documents by their words; add up for these, in `seen`, what is new about them"
     first, after = share(len(docs), part, n_parts)
     new = seen[part]
     new[:] = 0
@@ -41,13 +41,15 @@ def _describe(part, n_parts, indptr, indices, bits, docs, terms, mixed, seen):
         end = np.uintp(indptr[i+1])
         total = docs[i]
         if len(bits):
-            for p in range(begin, end): total += _mixed(terms[np.uintp(indices[p])] ^ np.uint64(bits[p]))
+            for p in range(begin, end):
+                total += _mixed(terms[np.uintp(indices[p])] ^ np.uint64(bits[p]))
         else:
             for p in range(begin, end): total += mixed[np.uintp(indices[p])]
         docs[i] = _mixed(total)
         whole = _mixed(docs[i])
         for p in range(begin, end):
-            new[np.uintp(indices[p])] += _mixed(docs[i] ^ np.uint64(bits[p])) if len(bits) else whole
+            new[np.uintp(indices[p])] += (
+                _mixed(docs[i] ^ np.uint64(bits[p])) if len(bits) else whole)
 
 # %% ../nbs/14_order.ipynb #766a85b2
 @njit(nogil=True)
@@ -68,7 +70,10 @@ def describe(
     weights:bool,        # by the weights, too? Otherwise only by which words a document has
     turns:int=2,         # how often to go round
 ):
-    "Describe documents by their words and words by their documents. Source: Weisfeiler and Leman (1968)."
+    """Describe documents by their words and words by their documents.
+
+    Source: Weisfeiler and Leman (1968).
+    """
     bits = _bits(X) if weights else np.empty(0, np.uint32)
     parts = max(1, min(get_num_threads(), 8, X.nnz//(4*len(terms) + 100_000)))
     seen = np.empty((parts, len(terms)), np.uint64)
@@ -78,7 +83,7 @@ def describe(
 
 # %% ../nbs/14_order.ipynb #37726ca4
 def _identities(S):
-    "Numbers for rows and for columns, which are equal where the same entries stand in the same places"
+    "Numbers for rows and columns, which are equal where the same entries stand in the same places"
     docs, terms = (_mixed_all(np.arange(1, n + 1, dtype=np.uint64)) for n in S.shape)
     own = np.zeros_like(docs)
     theirs = np.zeros_like(terms)
@@ -118,12 +123,13 @@ def _islands(S):
     return connected_components(sp.block_array([[None, S], [S.T, None]]), directed=False)[1]
 
 def _numbers_of_islands(island, every):
-    "For each island its number among those that look alike, and whether it looks like no other; `every`: descriptions"
+    "Each island's number among those that look alike; is it like no other? `every`: descriptions"
     looks = np.zeros(island.max() + 1, np.uint64)
     np.add.at(looks, island, _mixed_all(every))
     group, sizes = _groups(looks)
     first = np.full(len(looks), len(every))
-    np.minimum.at(first, island, np.arange(len(every)))              # islands come in the order of their first members
+    # islands come in the order of their first members
+    np.minimum.at(first, island, np.arange(len(every)))
     order = np.lexsort((first, group))
     number = np.zeros(len(looks), np.uint64)
     number[order] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -131,13 +137,13 @@ def _numbers_of_islands(island, every):
 
 # %% ../nbs/14_order.ipynb #298697fe
 def _first_of_each(island, every, candidates, n):
-    "On each island one of the candidates that look alike: documents, the first `n`, before words, then by description"
+    "On each island one candidate of those alike: the first `n`, documents, first; by description"
     order = np.lexsort((candidates, every[candidates], candidates >= n, island[candidates]))
     candidates = candidates[order]
     return candidates[np.unique(island[candidates], return_index=True)[1]]
 
 def _mark(S, docs, terms):
-    "Number islands that look alike; on each of the others mark the first of the documents, or words, that look alike"
+    "Number islands that look alike; on the others mark the first of documents or words that do"
     n = len(docs)
     island = _islands(S)
     every = np.concatenate([docs, terms])
@@ -158,7 +164,7 @@ def _count(indices, n):
 
 @njit(nogil=True)
 def _collect(indptr, indices, data, place, fill, into, values):
-    "The entries of some columns, row after row; `fill`: where each column begins, and in the end where the next does"
+    "The entries of some columns, by rows; `fill`: where each begins, in the end the next"
     for i in range(len(indptr) - 1):
         for p in range(np.uintp(indptr[i]), np.uintp(indptr[i+1])):
             c = place[np.uintp(indices[p])]
@@ -184,24 +190,26 @@ def _described_by(indptr, indices, bits, own, others):
     out = np.empty_like(own)
     for i in range(len(own)):
         total = own[i]
-        for p in range(indptr[i], indptr[i+1]): total += _mixed(others[indices[p]] ^ np.uint64(bits[p]))
+        for p in range(indptr[i], indptr[i+1]):
+            total += _mixed(others[indices[p]] ^ np.uint64(bits[p]))
         out[i] = _mixed(total)
     return out
 
 def _new(lines, some, own, others):
-    "New descriptions of some rows, or columns, which are those of `lines`, where they look alike; and which these are"
+    "Which of some rows or columns, those of `lines`, look alike, and new descriptions of these"
     alike = np.flatnonzero(_shared(own[some]))
     lines = lines[alike]
-    return some[alike], _described_by(lines.indptr, lines.indices, _bits(lines), own[some[alike]], others)
+    some = some[alike]
+    return some, _described_by(lines.indptr, lines.indices, _bits(lines), own[some], others)
 
 def _refined(rows, columns, i, j, docs, terms):
-    "Describe documents `i` and words `j`, of these rows and columns, as long as more of them are told apart"
+    "Describe documents `i` and words `j`, rows and columns, as long as more are told apart"
     told = -1
     while (now := len(np.unique(docs[i])) + len(np.unique(terms[j]))) > told:
         told = now
         some_docs, new_docs = _new(rows, i, docs, terms)
         some_terms, new_terms = _new(columns, j, terms, docs)
-        docs[some_docs] = new_docs                 # only now, as either is described by what the other was
+        docs[some_docs] = new_docs  # only now, as either is described by what the other was
         terms[some_terms] = new_terms
 
 # %% ../nbs/14_order.ipynb #af1d49eb
@@ -223,7 +231,8 @@ def _told_apart(X, docs, terms):
         a = _mirrors(docs[some_docs], own)
         b = _mirrors(terms[some_terms], theirs)
         if not a.any() and not b.any(): break
-        docs[some_docs[a]], terms[some_terms[b]] = _mark(S[a][:, b], docs[some_docs[a]], terms[some_terms[b]])
+        marked = _mark(S[a][:, b], docs[some_docs[a]], terms[some_terms[b]])
+        docs[some_docs[a]], terms[some_terms[b]] = marked
 
 # %% ../nbs/14_order.ipynb #3fca67a5
 def ascending(
@@ -244,7 +253,8 @@ class Order(NamedTuple):
 
     def inverse(self):
         "The way back."
-        return Order(ascending(self.rows, len(self.rows)), ascending(self.columns, len(self.columns)))
+        return Order(ascending(self.rows, len(self.rows)),
+                     ascending(self.columns, len(self.columns)))
 
 # %% ../nbs/14_order.ipynb #16c1ecf5
 def own_order(
@@ -266,7 +276,8 @@ def own_order(
 
 # %% ../nbs/14_order.ipynb #8c06c984
 PATTERNS = np.uint64(0x03F79D71B4CB0A89)        # any six bits in a row are different ones
-NUMBER_OF_PATTERN = np.argsort([(int(PATTERNS) << bit) % 2**64 >> 58 for bit in range(64)]).astype(np.uint64)
+NUMBER_OF_PATTERN = np.argsort(
+    [(int(PATTERNS) << bit) % 2**64 >> 58 for bit in range(64)]).astype(np.uint64)
 
 @njit(nogil=True)
 def _lowest(word):
@@ -283,7 +294,7 @@ def _put_down(words, column):
 
 @njit(nogil=True)
 def _take_up(words, dense, columns, values, q):
-    "Write the columns whose bits are set, and their weights, in order, from `q` on; and clear the bits"
+    "Write the columns whose bits are set, and their weights, in order from `q` on; clear the bits"
     one = np.uint64(1)
     for high in range(np.uintp(-(-words.shape[1]//64))):
         left = words[1,high]
@@ -303,7 +314,7 @@ def _take_up(words, dense, columns, values, q):
 # %% ../nbs/14_order.ipynb #dbee49e7
 @in_parts
 def _sort(part, n_parts, X, rows, place, ends, columns, values):
-    "Some of the sorted rows: which they are, where each column goes, where rows begin, and what to write to"
+    "Some sorted rows: which they are, where each column goes, where rows begin, what to write to"
     data, indices, indptr = X
     first, after = share(len(rows), part, n_parts)
     dense = np.empty(len(place), data.dtype)

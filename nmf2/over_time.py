@@ -33,7 +33,7 @@ def counts_of(
 
 def shares_of(
     counts:np.ndarray,   # (topics, periods)
-)->np.ndarray:           # those of a period sum to one, or are 0 if it has no documents, (topics, periods)
+)->np.ndarray:           # of sum one in a period, 0 if it has no documents, (topics, periods)
     "The share of each topic in the documents of each period."
     total = counts.sum(0, keepdims=True)
     return np.divide(counts, total, out=np.zeros(counts.shape), where=total > 0)
@@ -47,9 +47,11 @@ def period_words(
     n:int=5,             # words for each, at most
 )->list:                 # of lists of words, one for each period and one for those without a date
     "Words that some documents have more of in a period than in others."
-    sums = cluster_sums(X, np.where(codes < 0, n_periods, codes)) if X.shape[0] else np.zeros((0, X.shape[1]))
+    if not X.shape[0]: return [[] for _ in range(n_periods + 1)]
+    sums = cluster_sums(X, np.where(codes < 0, n_periods, codes))
     total = sums.sum(0)
-    words = [[str(vocab[j]) for j in largest(distinction(one, total), n)] if one.any() else [] for one in sums]
+    words = [[str(vocab[j]) for j in largest(distinction(one, total), n)] if one.any() else []
+             for one in sums]
     return words + [[] for _ in range(n_periods + 1 - len(words))]
 
 # %% ../nbs/29_over_time.ipynb #3c26c1b7
@@ -59,8 +61,8 @@ class OverTime(NamedTuple):
     titles:list           # what they are called
     periods:np.ndarray    # in their order, texts, (n_periods,)
     period:str            # how long they are
-    counts:np.ndarray     # documents; the last column is of those without a date, (n_topics, n_periods + 1)
-    words:list|None       # for each topic a list of words for each column; None if there are no documents
+    counts:np.ndarray     # documents; last column: without a date, (n_topics, n_periods + 1)
+    words:list|None       # lists of words for each topic and column; None if there are no documents
 
 # %% ../nbs/29_over_time.ipynb #51a3fb9f
 def _labels_and_weights(model, documents, n, n_words):
@@ -68,8 +70,8 @@ def _labels_and_weights(model, documents, n, n_words):
     if documents is not None:
         X = matrix_of_new(model, documents)
         return model.tree_.predict(X, n), X
-    there = n_words and own_documents(model) is not None
-    return np.append(numbers_at(model.tree_, n), -1)[model.labels_], matrix_of(model) if there else None
+    labels = np.append(numbers_at(model.tree_, n), -1)[model.labels_]
+    return labels, matrix_of(model) if n_words and own_documents(model) is not None else None
 
 def by_period(
     model,                  # a fitted `TopicTree`
@@ -83,14 +85,15 @@ def by_period(
     check_is_fitted(model)
     check_number("n_words", n_words, 0)
     nodes = model.tree_.leaves(n)
-    n_docs = model.tree_.n_docs if documents is None else getattr(documents, "shape", (0,))[0] or len(documents)
-    found = in_periods(check_dates(dates, n_docs), period, 24)
+    given = model.labels_ if documents is None else documents
+    n_docs = getattr(given, "shape", (0,))[0] or len(given)
+    when = in_periods(check_dates(dates, n_docs), period, 24)
     labels, X = _labels_and_weights(model, documents, n, n_words)
-    counts = counts_of(labels, found.codes, (len(nodes), len(found.names)))
+    counts = counts_of(labels, when.codes, (len(nodes), len(when.names)))
     words = None if X is None or not n_words else [
-        period_words(X[labels == k], found.codes[labels == k], len(found.names), model.vocab_, n_words)
-        for k in range(len(nodes))]
-    return OverTime(nodes, [model.tree_.title(node) for node in nodes], found.names, found.period, counts, words)
+        period_words(X[there], when.codes[there], len(when.names), model.vocab_, n_words)
+        for there in (labels == k for k in range(len(nodes)))]
+    return OverTime(nodes, [*map(model.tree_.title, nodes)], when.names, when.period, counts, words)
 
 # %% ../nbs/29_over_time.ipynb #b4c64a90
 def over_time(

@@ -36,33 +36,34 @@ class _Given(NamedTuple):
     counts:object   # None, or counts and their words
 
 def _taken_apart(texts, ids, labels, title):
-    "Texts, or a `Corpus`, which brings names, labels and a title, and counts and their words if it has no texts"
+    "Texts, or a `Corpus` with names, labels and a title, and with counts if it has no texts"
     if not hasattr(texts, "texts"): return _Given(texts, ids, labels, title, None)
     corpus = texts
     counts = (corpus.X, corpus.vocab) if corpus.texts is None and corpus.vocab is not None else None
-    return _Given(corpus.texts, corpus.ids if ids is None else ids, corpus.labels if labels is None else labels,
-                  title or corpus.name, counts)
+    return _Given(corpus.texts, corpus.ids if ids is None else ids,
+                  corpus.labels if labels is None else labels, title or corpus.name, counts)
 
 # %% ../nbs/50_page.ipynb #ee9f498e
 class Reader:
     """What there is to see in a tree, in words and numbers that can be sent anywhere.
 
-    Its methods answer what a reader asks: what the tree is like (`overview`), what is at a node (`details`),
-    where something is (`find`), what a document says (`document`).
+    Its methods answer what a reader asks: what the tree is like (`overview`), what is at a node
+    (`details`), where something is (`find`), what a document says (`document`).
     """
     def __init__(self,
         tree,             # a `Tree`
-        texts=None,       # the documents, (n_docs,), or a `Corpus`, which brings names and labels with it
+        texts=None,       # the documents, (n_docs,), or a `Corpus`, which has names and labels, too
         ids=None,         # their names, (n_docs,); by default their row numbers
-        labels=None,      # their classes, (n_docs,) or (n_docs, n_levels) from coarse to fine, '' where there is none
+        labels=None,      # classes, (n_docs,) or (n_docs, n_levels) from coarse to fine, '' for none
         title:str="",     # what the collection is called
-        levels=None,      # numbers of leaves of an outline, ascending; None for the tree's own, () for all splits
+        levels=None,      # numbers of leaves, ascending; None for the tree's own, () for all splits
         columns=None,     # more about the documents, {name: (n_docs,)}: classes, or dates
-        shares=None,      # of the leaves in each document, as `transform` gives them, (n_docs, n_leaves)
+        shares=None,      # of leaves in each document, as from `transform`, (n_docs, n_leaves)
     ):
         given = _taken_apart(texts, ids, labels, title)
         self.tree, self.counts = tree, given.counts
-        self.texts, self.ids, labels = check_given(tree, texts=given.texts, ids=given.ids, labels=given.labels)
+        self.texts, self.ids, labels = check_given(tree, texts=given.texts, ids=given.ids,
+                                                   labels=given.labels)
         self.title = shortened(given.title or "Topics", 100)
         self.classes = [] if labels is None else [_coded(level) for level in _levels(labels)]
         self.columns = _named_columns(tree, columns or {})
@@ -104,7 +105,8 @@ def _small(self, what, texts):
 def _levels(labels):
     "The labels of each level: a document may have one, or a list from coarse to fine"
     if isinstance(labels, np.ndarray) and labels.ndim == 2: return labels.T
-    rows = [list(label) if isinstance(label, (list, tuple, np.ndarray)) else [label] for label in labels]
+    rows = [list(label) if isinstance(label, (list, tuple, np.ndarray)) else [label]
+            for label in labels]
     depth = max(map(len, rows))
     return zip(*(row + [""]*(depth - len(row)) for row in rows))
 
@@ -116,7 +118,7 @@ def _coded(labels):
     codes = np.array([known.setdefault(label, len(known)) for label in as_text])
     names = np.array(list(known), object)
     sizes = np.where(names == "", -1, np.bincount(codes, minlength=len(names)))
-    order = np.lexsort((names, -sizes))            # classes of one size by name; none at all comes last
+    order = np.lexsort((names, -sizes))    # classes of one size by name; none at all comes last
     place = np.argsort(order)
     n = int((names != "").sum())
     return names[order][:n], np.where(place[codes] < n, place[codes], -1)
@@ -146,13 +148,13 @@ def _checked_shares(tree, shares):
     if shares is None: return None
     shares = np.asarray(shares)
     if shares.shape != (tree.n_docs, tree.n_leaves):
-        raise ValueError(f"shares must be of {tree.n_docs} documents and {tree.n_leaves} leaves, as transform gives "
-                         f"them, got shape {shares.shape}")
+        raise ValueError(f"shares must be of {tree.n_docs} documents and {tree.n_leaves} leaves, "
+                         f"as transform gives them, got shape {shares.shape}")
     return shares
 
 # %% ../nbs/50_page.ipynb #04619d82
 def _outlined(tree, levels):
-    "The numbers of leaves at which a tree is shown, ascending, as far as there is something to show"
+    "Numbers of leaves at which a tree is shown, ascending, as far as there is something to show"
     return [n for n in checked_levels(tree, tree.levels if levels is None else levels) if n > 1]
 
 @patch_to(Reader, property)
@@ -185,10 +187,12 @@ def overview(reader,
         return dict(id=node.id, size=node.size, dropped=len(node.outliers),
                     terms=[shortened(word) for word in tree.top_terms(node, n=n_terms)],
                     score=round(node.score, 4) if scored else None, **heading, **known)
-    columns = [dict(name=shortened(name, 100), times=column.names.tolist() if column.is_time else None)
+    columns = [dict(name=shortened(name, 100),
+                    times=column.names.tolist() if column.is_time else None)
                for name, column in reader.columns.items()]
-    return dict(title=reader.title, n_docs=tree.n_docs, n_terms=tree.n_terms, splits=list(tree.splits),
-                words=tree.vocab is not None, levels=reader.levels, columns=columns,
+    return dict(title=reader.title, n_docs=tree.n_docs, n_terms=tree.n_terms,
+                splits=list(tree.splits), words=tree.vocab is not None,
+                levels=reader.levels, columns=columns,
                 weak=None if tree.support is None else WEAK,
                 nodes=[brief(node) for node in tree])
 
@@ -219,7 +223,7 @@ def _border(tree, node, n):
 
 # %% ../nbs/50_page.ipynb #fef25274
 def _composition(names, codes, node, n):
-    "The commonest classes of a node's documents with their counts, how many have another, and how many none"
+    "The commonest classes of a node's documents, counted, how many have another, and how many none"
     counts = np.bincount(codes[node.docs] + 1, minlength=len(names) + 1)
     without, counts = int(counts[0]), counts[1:]
     order = np.argsort(-counts, kind="stable")[:n]
@@ -273,7 +277,8 @@ def document(reader,
 def _stays(tree, rows):
     "How often some documents stay in their topics, as far as that is known, by row number"
     if tree.support is None: return {}
-    return {i: round(float(tree.support.docs[i]), 2) for i in rows if not np.isnan(tree.support.docs[i])}
+    docs = tree.support.docs
+    return {i: round(float(docs[i]), 2) for i in rows if not np.isnan(docs[i])}
 
 @patch_to(Reader)
 def details(reader,
@@ -294,14 +299,16 @@ def details(reader,
                 labels=[_composition(*level, node, n_labels) for level in reader.classes],
                 columns=_columns(reader, node, n_labels),
                 shares=[round(float(share), 3) for share in shares], typical_at_all=bool(node.id),
-                sure={i: round(float(share), 3) for i, share in zip(told, sure)}, stays=_stays(tree, told),
+                sure={i: round(float(share), 3) for i, share in zip(told, sure)},
+                stays=_stays(tree, told),
                 documents={i: reader.document(i) for i in told})
 
 # %% ../nbs/50_page.ipynb #c171d273
 def _find_words(reader, query, n):
     "Numbers of the terms that begin with something: the very term first, the others by weight"
     tree = reader.tree
-    words = [str(j) for j in range(tree.n_terms)] if tree.vocab is None else reader._small("words", tree.vocab)
+    words = ([str(j) for j in range(tree.n_terms)] if tree.vocab is None
+             else reader._small("words", tree.vocab))
     begins = [j for j, word in enumerate(words) if word.startswith(query)]
     return sorted(begins, key=lambda j: (words[j] != query, -tree.root_topic[j]))[:n]
 
@@ -322,12 +329,13 @@ def _around(text, pattern, length=200):
     return ("… " if start else "") + piece + (" …" if start + length < len(text) else "")
 
 def _find_texts(reader, query):
-    "The pattern of a query, and how often it is in each text in which it is, {row number: times}, most often first"
+    "A query's pattern, and how often it is in the texts that have it, {row number: times}, most first"
     first = query.split()[0]
     pattern = re.compile(r"\s+".join(map(re.escape, query.split())), re.I)
     if reader.texts is None or len(query) < 2: return pattern, {}
     texts = ((i, reader.whole_text(i)) for i in range(reader.tree.n_docs))
-    times = {i: len(pattern.findall(text)) for i, text in texts if first in text.lower()}     # a quick look goes first
+    # a quick look goes first
+    times = {i: len(pattern.findall(text)) for i, text in texts if first in text.lower()}
     return pattern, {i: n for i, n in sorted(times.items(), key=lambda found: -found[1]) if n}
 
 # %% ../nbs/50_page.ipynb #6d191af0
@@ -339,7 +347,8 @@ def placed(reader,
     "A document with its last node in the tree and how sure that is."
     leaf = reader.tree.path(i)[-1]
     sure = round(float(confidence(reader, leaf, [i])[0]), 2)
-    return reader.document(i, text) | dict(way=leaf.id, sure=sure, stays=_stays(reader.tree, [i]).get(i))
+    place = dict(way=leaf.id, sure=sure, stays=_stays(reader.tree, [i]).get(i))
+    return reader.document(i, text) | place
 
 # %% ../nbs/50_page.ipynb #6e412f22
 @patch_to(Reader)
@@ -348,15 +357,16 @@ def find(reader,
     n_words:int=4,     # at most this many words
     n_nodes:int|None=None,   # topics for each, all if None
     n_docs:int=8,      # and documents
-)->dict:               # words: [[word, [[node, rank], ...]], ...]; documents: {row number: {id, ..., way: node}}; texts
-    "Where a word or a document is in the tree, and in how many texts something is, with the first of them."
+)->dict:               # words: [[word, [[node, rank], ...]], ...]; documents: {row: as `placed`}; texts
+    "Where a word or a document is in the tree, and in how many texts it is, with the first of them."
     query = str(query).strip().lower()
     if not query: return dict(words=[], documents={}, texts=dict(count=0, documents=[]))
     tree = reader.tree
     pattern, times = _find_texts(reader, query)
     def word(j): return shortened(j if tree.vocab is None else tree.vocab[j])
     def ranks(j): return [[node.id, rank] for node, _, rank in tree.find(j)[:n_nodes]]
-    texts = [[i, reader.placed(i, _around(reader.whole_text(i), pattern))] for i in list(times)[:n_docs]]
+    texts = [[i, reader.placed(i, _around(reader.whole_text(i), pattern))]
+             for i in list(times)[:n_docs]]
     return dict(words=[[word(j), ranks(j)] for j in _find_words(reader, query, n_words)],
                 documents={i: reader.placed(i) for i in _find_documents(reader, query, n_docs)},
                 texts=dict(count=len(times), documents=texts))
@@ -376,18 +386,19 @@ SCRIPT = "".join(map(static, ("views.js", "picture.js", "map.js", "texts.js", "e
 
 # %% ../nbs/50_page.ipynb #b46ba3d9
 def _stays_of_all(tree):
-    "How often each document stays in its topic, in percent, None where it isn't known; nothing if nobody looked"
+    "How often each document stays in its topic, in percent, None if unknown; {} if nobody looked"
     known = _stays(tree, range(tree.n_docs))
-    return dict(stays=[round(100*known[i]) if i in known else None for i in range(tree.n_docs)]) if known else {}
+    stays = [round(100*known[i]) if i in known else None for i in range(tree.n_docs)]
+    return dict(stays=stays) if known else {}
 
 def index(
     reader,            # a `Reader`
     n_terms:int=100,   # how many terms of each topic
-)->dict:               # words: {word: [[node, rank], ...]}, best rank first; ids, ways, sure, dropped, stays
+)->dict:               # words: {word: [[node, rank], ...]}, best first; ids, ways, sure, dropped, stays
     """What the search on a page looks into.
 
-    Besides the words: the names of the documents, the number of the last node on each one's way, how sure it is,
-    in percent, and which were dropped there. If the tree has support, how often each document stays, in percent.
+    Besides: the documents' names, the number of the last node on each one's way, how sure it is in
+    percent, which were dropped there, and, if the tree has support, how often each stays in percent.
     """
     tree = reader.tree
     words = {}
@@ -397,12 +408,12 @@ def index(
     for k, node in enumerate(tree):
         for rank, word in enumerate(tree.top_terms(node, n=n_terms), 1):
             words.setdefault(str(word), []).append([node.id, rank])
-        for rows in (node.docs, node.outliers):                       # parents come first, so the last node stays
+        for rows in (node.docs, node.outliers):    # parents come first, so the last node stays
             ways[rows] = k
             sure[rows] = confidence(reader, node, rows)
     return dict(words={word: sorted(found, key=lambda f: f[1]) for word, found in words.items()},
                 ids=[reader.name(i) for i in range(tree.n_docs)], ways=ways.tolist(),
-                sure=np.round(100*sure).astype(int).tolist(), dropped=dropped, **_stays_of_all(tree))
+                sure=np.rint(100*sure).astype(int).tolist(), dropped=dropped, **_stays_of_all(tree))
 
 # %% ../nbs/50_page.ipynb #b521b760
 def _below(leaves, id): return np.array([leaf.id.startswith(id) for leaf in leaves])
@@ -426,7 +437,8 @@ def _drawn_by_splits(tree, leaves, place):
 def _drawn(reader, leaves, place):
     "The mean place of what is in each document, (n_docs, 2)"
     if reader.shares is None: return _drawn_by_splits(reader.tree, leaves, place)
-    number = [next(k for k, node in enumerate(leaves) if leaf.id.startswith(node.id)) for leaf in reader.tree.leaves()]
+    number = [next(k for k, node in enumerate(leaves) if leaf.id.startswith(node.id))
+              for leaf in reader.tree.leaves()]
     return reader.shares @ place[number]
 
 # %% ../nbs/50_page.ipynb #d944af80
@@ -457,7 +469,8 @@ def keywords(
     if found is None: return [], [[] for _ in rows]
     counts, words = found
     df = np.bincount(counts.indices, minlength=counts.shape[1])
-    rare = np.log(counts.shape[0]/np.maximum(df, max(counts.shape[0]/30, 1)))          # below one in thirty: the same
+    least = max(counts.shape[0]/30, 1)    # below one in thirty: the same
+    rare = np.log(counts.shape[0]/np.maximum(df, least))
     terms, of = counts.indices, np.repeat(np.arange(len(rows)), np.diff(counts.indptr))
     order = np.lexsort((terms, -df[terms], -(np.log1p(counts.data)*rare[terms]).round(6), of))
     first = order[np.arange(len(order)) - counts.indptr[of] < n]
@@ -497,12 +510,13 @@ def document_map(
     most:int=20_000,    # documents shown
     n_islands:int=200,  # topics shown, at most
     length:int=72,      # letters of the beginning of each text
-)->dict:                # islands: [[node, x, y, radius, group], ...]; row, island, x, y, beginning of each dot
+)->dict:                # islands: [[node, x, y, radius, group], ...]; dots: rows, island, x, y, begins
     "Where topics and documents are on a map."
     tree = reader.tree
     leaves = tree.leaves(min(tree.n_leaves, n_islands))
     broad = tree.leaves((reader.levels or [min(6, tree.n_leaves)])[0])
-    groups = [next((k for k, node in enumerate(broad) if leaf.id.startswith(node.id)), 0) for leaf in leaves]
+    groups = [next((k for k, node in enumerate(broad) if leaf.id.startswith(node.id)), 0)
+              for leaf in leaves]
     land = islands([leaf.size for leaf in leaves], nearness(tree, leaves), groups)
     hard = tree.labels(len(leaves))
     sure = np.zeros(tree.n_docs)
@@ -511,8 +525,9 @@ def document_map(
     spots = dots(land, hard[rows], sure[rows], _drawn(reader, leaves, land.place)[rows])
     places, radii, spots, (width, height) = _coordinates(land, spots)
     x, y = np.reshape(spots, (-1, 2)).T.tolist()
-    return dict(width=width, height=height, rows=rows.tolist(), island=hard[rows].tolist(), x=x, y=y,
-                islands=[[leaf.id, *place, r, group] for leaf, place, r, group in zip(leaves, places, radii, groups)],
+    drawn = zip(leaves, places, radii, groups)
+    return dict(width=width, height=height, rows=rows.tolist(), island=hard[rows].tolist(),
+                x=x, y=y, islands=[[leaf.id, *place, r, group] for leaf, place, r, group in drawn],
                 begins=[beginning(reader.text(i, 2*length), length) for i in rows])
 
 # %% ../nbs/50_page.ipynb #586c9b3a
@@ -527,7 +542,8 @@ def first_view(
     if levels and levels[-1] <= most:
         cuts = {node.id for size in levels[:-1] for node in tree.leaves(size) if node.children}
         unfolded = unfolded + sorted(cuts - set(unfolded))
-    return dict(selected="", outline=bool(levels), leaves=tree.n_leaves, unfolded=unfolded, names=dict(tree.names))
+    return dict(selected="", outline=bool(levels), leaves=tree.n_leaves, unfolded=unfolded,
+                names=dict(tree.names))
 
 # %% ../nbs/50_page.ipynb #b965a47b
 def contents(
@@ -559,10 +575,11 @@ def policy(
     styles:list,    # all that there are on a page, texts
     scripts:list,   # likewise
 )->str:
-    "What a page may use: these styles and scripts, and nothing else. Source: W3C, Content Security Policy Level 3."
+    "What a page may use: these and nothing else. Source: W3C, Content Security Policy Level 3."
     style = " ".join(map(_fingerprint, styles))
     script = " ".join(map(_fingerprint, scripts))
-    return f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
+    return (f"default-src 'none'; style-src {style}; script-src {script}; "
+            "base-uri 'none'; form-action 'none'")
 
 # %% ../nbs/50_page.ipynb #a4ce65ba
 def _as_data(value):
@@ -590,15 +607,15 @@ def page(
 # %% ../nbs/50_page.ipynb #bce7158e
 def to_html(
     tree,              # a `Tree`
-    texts=None,        # the documents, (n_docs,), or a `Corpus`, which brings names and labels with it
+    texts=None,        # the documents, (n_docs,), or a `Corpus`, which has names and labels, too
     ids=None,          # their names, (n_docs,); by default their row numbers
     labels=None,       # their classes, (n_docs,) or (n_docs, n_levels), '' where there is none
     title:str="",      # heading of the page
     n_docs:int=5,      # documents of each kind at each node
     length:int=1500,   # letters of each text
-    levels=None,       # numbers of leaves of an outline, ascending; None for the tree's own, () for all splits
+    levels=None,       # numbers of leaves, ascending; None for the tree's own, () for all splits
     columns=None,      # more about the documents, {name: (n_docs,)}: classes, or dates
-    shares=None,       # of the leaves in each document, as `transform` gives them, (n_docs, n_leaves)
+    shares=None,       # of the leaves in each document, as from `transform`, (n_docs, n_leaves)
 )->str:
     "A page of its own that shows the tree, opens from disk and needs nothing else."
     return page(Reader(tree, texts, ids, labels, title, levels, columns, shares), n_docs, length)

@@ -83,13 +83,13 @@ def _inverse(sizes):
 # %% ../nbs/30_partitions.ipynb #6f111f41
 def leading(
     X,                     # any matrix, CSR or dense, (n_docs, n_terms)
-    k:int,                 # how many vectors; at most as many as there are documents and terms come back
+    k:int,                 # how many vectors; no more than documents or terms come back
     centered:bool=False,   # subtract the mean document?
     seed:int=0,            # of the vector to start from
 )->Leading:
     """Leading singular vectors of `X`, centred or not, by products with `X` only.
 
-    Source: the Lanczos method of ARPACK, Lehoucq, Sorensen and Yang (1998), as in `scipy.sparse.linalg.eigsh`.
+    Source: the Lanczos method of ARPACK, Lehoucq, Sorensen and Yang (1998), as in SciPy's `eigsh`.
     """
     X = X.astype(np.float64, copy=False)
     n, m = X.shape
@@ -265,7 +265,7 @@ def principal_cut(
     X,           # points, CSR or dense, of any sign, (n, d)
     seed:int=0,  # of the search for the singular vector
 )->tuple:        # the direction, (d,); those for which x·direction is above the threshold go right
-    """A cut through the mean, across the direction of greatest variance; None if all points are equal.
+    """A cut through the mean, across the direction of most variance; None if all points are equal.
 
     Source: Boley (1998); Race (2008), Section 0.1.4.
     """
@@ -299,7 +299,7 @@ def divide(
     k:int,                  # clusters wanted
     choice:str="scatter",   # split the cluster with the largest "scatter" or "variance"
     seed:int=0,             # of the search for singular vectors
-)->tuple:                   # the cuts in the order in which they were made; the name of each point's cluster, (n,)
+)->tuple:                   # the cuts in their order; the name of each point's cluster, (n,)
     """Split again and again; fewer than k - 1 cuts if all points of each cluster are equal.
 
     Source: Race (2008), Section 0.1.4.

@@ -16,7 +16,7 @@ from numba.extending import overload, register_jitable
 from .compiling import njit
 
 # %% ../nbs/05_parts.ipynb #7fcc3032
-POOLS = {}                                    # for each process its own: a fork must not inherit its parent's threads
+POOLS = {}  # for each process its own: a fork must not inherit its parent's threads
 
 def pool()->ThreadPoolExecutor:
     "Threads that wait for work: together with the one that hands it out, as many as numba may use."
@@ -40,18 +40,20 @@ def in_threads(
     jobs = [pool().submit(work) for _ in range(helpers)]
     try: work()
     finally:
-        started = [job for job in jobs if not job.cancel()]     # one that has not started by now has nothing left to do
+        # one that has not started by now has nothing left to do
+        started = [job for job in jobs if not job.cancel()]
         wait(started)
     for job in started: job.result()
 
 # %% ../nbs/05_parts.ipynb #6d3c8998
-FAST = {"contract", "reassoc", "nsz"}        # for numba's `fastmath`: sums may be regrouped, the same way every time
+# for numba's `fastmath`: sums may be regrouped, the same way every time
+FAST = {"contract", "reassoc", "nsz"}
 
 # %% ../nbs/05_parts.ipynb #f27e9e34
 def in_parts(
     kernel,   # takes the number of a part before its other arguments
 ):            # takes the number of parts instead; `.part` is the compiled kernel for a single part
-    "Compile a kernel that runs in threads when called from Python, and part after part when called from compiled code."
+    "Compile a kernel that runs in threads from Python, part after part from compiled code."
     compiled = njit(nogil=True, fastmath=FAST)(kernel)
     def run(n_parts, *args): in_threads(compiled, n_parts, *args)
     run.part = compiled
@@ -83,7 +85,7 @@ def share(
 
 # %% ../nbs/05_parts.ipynb #3f772085
 def cut_points(
-    ends:np.ndarray,    # how many nonzeros there are before each document, and in all, (n_docs + 1,)
+    ends:np.ndarray,    # how many nonzeros before each document, and in all, (n_docs + 1,)
     n_terms:int,        # columns of the matrix
 )->np.ndarray:          # the first document of each chunk, and n_docs
     "Cuts between chunks of documents that hold about as many nonzeros each."
@@ -91,6 +93,6 @@ def cut_points(
     wanted = total // max(12*n_terms, 400_000)
     n = max(n for n in (1, 2, 4, 8) if n <= max(wanted, 1))
     cuts = np.searchsorted(ends, total*np.arange(n + 1)//n)
-    cuts[0] = 0                                              # empty documents at either end belong somewhere, too
+    cuts[0] = 0  # empty documents at either end belong somewhere, too
     cuts[-1] = len(ends) - 1
     return cuts.astype(np.int64)

@@ -438,11 +438,12 @@ def plot(
 
 # %% ../nbs/50_plots.ipynb #f4717ac2
 def _first_row(areas, side):
-    "How many tiles go into the first row along a side: as many as make the worst of them more like a square"
+    "How many tiles the first row along a side has: as many as make the worst more like a square"
     total = areas.cumsum()
     high = np.maximum.accumulate(areas)
     low = np.minimum.accumulate(areas)
-    worst = np.maximum(side**2*high/total**2, total**2/(side**2*low))    # long by short side, with 1, 2, … in it
+    # long by short side of the worst, with 1, 2, … tiles
+    worst = np.maximum(side**2*high/total**2, total**2/(side**2*low))
     return next((m for m in range(1, len(areas)) if worst[m] > worst[m-1]), len(areas))
 
 # %% ../nbs/50_plots.ipynb #3aa4b5db
@@ -454,7 +455,8 @@ def squarify(
 
     Source: Bruls, Huizing and van Wijk, *Squarified treemaps* (2000), Section 3.
     """
-    if not np.min(sizes) > 0: raise ValueError(f"sizes must be above 0, got {np.min(sizes)}: leave out what has none")
+    if not np.min(sizes) > 0:
+        raise ValueError(f"sizes must be above 0, got {np.min(sizes)}: leave out what has none")
     x, y, w, h = box
     areas = np.asarray(sizes, dtype=float)*(w*h/np.sum(sizes))
     tiles = []
@@ -465,7 +467,8 @@ def squarify(
         thick = total[-1]/side
         for area, end in zip(areas, total/thick):
             long = area/thick
-            tiles.append((x, y + end - long, thick, long) if h <= w else (x + end - long, y, long, thick))
+            tiles.append((x, y + end - long, thick, long) if h <= w
+                         else (x + end - long, y, long, thick))
         if h <= w: x, w = x + thick, w - thick
         else: y, h = y + thick, h - thick
         areas = areas[m:]

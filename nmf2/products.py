@@ -29,7 +29,7 @@ def zeros_in_lines(
     width:int,    # columns
     like,         # an array with numbers of the type wanted
 ):                # (n, width)
-    "A table of zeros that begins with a line of memory (64 bytes), so that no short row lies across two lines."
+    "A table of zeros that begins a line of memory (64 bytes): no short row lies across two lines."
     size = like.itemsize
     room = np.zeros(n*width + 64//size, like.dtype)
     start = -np.int64(room.ctypes.data) % 64//size
@@ -77,14 +77,14 @@ NONE = np.empty(0, np.int32)
 class Rows:
     "A document-term matrix, CSR or dense, that is read a row at a time."
     def __init__(self,
-        X,        # canonical CSR or dense, float32 or float64, else it is converted, (n_docs, n_terms)
+        X,        # canonical CSR or dense, float32 or float64, else converted, (n_docs, n_terms)
     ):
         if sp.issparse(X) and X.format != "csr": X = X.tocsr()
         if X.dtype not in (np.float32, np.float64): X = X.astype(np.float64)
         self.X = X
         self.shape = X.shape
         self.sparse = sp.issparse(X)
-        self.reads = 0                                                          # how often it was read
+        self.reads = 0  # how often it was read
         self.data = X.data if self.sparse else np.ascontiguousarray(X)
         self.indices = X.indices if self.sparse else NONE
         self.indptr = X.indptr if self.sparse else NONE
@@ -99,7 +99,7 @@ class Rows:
 
 # %% ../nbs/07_products.ipynb #9ecb849a
 def _few(rows, B, lo, hi):
-    "Documents `lo` to `hi` and `B`; where these have few terms, the terms renumbered, and `B` with only those"
+    "Documents `lo` to `hi`, and `B`; where they have few terms, only these, numbered anew, in both"
     indptr = rows.indptr[lo:hi+1]
     some = slice(int(indptr[0]), int(indptr[-1]))
     if 4*(some.stop - some.start) > len(B): return rows.data, rows.indices, indptr, B
@@ -120,7 +120,8 @@ def times(rows,
     widths = _widths(B.shape[1], B.itemsize)
     out = np.empty((hi - lo, sum(widths)), B.dtype)
     data, indices, indptr, B = _few(rows, B, lo, hi)
-    for column, strip in _strips(B, widths): _times(n_parts(hi - lo), data, indices, indptr, strip, out, column)
+    for column, strip in _strips(B, widths):
+        _times(n_parts(hi - lo), data, indices, indptr, strip, out, column)
     return np.ascontiguousarray(out[:,:B.shape[1]])
 
 # %% ../nbs/07_products.ipynb #a6623ba6

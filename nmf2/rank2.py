@@ -14,9 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import say_if_compiling
-from .core import check_matrix, check_number, keep_parameters, renamed, seed_of, single_blas, stream
+from .core import (check_matrix, check_number, keep_parameters, renamed, seed_of, single_blas,
+                       stream)
 from .cutting import stored, take
-from .kernels import CONVERGED, DIED, Rules, alternate, documents, krylov, nnls2, squared_error, unit2
+from .kernels import (CONVERGED, DIED, Rules, alternate, documents, krylov, nnls2,
+                          squared_error, unit2)
 from .nnls import TopicModel, heaviest, unit
 
 # %% ../nbs/13_rank2.ipynb #ff737460
@@ -43,13 +45,13 @@ def revive(
 def terms_last(
     docs,                # from `documents`
     Ht:np.ndarray,       # topics to start from, (n_terms, 2)
-    tol:float,           # stop when the projected gradient is below this fraction of that after the first iteration
+    tol:float,           # stop at a projected gradient below this share of that after iteration 1
     min_iter:int,        # iterations before the first look at it
     max_iter:int,        # at most this many iterations
     sweep=None,          # in place of `docs.sweep`
     solve=None,          # a solver of `nmf2.nmf` for the topics, in place of the closed form
 )->Rank2:
-    "Alternate in the published order, from topics. Source: Kuang and Park (2013), Section 2, and the authors' program."
+    "Alternate as published. Source: Kuang and Park (2013), Section 2, and the authors' program."
     W = np.zeros((docs.shape[0], 2))
     revivals = 0
     rounding = docs.rounding**2*docs.squares().sum()
@@ -70,7 +72,7 @@ def terms_last(
 
 # %% ../nbs/13_rank2.ipynb #aaeed078
 def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, side_tol):
-    "Alternate, from topics, ending on the best weights for the topics; with extrapolation if wanted"
+    "Alternate, from topics, ending on the best weights for them; with extrapolation if wanted"
     rules = Rules(tol, side_tol, min_iter, max_iter, extrapolate, docs.rounding)
     loop = alternate if docs.small else alternate.py_func
     W = docs.weights()
@@ -83,7 +85,7 @@ def _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, side_tol):
         i, first, passes, end = loop(docs.data, work, W, i, first, rules)
         docs.reads += passes
         if end != DIED:
-            used = unit2(work.tables[0,:,:2].astype(np.float64))[0]                   # the topics of the last sweep
+            used = unit2(work.tables[0,:,:2].astype(np.float64))[0]  # the topics of the last sweep
             return Rank2(W, used, i, end == CONVERGED)
         Ht, norms = unit2(work.topics[1].astype(np.float64))
         if revivals == 3 or not revive(docs, Ht): return Rank2(W*norms, Ht, i, True)
@@ -111,12 +113,12 @@ def _few(): return np.random.default_rng(0).random((FEW, 2))[:,1].copy()
 def leading_pair(
     docs,                # from `documents`
     steps:int=2,         # blocks of the Krylov space; each takes one pass over the matrix
-)->tuple:                # the space, (n_terms, 2 steps); X times it; and the mixtures of its columns, (2 steps, 2 or 1)
-    "Nearly the two leading right singular vectors, always the same. Source: Musco and Musco (2015), Algorithm 2."
+)->tuple:                # the space, (n_terms, 2 steps); X times it; mixtures, (2 steps, 2 or 1)
+    "Nearly the two leading right singular vectors, ever the same. Source: Musco and Musco (2015)."
     T = np.empty((docs.shape[1], 2))
-    T[:,:1] = docs.back(np.ones((docs.shape[0], 1)))       # the sum of the documents: nearly the first singular vector
+    T[:,:1] = docs.back(np.ones((docs.shape[0], 1)))  # the documents' sum, nearly the first vector
     T[:,1] = _chance(docs.shape[1])
-    T = unit2(T)[0].astype(np.float32)                     # all columns of the space are about as long
+    T = unit2(T)[0].astype(np.float32)                # all columns of the space are about as long
     basis, images, factors = krylov(docs, T, steps)
     lengths, seen = _inner_products(T, basis, images, factors)
     size, whole = np.linalg.eigh(lengths)
@@ -134,7 +136,8 @@ def wedge(
     order = angle.argsort(kind="stable")
     share = weight[order].cumsum()
     if share[-1] == 0: return np.array([0., np.pi/2])
-    return angle[order[np.searchsorted(share, np.array([spare, 1 - spare])*share[-1]).clip(0, len(z) - 1)]]
+    places = np.searchsorted(share, np.array([spare, 1 - spare])*share[-1])
+    return angle[order[places.clip(0, len(z) - 1)]]
 
 # %% ../nbs/13_rank2.ipynb #26d1079a
 SAMPLE = 2000                   # documents enough to find the wedge
@@ -153,10 +156,10 @@ def svd_topics(
     docs,                # from `documents`
     spare:float=.25,     # for `wedge`
 )->np.ndarray:           # topics, (n_terms, 2)
-    """Two topics to start from: the wedge of the middle half of the documents, in the plane of the singular vectors.
+    """Two topics to start from: the edges of the middle half of the documents, in the plane.
 
-    Source: Gillis, Kuang and Park, *Hierarchical clustering of hyperspectral images using rank-two NMF*, Section 3;
-    quartiles of the angle instead of extreme points.
+    Source: Gillis, Kuang and Park, *Hierarchical clustering of hyperspectral images using rank-two
+    NMF*, Section 3; quartiles of the angle instead of extreme points.
     """
     rows = np.flatnonzero(docs.filled())
     if len(rows) >= 2*SAMPLE: return _topics_of_sample(docs, rows, spare)
@@ -166,7 +169,7 @@ def svd_topics(
     z = images @ mix
     edges = wedge(z, spare)
     plane = np.stack([np.cos(edges), np.sin(edges)])
-    plane = plane[:,np.argsort(-z.sum(0) @ plane, kind="stable")]          # first what more of the documents are near
+    plane = plane[:,np.argsort(-z.sum(0) @ plane, kind="stable")]  # first what more are near
     return np.maximum(0, basis @ (mix @ plane).astype(basis.dtype))
 
 # %% ../nbs/13_rank2.ipynb #7615e450
@@ -175,7 +178,7 @@ def first_topics(
     Ht0:np.ndarray|None=None,   # topics to start from, (n_terms, 2)
     W0:np.ndarray|None=None,    # or weights, (n_docs, 2)
 )->np.ndarray:                  # (n_terms, 2), float64
-    "Topics to start from: those given, the best for weights that are given, or else from the singular vectors."
+    "Topics to start from: those given, the best for given weights, or from the singular vectors."
     for name, given, shape in (("Ht0", Ht0, (docs.shape[1], 2)), ("W0", W0, (docs.shape[0], 2))):
         if given is not None and np.shape(given) != shape:
             raise ValueError(f"{name} must be {shape}, got {np.shape(given)}")
@@ -194,22 +197,24 @@ def rank2_nmf(
     Ht0:np.ndarray|None=None,   # topics to start from, (n_terms, 2)
     W0:np.ndarray|None=None,    # or weights to start from, (n_docs, 2)
     *,
-    tol:float=1e-4,             # stop when the projected gradient is below this fraction of the reference
+    tol:float=1e-4,             # stop at a projected gradient below this share of the reference
     min_iter:int=1,             # iterations before the first look at it
     max_iter:int=1000,          # at most this many iterations
     extrapolate:bool=True,      # go a little further after each step?
-    side_tol:float=-1.,         # stop, too, when at most this share of the documents changes sides; below 0 for never
+    side_tol:float=-1.,         # or when at most this share changes sides; below 0 for never
 )->Rank2:
-    """Two topics and each document's weights in them, from the start given, else from the singular vectors.
+    """Two topics and the documents' weights in them, from a start or from the singular vectors.
 
-    Without extrapolation this is the papers' method: from `Ht0` documents are solved first and terms last,
-    from `W0` the other way round. `side_tol` is for extrapolation, and asks for a gradient below 2 % of the reference.
+    Without extrapolation this is the papers' method: from `Ht0` documents are solved first and
+    terms last, from `W0` the other way round. `side_tol` is for extrapolation, and asks for a
+    gradient below 2 % of the reference.
 
     Source: Kuang and Park (2013), Sections 2 and 3; Kuang, Drake and Park, Section 3.
     """
     Ht = first_topics(docs, Ht0, W0)
     if W0 is None and not extrapolate: return terms_last(docs, Ht, tol, min_iter, max_iter)
-    return _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate, side_tol if extrapolate else -1.)
+    return _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate,
+                      side_tol if extrapolate else -1.)
 
 # %% ../nbs/13_rank2.ipynb #c7cc04b9
 def sides(
@@ -222,12 +227,13 @@ def sides(
 def _warn_of_max_iter(est):
     "Say that the sweeps of an estimator were too few"
     from sklearn.exceptions import ConvergenceWarning
-    warnings.warn(f"Rank2NMF stopped at max_iter={est.max_iter} before reaching tol={est.tol}: raise either",
-                  ConvergenceWarning, stacklevel=3)
+    warnings.warn(f"Rank2NMF stopped at max_iter={est.max_iter} before reaching tol={est.tol}: "
+                  "raise either", ConvergenceWarning, stacklevel=3)
 
 def _own_start(est, n_terms):
     "Topics from which an estimator starts; None for those from the singular vectors"
-    if est.init not in ("svd", "random"): raise ValueError(f'init must be "svd" or "random", got {est.init!r}')
+    if est.init not in ("svd", "random"):
+        raise ValueError(f'init must be "svd" or "random", got {est.init!r}')
     return stream(seed_of(est.random_state)).random((n_terms, 2)) if est.init == "random" else None
 
 # %% ../nbs/13_rank2.ipynb #2e9f034d
@@ -246,10 +252,10 @@ class Rank2NMF(TopicModel):
     def __init__(self,
         *,
         init:str="svd",             # "svd", the wedge of the singular vectors, or "random" topics
-        tol:float=1e-4,             # stop when the projected gradient is below this fraction of the reference
+        tol:float=1e-4,             # stop at a projected gradient below this share of the reference
         min_iter:int=1,             # iterations before the first look at it
         max_iter:int=1000,          # at most this many iterations
-        extrapolate:bool=True,      # accelerate? Without it and with init="random" this is the papers' method
+        extrapolate:bool=True,      # accelerate? The papers' method: don't, and init="random"
         random_state=None,          # seed of the random topics
     ):
         keep_parameters(self, locals())
@@ -264,7 +270,8 @@ class Rank2NMF(TopicModel):
         self.components_ = np.ascontiguousarray(fit.Ht.T, dtype=X.dtype)
         self.n_iter_ = fit.n_iter
         self.labels_ = heaviest(fit.W)
-        self.reconstruction_err_ = squared_error(docs.squares().sum(), docs.back(fit.W), fit.W.T @ fit.W, fit.Ht)**.5
+        error = squared_error(docs.squares().sum(), docs.back(fit.W), fit.W.T @ fit.W, fit.Ht)
+        self.reconstruction_err_ = error**.5
         return fit.W.astype(X.dtype)
 
 # %% ../nbs/13_rank2.ipynb #33a1e62a
@@ -272,5 +279,7 @@ def fit_options(
     est,        # an estimator with the parameters of `rank2_nmf`
 )->dict:        # tol, min_iter, max_iter, extrapolate
     "The estimator's options for `rank2_nmf`, or an error that names the one that is wrong."
-    return dict(tol=check_number("tol", est.tol, 0, whole=False), min_iter=check_number("min_iter", est.min_iter, 0),
-                max_iter=check_number("max_iter", est.max_iter, 1), extrapolate=bool(est.extrapolate))
+    return dict(tol=check_number("tol", est.tol, 0, whole=False),
+                min_iter=check_number("min_iter", est.min_iter, 0),
+                max_iter=check_number("max_iter", est.max_iter, 1),
+                extrapolate=bool(est.extrapolate))

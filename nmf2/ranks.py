@@ -13,7 +13,7 @@ from .compiling import njit
 # %% ../nbs/09_ranks.ipynb #540c32e4
 @njit(nogil=True)
 def _span(differ, most):
-    "Lowest and highest bit, the latter not included, to sort by, for keys that differ in the bits of `differ`"
+    "The bits to sort by, from the lowest to before the highest, for keys that differ in `differ`"
     one = np.uint64(1)
     low = high = np.uint64(0)
     while high < np.uint64(64) and differ >> high != 0: high += one

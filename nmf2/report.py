@@ -83,7 +83,7 @@ class ClusterReport(list):
 
 # %% ../nbs/42_report.ipynb #db4ff82c
 def cluster_report(
-    X,                          # document-term matrix, (n_docs, n_terms); rows are scaled to unit length here
+    X,                          # document-term matrix, (n_docs, n_terms); rows get unit length here
     labels:np.ndarray,          # cluster of each document, by any method, −1 for none, (n_docs,)
     vocab=None,                 # the terms in words, (n_terms,)
     classes=None,               # a class for each document, numbers or names, (n_docs,)

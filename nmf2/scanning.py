@@ -396,7 +396,8 @@ def find(
         slot = words.slots[s]
         if slot == 0: return -1, s
         w = (slot & 0xffffffff) - 1
-        if (slot >> 32 == h and words.records[w,0] == tokens[k,0] and words.records[w,1] == tokens[k,1]
+        if (slot >> 32 == h
+            and words.records[w,0] == tokens[k,0] and words.records[w,1] == tokens[k,1]
             and (size <= 15 or _same(words, w, letters, a, size))): return w, s
         s = s + 1 & mask
 
@@ -466,13 +467,14 @@ def find_quickly(
     for k in range(n): found[k] = words.slots[tokens[k,2] & mask]
     for k in range(n):
         w = U(max((found[k] & 0xffffffff) - 1, 0))
-        right = (found[k] != 0) & (words.records[w,0] == tokens[k,0]) & (words.records[w,1] == tokens[k,1])
+        right = ((found[k] != 0) & (words.records[w,0] == tokens[k,0])
+                 & (words.records[w,1] == tokens[k,1]))
         found[k] = w if right & (tokens[k,4] <= U(15)) else -1
 
 # %% ../nbs/00_scanning.ipynb #ba76b120
 @njit(nogil=True)
 def _find_rest(words, tokens, k, n, found, letters, learn):
-    "Look up words from `k` to `n` that were not found quickly: `n`, or the first for which there is no room"
+    "Look up words from `k` to `n` not found quickly: `n`, or the first for which there is no room"
     for k in range(k, n):
         if found[k] >= 0: continue
         w, s = find(words, tokens, k, letters)
@@ -743,7 +745,7 @@ def count_documents(
     sizes:tuple,        # fewest and most words of a term
     words:Words,        # the terms so far
     learn:bool,         # add those that are new?
-)->tuple:               # (the terms, numbers of terms and their counts, how many of these each document has)
+)->tuple:               # (terms, their numbers and counts, how many of these each document has)
     "Count the terms of documents."
     pieces = pieces_of(text, ends, table, PIECE if sizes[1] == 1 else len(text) + 1)
     room = _room(pieces, sizes)

@@ -20,7 +20,7 @@ from .ranks import descending
 class Logarithms(NamedTuple):
     "What the score needs to know of a vocabulary of m terms"
     log:np.ndarray          # log 1, ..., log m
-    share:np.ndarray        # one over these, with log 2 for log 1: what is left of a gain, by m less its worse place
+    share:np.ndarray        # 1 over these, log 2 for log 1: what gains keep, by m less worse place
     place:np.ndarray        # one over 1, 1, log2 3, ..., log2 m: what each place counts
 
 @lru_cache(maxsize=4)
@@ -34,7 +34,7 @@ def logarithms(
 # %% ../nbs/20_score.ipynb #fa239c7c
 @njit(nogil=True)
 def _places(w, terms):
-    "The place of each term in descending order, zeros last and by number; and how many are not zero"
+    "The place of each term in descending order, zeros last, by number; and how many are not zero"
     order = descending(w)
     place = np.empty(len(w), np.int64)
     passed = 0
@@ -54,7 +54,7 @@ def _absent(terms, left, right, n_left, n_right, share):
     start = 0
     for i in range(len(terms) + 1):
         stop = terms[i] if i < len(terms) else m
-        behind = m - 1 - max(n_left, n_right)               # of these, the positive ones from here on
+        behind = m - 1 - max(n_left, n_right)  # of these, the positive ones from here on
         for k in range(start, stop):
             rest[n] = share[behind-k]
             n += 1
@@ -66,7 +66,7 @@ def _absent(terms, left, right, n_left, n_right, share):
 # %% ../nbs/20_score.ipynb #81799f4f
 @njit(nogil=True)
 def _ideal(values, rest, over_place):
-    "The largest sum that values could give, divided by place; those of `rest` are in ascending order"
+    "The largest sum that values could give, divided by place; those of `rest` are ascending"
     order = descending(values, 33)                          # values this close may change places
     total = 0.
     k = len(rest)
@@ -89,9 +89,9 @@ def mndcg_sum(
     left:np.ndarray,        # and in its children's, (t,)
     right:np.ndarray,       # likewise
     logs:Logarithms,        # from `logarithms`, for all m terms of the vocabulary
-    published:bool,         # as the authors' program computes it? Then the other terms only fill the gaps
+    published:bool,         # as the authors' program has it? Then other terms only fill the gaps
 )->float:
-    "The modified NDCG, see `mndcg`, of topics over some of the terms. Source: Kuang and Park (2013), Section 3."
+    "The modified NDCG, see `mndcg`, over some terms. Source: Kuang and Park (2013), Section 3."
     last = len(logs.log) - 1
     place, n_parent = _places(parent, terms)
     in_left, n_left = _places(left, terms)
@@ -114,7 +114,7 @@ def mndcg_sum(
 # %% ../nbs/20_score.ipynb #aa942309
 @njit(nogil=True)
 def _present(parent, terms, Ht, every):
-    "Numbers of the terms that occur anywhere, or of all, and their weights in a topic and in two over some terms"
+    "Numbers of the terms that occur, or of all, and their weights in a topic and two over `terms`"
     n = k = 0
     at = np.empty(len(parent), np.int64)
     numbers = np.empty(len(parent), np.int64)

@@ -45,7 +45,7 @@ def distances(
     squares:np.ndarray,   # squared length of each point, (n_points,)
     N:np.ndarray,         # inner products with the chosen points, (n_points, n_chosen)
     chosen:list,          # which ones these are
-    affine:bool=True,     # from the plane through the chosen points; otherwise from that through the origin, too
+    affine:bool=True,     # from the plane through the chosen points; else through the origin, too
 )->np.ndarray:            # (n_points,)
     "Squared distance of each point from the plane through the chosen ones."
     if chosen and affine:
@@ -61,12 +61,13 @@ def corners(
     points,                     # `Points`, or anything with its two methods
     k:int,                      # how many are wanted
     candidates:np.ndarray,      # which points may be chosen
-    affine:bool=True,           # distances from planes through the chosen points; otherwise through the origin, too
+    affine:bool=True,           # from planes through chosen points; else through the origin, too
     clean_up:bool=True,         # go round once more?
-)->tuple:                       # the corners, at most k; inner products with them, (n_points, n_found)
+)->tuple:                       # corners, at most k; inner products with them, (n_points, n_found)
     """Points that the others lie between.
 
-    Source: Arora and others (2013), Algorithm 4; without `affine` and `clean_up` the successive projection algorithm.
+    Source: Arora and others (2013), Algorithm 4; without `affine` and `clean_up` the successive
+    projection algorithm.
     """
     squares = points.squares()
     chosen, N = [], np.empty((len(squares), 0))
@@ -76,7 +77,7 @@ def corners(
         return int(best), d
     while len(chosen) < min(k, len(candidates)):
         best, d = farthest(list(range(len(chosen))))
-        if d[best] <= 1e-12*squares[candidates].max(): break        # the others lie in the plane already
+        if d[best] <= 1e-12*squares[candidates].max(): break    # the others lie in the plane
         chosen.append(best)
         N = np.c_[N, points.dots(best)]
     for i in range(len(chosen) if clean_up else 0):
@@ -160,7 +161,8 @@ def _with_pairs(X, min_length):
     n = np.asarray(X.sum(1)).ravel()
     keep = n >= max(min_length, 2)
     if not keep.any():
-        raise ValueError(f"no document has min_length={min_length} words, so no words occur together")
+        raise ValueError(f"no document has min_length={min_length} words, "
+                         "so no words occur together")
     return X[keep], n[keep]
 
 # %% ../nbs/31_separable.ipynb #c9c59e8a
@@ -301,7 +303,7 @@ def _numbers_of(Y, i):
 # %% ../nbs/31_separable.ipynb #d245a393
 @in_parts
 def _mix(part, M, N, Y, B, tol, max_iter, out):
-    "Improve the weights of some points, the rows of `out`: by M and N, or for the rows of Y in KL divergence"
+    "Improve weights of some points, rows of `out`: by M and N, or for rows of Y in KL divergence"
     n, k = out.shape
     slope, new, ahead = np.empty(k), np.empty(k), np.empty(k)
     for i in range(POINTS*part, min(n, POINTS*(part + 1))):
@@ -332,7 +334,7 @@ def _mix(part, M, N, Y, B, tol, max_iter, out):
 # %% ../nbs/31_separable.ipynb #e4db5a07
 @njit(nogil=True)
 def _in_use(c, F):
-    "List the weights in use at the beginning of `F`; the others become zero. Returns how many there are"
+    "List the weights in use at the start of `F`; others become zero. Returns how many there are"
     m = 0
     for a in range(len(c)):
         if c[a] > .001:
@@ -344,7 +346,7 @@ def _in_use(c, F):
 # %% ../nbs/31_separable.ipynb #3e2f70d1
 @njit(nogil=True)
 def _balance(M, b, F, m, L, x, y):
-    "Write the best weights, of sum one, for the first `m` anchors listed in `F` into `x`; False if they are dependent"
+    "Write the best weights, of sum one, of the first m anchors in F into x; False if dependent"
     for a in range(m):
         x[a] = b[F[a]]
         y[a] = 1.
@@ -421,7 +423,7 @@ def mixtures_of(
     tol:float=1e-7,         # stop when no more than this is left to gain
     max_iter:int=500,       # or after this many steps
 )->np.ndarray:              # shares of the anchors in each point, (n_points, k)
-    "Each point as a mixture of anchors. Source: Arora and others (2013), Algorithm 3 and its supplement."
+    "Each point as a mixture of anchors. Source: Arora and others (2013), Algorithm 3, supplement."
     n, k = N.shape
     scale = N[chosen].diagonal().max()
     M = N[chosen]/scale
@@ -592,7 +594,7 @@ def _check_rule(select, tol):
 
 # %% ../nbs/31_separable.ipynb #7151b17e
 def _violator(P, Pt, chosen, H, G, left, allowed, select, rng):
-    "The candidate that goes farthest across the plane of a point outside the cone; None if there is none"
+    "The candidate that goes farthest across the plane of a point outside the cone, or None"
     outside = np.flatnonzero(left > 1e-10*left.max())
     if select == "rand": order = rng.permutation(len(outside))
     else:
@@ -625,21 +627,22 @@ def xray(
     k:int,                  # how many rays
     select:str="dist",      # one of `RULES`
     candidates=None,        # which points may be chosen; None for all
-    tol:float=1e-6,         # stop when the residual is this small, as a share of the points; below 1
+    tol:float=1e-6,         # stop when the residual is this small a share of the points; below 1
     random_state=None,      # for "rand"
-)->tuple:                   # the rays, at most k; weights of all points in them, (n_points, n_found)
-    "Extreme rays of the cone of some points. Source: Kumar, Sindhwani and Kambadur (2013), Algorithm 1."
+)->tuple:                   # rays, at most k; weights of all points in them, (n_points, n_found)
+    "Extreme rays of a cone of points. Source: Kumar, Sindhwani and Kambadur (2013), Algorithm 1."
     _check_rule(select, tol)
     k = check_number("k", k, 1)
     P = _nonnegative(P)
     Pt = P.T.tocsr()
     rng = np.random.default_rng(seed_of(random_state))
     squares = left = Rows(P).squares()
-    allowed = np.flatnonzero(squares > 0) if candidates is None else candidates[squares[candidates] > 0]
+    allowed = np.flatnonzero(squares) if candidates is None else candidates[squares[candidates] > 0]
     chosen = []
-    G, H = np.empty((P.shape[0], 0)), np.empty((P.shape[0], 0))           # products with the rays, and weights in them
+    G, H = np.empty((2, P.shape[0], 0))         # products with the rays, and weights in them
     while len(chosen) < k and len(allowed) and left.sum() > tol**2*squares.sum():
-        if select == "greedy": best = int(allowed[(overlaps(P, Pt, G, H, allowed)/squares[allowed]).argmax()])
+        if select == "greedy":
+            best = int(allowed[(overlaps(P, Pt, G, H, allowed)/squares[allowed]).argmax()])
         else: best = _violator(P, Pt, chosen, H, G, left, allowed, select, rng)
         if best is None: break
         chosen.append(best)
@@ -706,7 +709,7 @@ def _conditions(P):
     return products, below, trace
 
 def _with_noise(P, noise, k, products, below, trace):
-    "What the solver is given if mixtures need not be exact: f*n more unknowns, at least as large as each difference"
+    "What the solver is given with noise: f*n more unknowns, at least as large as each difference"
     f, n = P.shape
     one = sp.identity(f*n)
     sums = sp.kron(sp.identity(f), np.ones((1, n)))
@@ -733,7 +736,8 @@ def hott_program(
     bounds = [(0, 1)]*(f*f) + [(0, None)]*(len(cost) - f*f)
     found = linprog(cost, bounds=bounds, method="highs", **parts)
     if found.x is None:
-        raise ValueError(f"no mixtures of n_clusters={k} words come within noise={noise} of all: raise either")
+        raise ValueError(f"no mixtures of n_clusters={k} words come within noise={noise} of all: "
+                         "raise either")
     return found.x[:f*f].reshape(f, f)
 
 # %% ../nbs/31_separable.ipynb #bbd12b97
@@ -780,7 +784,7 @@ def hottopixx(
     k:int,               # how many corners
     max_iter:int=200,    # passes over the features
     random_state=None,   # seed of the order of features and of the prices
-)->np.ndarray:           # the diagonal of C, the mean over the second half of the passes, (n_points,)
+)->np.ndarray:           # the diagonal of C, mean over the second half of the passes, (n_points,)
     "How hott each point is. Source: Bittorf, Recht, Ré and Tropp (2012)."
     rng = np.random.default_rng(seed_of(random_state))
     f, n = P.shape
@@ -805,7 +809,7 @@ def hottopixx(
 TRIED = 4                      # so many times as many points as are wanted are looked at
 
 def sharpest(
-    G:np.ndarray,        # inner products of points, the most likely corners first, (n_points, n_points)
+    G:np.ndarray,        # inner products of points, likely corners first, (n_points, n_points)
     k:int,               # how many to keep
 )->list:                 # which ones, ascending
     "Leave out the point that is nearest to the cone of the others, again and again."
@@ -822,7 +826,7 @@ def sharpest(
             left[i] = G[i,i] - 2*w @ G[i,rest] + w @ G[np.ix_(rest, rest)] @ w
         out = min(kept, key=lambda i: (max(left[i], limit), -i))
         kept.remove(out)
-        stale = {i for i in kept if W[i,out] > 0}                       # for all others nothing has changed
+        stale = {i for i in kept if W[i,out] > 0}       # for all others nothing has changed
     return kept
 
 # %% ../nbs/31_separable.ipynb #cbaa3521
@@ -838,7 +842,7 @@ def hottest(
     order:np.ndarray,    # their numbers, the hottest first
     k:int,               # how many corners
 )->np.ndarray:           # their numbers
-    "The k hottest points or, if more is explained by them, the sharpest among some more of the hottest."
+    "The k hottest points, or the sharpest among some more of the hottest if these explain more."
     P = divide_rows(np.asarray(P, np.float64), P.sum(1))
     G = P @ P.T
     first = order[:k]

@@ -37,7 +37,8 @@ def with_size(
     "A copy of an estimator with this number of clusters and this seed."
     from sklearn.base import clone
     names = [(name, name.split("__")[-1]) for name in estimator.get_params()]
-    sizes = [name for size in ("n_clusters", "n_leaves", "n_components") for name, end in names if end == size]
+    sizes = [name for size in ("n_clusters", "n_leaves", "n_components")
+             for name, end in names if end == size]
     if not sizes:
         raise ValueError(f"{type(estimator).__name__} has no n_clusters, n_leaves or n_components: "
                          "wrap it in a function of X, k and seed that returns labels")
@@ -55,7 +56,8 @@ def fit_labels(
     if not hasattr(method, "get_params"): found = method(X, k, seed)
     else:
         model = with_size(method, k, seed)
-        found = model.fit_predict(X) if hasattr(model, "fit_predict") else heaviest(np.asarray(model.fit_transform(X)))
+        if hasattr(model, "fit_predict"): found = model.fit_predict(X)
+        else: found = heaviest(np.asarray(model.fit_transform(X)))
     return dict(found) if isinstance(found, dict) else dict(labels=found)
 
 # %% ../nbs/41_study.ipynb #c764d968
@@ -80,7 +82,7 @@ def one_run(
     classes,         # what is known of its documents, (n_docs,), or None
     k:int,           # how many clusters
     seed:int,        # for what is random
-    score=None,      # a function of labels and classes that returns a dictionary; by default `scores`
+    score=None,      # a function of labels and classes to a dictionary; by default `scores`
 )->dict:             # "seconds", "error", "warnings", "figures"
     "Run a method, and measure it."
     score = score or (lambda labels, classes: scores(labels, classes)._asdict())
@@ -109,7 +111,8 @@ def _parsed(path, text):
     lines = []
     for i, line in enumerate(text[:text.rfind(b"\n") + 1].splitlines(), 1):
         try: lines.append(json.loads(line))
-        except ValueError as e: raise ValueError(f"{path}, line {i} is not JSON: is this the file of a study?") from e
+        except ValueError as e:
+            raise ValueError(f"{path}, line {i} is not JSON: is this the file of a study?") from e
     return lines
 
 def _is_study(lines, text):
@@ -126,11 +129,14 @@ def read_lines(
     text = Path(path).read_bytes() if Path(path).exists() else b""
     lines = _parsed(path, text)
     if not _is_study(lines, text):
-        raise ValueError(f"{path} is not the file of a study: its first line should have \"format\": \"{FORMAT}\"")
+        raise ValueError(f"{path} is not the file of a study: "
+                         f"its first line should have \"format\": \"{FORMAT}\"")
     for i, line in enumerate(lines, 1):
         if not (isinstance(line, dict) and (_is_session(line) or {*KEY, "error"} <= line.keys())):
-            raise ValueError(f"{path}, line {i} is not a run of a study: take it out, or give the study another path")
-    return [line for line in lines if _is_session(line)], [line for line in lines if not _is_session(line)]
+            raise ValueError(f"{path}, line {i} is not a run of a study: "
+                             "take it out, or give the study another path")
+    sessions = [line for line in lines if _is_session(line)]
+    return sessions, [line for line in lines if not _is_session(line)]
 
 # %% ../nbs/41_study.ipynb #178fa7cd
 def _finite(value):
@@ -146,7 +152,7 @@ def drop_torn_line(
     path,            # a file written by `Study`, which may end in half a line
 ):
     "Drop half a line at the end of a file."
-    read_lines(path)                                   # an error, if it is the file of something else
+    read_lines(path)                        # an error, if it is the file of something else
     with open(path, "ab+") as f:
         f.seek(0)
         f.truncate(f.read().rfind(b"\n") + 1)
@@ -223,12 +229,12 @@ def _file(path):
 class Study:
     "Methods on collections, for several numbers of clusters and seeds."
     def __init__(self,
-        methods:dict,          # name: an estimator, or a function of `X`, `k` and `seed`, as for `fit_labels`
-        collections:dict,      # name: `(X, classes)`, or a function that returns them; classes may be None
+        methods:dict,          # name: estimator or function of X, k and seed, as for `fit_labels`
+        collections:dict,      # name: `(X, classes)` or a function to get them; classes may be None
         *,
-        clusters=None,         # numbers of clusters, one or a list; None for as many as there are classes
+        clusters=None,         # one number or a list; None for as many as there are classes
         seeds=range(5),        # one or a list
-        score=None,            # a function of labels and classes that returns a dictionary; by default all of `scores`
+        score=None,            # a function of labels and classes to a dictionary; default: `scores`
         path=None,             # the file to keep runs in; None keeps them in memory only
     ):
         self.methods = _named("methods", methods)
@@ -244,7 +250,7 @@ class Study:
 
     @property
     def runs(self)->list:
-        "The runs that are asked for, as far as they are done, the last of each kind. Others in the file stay there."
+        "The runs asked for, as far as done, the last of each kind. Others in the file stay there."
         return list({_key(run): run for run in self._runs if _asked(self, run)}.values())
 
     @property
@@ -399,7 +405,7 @@ def run(study,
             todo = _to_do(study, name, done, about["classes"])
             bar.update(n - len(todo))
             if not begun: begun = _begin(study, n_jobs)
-            jobs = ((study.methods[method], X, classes, k, seed, study.score) for _, k, seed, method in todo)
+            jobs = ((study.methods[m], X, classes, k, seed, study.score) for _, k, seed, m in todo)
             for i, result in _results(jobs, n_jobs):
                 _keep(study, _record(todo[i], len(study.sessions) - 1, about, result))
                 bar.update()
@@ -415,23 +421,27 @@ class Table(NamedTuple):
 
     def to_markdown(self)->str:
         "The table in Markdown."
-        def shown(cell): return cell if isinstance(cell, str) else "" if np.isnan(cell) else f"{cell:.{self.digits}f}"
+        def shown(cell):
+            if isinstance(cell, str): return cell
+            return "" if np.isnan(cell) else f"{cell:.{self.digits}f}"
         lines = [["", *map(str, self.columns)], ["---"]*(len(self.columns) + 1)]
         lines += [[str(row), *map(shown, cells)] for row, cells in zip(self.rows, self.cells)]
-        return "\n".join("| " + " | ".join(word.replace("|", "\\|") for word in line) + " |" for line in lines)
+        escaped = ([word.replace("|", "\\|") for word in line] for line in lines)
+        return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
     def to_pandas(self):
         "The table as a data frame."
         try: import pandas as pd
-        except ImportError as e: raise ImportError("to_pandas needs pandas: pip install pandas") from e
+        except ImportError as e:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from e
         return pd.DataFrame(self.cells, index=self.rows, columns=self.columns)
 
     def __repr__(self): return self.to_markdown()
     def _repr_markdown_(self): return self.to_markdown()
 
 # %% ../nbs/41_study.ipynb #8db4d2cc
-STATS = {"mean": np.mean, "sd": lambda x: np.std(x, ddof=1) if len(x) > 1 else np.nan, "median": np.median,
-         "min": np.min, "max": np.max, "count": len}
+STATS = {"mean": np.mean, "sd": lambda x: np.std(x, ddof=1) if len(x) > 1 else np.nan,
+         "median": np.median, "min": np.min, "max": np.max, "count": len}
 
 def _cell(runs, value, stat, digits):
     "One figure for some runs"
@@ -503,7 +513,8 @@ def tabulate(
     "Runs as a table."
     check_number("digits", digits, 0)
     if stat != "mean±sd" and stat not in STATS and not callable(stat):
-        raise ValueError(f"stat must be one of {', '.join(map(repr, ['mean±sd', *STATS]))} or a function, got {stat!r}")
+        known = ", ".join(map(repr, ["mean±sd", *STATS]))
+        raise ValueError(f"stat must be one of {known} or a function, got {stat!r}")
     index, columns, values = _listed(index), _listed(columns), _listed(value)
     _check_there(runs, {*index, *columns, *values, *where})
     runs = _chosen(runs, where)
@@ -511,8 +522,10 @@ def tabulate(
     if stat not in ("mean±sd", "count"): _warn_of_failures(runs, values)
     rows = list(dict.fromkeys(row for row, _ in groups))
     cols = list(dict.fromkeys(col for _, col in groups))
-    cells = [[_cell(groups.get((row, col), []), name, stat, digits) for col in cols for name in values] for row in rows]
-    heads = [_title((*col, name) if len(values) > 1 or not col else col) for col in cols for name in values]
+    cells = [[_cell(groups.get((row, col), []), name, stat, digits)
+              for col in cols for name in values] for row in rows]
+    heads = [_title((*col, name) if len(values) > 1 or not col else col)
+             for col in cols for name in values]
     cells = np.array(cells, dtype=object if stat == "mean±sd" else float)
     return Table([_title(row) for row in rows], heads, cells, digits)
 

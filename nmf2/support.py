@@ -31,7 +31,8 @@ def members(
     "Which documents each node has."
     docs = [node.docs for node in tree.nodes.values()]
     starts = np.cumsum([0, *map(len, docs)])
-    return sp.csc_array((np.ones(starts[-1], np.int64), np.concatenate(docs), starts), shape=(tree.n_docs, len(docs)))
+    ones = np.ones(starts[-1], np.int64)
+    return sp.csc_array((ones, np.concatenate(docs), starts), shape=(tree.n_docs, len(docs)))
 
 # %% ../nbs/26_support.ipynb #65ef9d4c
 def jaccards(
@@ -48,7 +49,7 @@ def compare(
     A,             # members of the nodes of a tree, (n_docs, n_nodes)
     B,             # members of those of another one, over the same documents, (n_docs, …)
     leaves,        # which columns of `A` are leaves, (n_leaves,)
-)->tuple:          # best Jaccard of each node, nan for empty ones, (n_nodes,); which documents stay, (n_docs,)
+)->tuple:          # best Jaccard, nan for empty nodes, (n_nodes,); which documents stay, (n_docs,)
     "How well nodes are found again in another tree, and which documents stay."
     J = jaccards(A, B)
     best = np.where(A.sum(0) > 0, J.max(1), np.nan)
@@ -80,17 +81,17 @@ def _fits(X, parts, n_leaves, fit, n_jobs):
 
 # %% ../nbs/26_support.ipynb #03c503de
 def support(
-    X,                     # the weighted documents that the tree was made from, CSR or dense, (n_docs, n_terms)
+    X,                     # the weighted documents of the tree, CSR or dense, (n_docs, n_terms)
     tree,                  # a `Tree`, grown or regrouped
     *,
     n_fits:int=30,         # how often to fit again
     share:float=.5,        # of the documents, for each fit
-    fit=fit_again,         # a function of documents, number of leaves and seed that returns a `Tree`
+    fit=fit_again,         # a function of documents, leaves wanted and seed that returns a `Tree`
     n_jobs:int=1,          # processes side by side, -1 for one a core
     random_state=0,        # seed of what is drawn
     verbose:bool=False,    # show a progress bar?
 )->Support:
-    """How well nodes are found again when the tree is fitted to parts of the documents, and how often documents stay.
+    """How well nodes are found again in fits to parts of the documents, and how often these stay.
 
     Source: Hennig, *Cluster-wise assessment of cluster stability* (2007), Section 3, subsetting.
     """
@@ -154,7 +155,7 @@ def gain(
     X,                 # documents of unit length, (n_docs, n_terms)
     side:np.ndarray,   # 0 or 1 for each, (n_docs,)
 )->float:
-    "How much the criterion grows if documents are cut in two. Source: Zhao and Karypis (2004), Section 3."
+    "How much the criterion grows by a cut in two. Source: Zhao and Karypis (2004), Section 3."
     first, second = X.T @ (1. - side), X.T @ (1.*side)
     return float(np.linalg.norm(first) + np.linalg.norm(second) - np.linalg.norm(first + second))
 
@@ -185,7 +186,7 @@ def _by_term(indices, data, n_terms):
 # %% ../nbs/26_support.ipynb #2288e0fc
 @njit(nogil=True)
 def _dealt(places, weights, starts, indptr):
-    "Terms and weights of each document after dealing, of length one, and where documents begin"
+    "Weights and terms of each document after dealing, of length one, and where documents begin"
     terms, out, ends = np.empty(len(weights), np.int32), np.empty_like(weights), indptr[:-1].copy()
     for j in range(len(starts) - 1):
         for p in range(starts[j], starts[j+1]):
@@ -197,12 +198,12 @@ def _dealt(places, weights, starts, indptr):
                 ends[i] += 1
     new = np.zeros_like(indptr)
     for i in range(len(ends)):
-        first, n = indptr[i], ends[i] - indptr[i]
+        lo, n = indptr[i], ends[i] - indptr[i]
         new[i+1] = new[i] + n
         square = 0.
-        for p in range(first, first + n): square += np.float64(out[p])**2
-        for p in range(n): terms[new[i]+p], out[new[i]+p] = terms[first+p], out[first+p]/np.sqrt(square)
-    return terms[:new[-1]], out[:new[-1]], new
+        for p in range(lo, lo + n): square += np.float64(out[p])**2
+        for p in range(n): terms[new[i]+p], out[new[i]+p] = terms[lo+p], out[lo+p]/np.sqrt(square)
+    return out[:new[-1]], terms[:new[-1]], new
 
 def shuffled(
     X,       # weighted documents, CSR, (n_docs, n_terms)
@@ -210,14 +211,14 @@ def shuffled(
 ):           # of unit length, CSR, (n_docs, n_terms)
     "The same documents and words, put together by chance."
     weights, starts = _by_term(X.indices, X.data, X.shape[1])
-    terms, mixed, indptr = _dealt(_places(X.indptr, rng.integers(1, 2147483647)), weights, starts[:-1], X.indptr)
-    return as_csr(mixed, terms, indptr, X.shape[1])
+    places = _places(X.indptr, rng.integers(1, 2147483647))
+    return as_csr(*_dealt(places, weights, starts[:-1], X.indptr), X.shape[1])
 
 # %% ../nbs/26_support.ipynb #21df27dd
 SAMPLE = 2000          # documents by which a split is judged, at most; half of them of each side
 
 def _judged(X, sides, rng):
-    "How much a split gains, in multiples of what the best cut of the same documents gains by chance"
+    "What a split gains, in multiples of what the best cut of the same documents gains by chance"
     n = min(SAMPLE//2, *map(len, sides))
     rows = np.concatenate([np.sort(rng.permutation(rows)[:n]) for rows in sides])
     side = np.repeat([0, 1], n)
@@ -228,11 +229,11 @@ def _judged(X, sides, rng):
     return real/chance if chance > 1e-6*len(side) else np.inf
 
 def _all_judged(X, splits, seed):
-    "The same for some splits of unit documents, each with the rows of its two sides; large ones first, in threads"
+    "The same for splits of unit documents, given by rows of both sides; large first, in threads"
     out = np.empty(len(splits))
     large_first = np.argsort([-len(first) - len(second) for first, second in splits], kind="stable")
-    def judge(k): out[large_first[k]] = _judged(X, splits[large_first[k]], stream(seed, "", large_first[k]))
-    with single_blas(): in_threads(judge, len(splits))
+    def judge(i): out[i] = _judged(X, splits[i], stream(seed, "", i))
+    with single_blas(): in_threads(lambda k: judge(large_first[k]), len(splits))
     return out
 
 def times_chance(
@@ -241,7 +242,8 @@ def times_chance(
     seed:int=0,    # for the shuffles
 )->np.ndarray:     # for each of `tree.splits`, (n_leaves − 1,)
     "How much each split gains, in multiples of what the best cut of its documents gains by chance."
-    return _all_judged(unit_rows(X), [[child.docs for child in tree[id].children] for id in tree.splits], seed)
+    sides = [[child.docs for child in tree[id].children] for id in tree.splits]
+    return _all_judged(unit_rows(X), sides, seed)
 
 # %% ../nbs/26_support.ipynb #dc7d5fbc
 ABOVE = 1.1          # times chance: what a split must gain at least
@@ -257,7 +259,7 @@ class Choice:
     "A number of topics, and why it is this one."
     n_topics:int         # the number
     why:str              # in a sentence
-    times:np.ndarray     # what splits gain in multiples of chance, largest first: entry i is that of i + 2 topics
+    times:np.ndarray     # gains of splits, times chance, descending: entry i is for i + 2 topics
 
     def __str__(self): return f"{self.n_topics} topic{'s'*(self.n_topics > 1)}: {self.why}"
 
@@ -266,7 +268,8 @@ def _ends(times): return 2*(1 + (times > ABOVE).sum()) <= 1 + len(times)
 # %% ../nbs/26_support.ipynb #5b6e2985
 def _splits_of(X, labels):
     "The documents of both sides of each split of the tree of some clusters, from the root on"
-    sums, docs, splits = cluster_sums(X, labels), [np.flatnonzero(labels == c) for c in range(labels.max() + 1)], []
+    sums, splits = cluster_sums(X, labels), []
+    docs = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
     for a, b, _ in joins(sums @ sums.T):
         splits.append([docs[a], docs[b]] if len(docs[a]) >= len(docs[b]) else [docs[b], docs[a]])
         docs[a] = np.sort(np.concatenate([docs[a], docs[b]]))
@@ -290,8 +293,8 @@ def choose_n_topics(
 )->Choice:
     """How many topics some documents have: one more than the splits that are better than chance.
 
-    The comparison with shuffled documents is that of Tibshirani, Walther and Hastie, *Estimating the number of clusters
-    in a data set via the gap statistic* (2001), but for each split.
+    The comparison with shuffled documents is that of Tibshirani, Walther and Hastie, *Estimating
+    the number of clusters in a data set via the gap statistic* (2001), but for each split.
     """
     check_number("most", most, 2)
     seed = seed_of(random_state)
@@ -305,7 +308,7 @@ def choose_n_topics(
         for n_leaves, splits in zip(sizes, _trees(X, sizes, seed)):
             before, times = times, np.sort(_all_judged(docs, splits, seed))[::-1]
             bar.update()
-            ends = _ends(times) or len(splits) + 1 < n_leaves        # fewer: then only copies are left in leaves
+            ends = _ends(times) or len(splits) + 1 < n_leaves    # fewer: leaves hold only copies
             if ends or _too_far(times, before, 2*n_leaves): break
     return _chosen(times, ends, X.shape[0])
 
@@ -344,11 +347,12 @@ def _convention(times, n_docs):
 # %% ../nbs/26_support.ipynb #ecdc07dc
 @patch_to(Choice)
 def table(choice):
-    """A row for each number of topics: what its weakest split gains in multiples of chance, and whether it was chosen.
+    """A row for each number of topics: what its weakest split gains, times chance; was it chosen?
 
     A pandas data frame if pandas is there, else a list of dictionaries.
     """
-    rows = [dict(topics=n, times_chance=float(t), chosen=n == choice.n_topics) for n, t in enumerate(choice.times, 2)]
+    rows = [dict(topics=n, times_chance=float(t), chosen=n == choice.n_topics)
+            for n, t in enumerate(choice.times, 2)]
     try: from pandas import DataFrame
     except ImportError: return rows
     return DataFrame(rows)

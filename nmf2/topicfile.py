@@ -333,7 +333,8 @@ def _documents_of(about, arrays, n_docs):
     if kept["texts"] == "list": return texts
     if texts is None: return None if ids is None else Titles(ids)
     n = kept["levels"]
-    labels = np.reshape(unpacked_texts(arrays, "labels", n*n_docs), (n_docs, n)).tolist() if n else None
+    labels = None
+    if n: labels = np.reshape(unpacked_texts(arrays, "labels", n*n_docs), (n_docs, n)).tolist()
     return Corpus(texts, ids=ids, labels=labels, name=kept["name"])
 
 # %% ../nbs/25_topicfile.ipynb #313c2130

@@ -27,7 +27,7 @@ from .products import Rows
 class Split(NamedTuple):
     "Two topics found in the documents of a node"
     terms:np.ndarray   # numbers of the terms that occur in these documents, int32, (t,)
-    Ht:np.ndarray      # two topics of unit length over these terms, in the type of the matrix, (t, 2)
+    Ht:np.ndarray      # two topics of unit length over these terms, in the matrix's type, (t, 2)
     W:np.ndarray       # the documents' weights in them, float32, (n, 2)
     side:np.ndarray    # which topic each document belongs to, 0 or 1, int8, (n,)
 
@@ -46,9 +46,9 @@ class Node:
     "One topic and its documents."
     tree:object             # the tree it belongs to
     id:str                  # the way from the root
-    docs:np.ndarray         # its documents, without its own outliers, row numbers in ascending order
+    docs:np.ndarray         # its documents without its own outliers, ascending row numbers
     outliers:np.ndarray     # the documents it dropped, row numbers
-    score:float             # how good its split is (or would be): `inf` at the root, below zero if it must not be split
+    score:float             # how good its split is (would be); `inf` at the root, below 0 if barred
     split:Split|None        # the topics of its children, or those it would have
 
     @property
@@ -65,14 +65,15 @@ class Node:
 
     @property
     def topic(self)->np.ndarray:
-        "Weights of all terms, of unit length, (n_terms,): from the parent's split; at the root its documents' sum."
+        "All terms' weights, unit length, (n_terms,): from the parent's split; at the root the sum."
         if not self.id: return self.tree.root_topic
         return self.parent.split.topic(int(self.id[-1]), self.tree.n_terms)
 
     def __repr__(self):
-        kind = "children " + " and ".join(c.id for c in self.children) if self.children else "a leaf"
-        return (f"Node {self.id!r}: {self.size:,} documents, outliers: {len(self.outliers)}, score {self.score:.4g}, "
-                f"{kind}")
+        children = " and ".join(c.id for c in self.children)
+        kind = "children " + children if children else "a leaf"
+        return (f"Node {self.id!r}: {self.size:,} documents, outliers: {len(self.outliers)}, "
+                f"score {self.score:.4g}, {kind}")
 
 # %% ../nbs/21_tree.ipynb #e26a6f01
 def as_words(
@@ -81,13 +82,16 @@ def as_words(
 )->np.ndarray:     # of texts, as objects, (n_terms,)
     "The words of a vocabulary as texts."
     if isinstance(vocab, (str, bytes, dict, set)):
-        raise ValueError(f"vocab must be a list of words in the order of the columns, got a {type(vocab).__name__}: "
+        raise ValueError("vocab must be a list of words in the order of the columns, "
+                         f"got a {type(vocab).__name__}: "
                          "vectorizer.get_feature_names_out() gives one")
     if getattr(vocab, "ndim", 1) != 1:
         raise ValueError(f"vocab must be a list of words, got one with {vocab.ndim} dimensions")
-    words = [word.decode("utf-8", "replace") if isinstance(word, bytes) else as_text(str(word)) for word in vocab]
+    words = [word.decode("utf-8", "replace") if isinstance(word, bytes) else as_text(str(word))
+             for word in vocab]
     if len(words) != n_terms:
-        raise ValueError(f"vocab must have one word for each of the {n_terms} terms, got {len(words)}")
+        raise ValueError(f"vocab must have one word for each of the {n_terms} terms, "
+                         f"got {len(words)}")
     out = np.empty(n_terms, object)
     out[:] = words
     return out
@@ -105,7 +109,7 @@ def shortened(
 
 # %% ../nbs/21_tree.ipynb #5671b6c5
 class Tree:
-    "A tree of topics over the documents it was grown from. Source: Kuang and Park (2013), Algorithm 3."
+    "A tree of topics over the documents it grew from. Source: Kuang and Park (2013), Algorithm 3."
     def __init__(self,
         n_docs:int,              # documents in the matrix
         root_topic:np.ndarray,   # weights of all terms in the whole collection, (n_terms,)
@@ -117,9 +121,9 @@ class Tree:
         self.nodes = {}       # id -> Node, in order of creation
         self.splits = []      # ids in the order in which they were split
         self.names = {}       # id -> name, where somebody gave one
-        self.headings = {}    # id -> words and phrases that tell the node apart, as `nmf2.headings` finds them
+        self.headings = {}    # id -> words and phrases that tell the node apart, by `nmf2.headings`
         self.levels = ()      # numbers of leaves, ascending, at which the tree is shown in outline
-        self.leaf_topics = None    # (n_terms, n_leaves), of unit length: all that new documents are compared with
+        self.leaf_topics = None    # (n_terms, n_leaves), unit length: all that new documents meet
         self.ways = None           # of an edited tree: where these topics lead, `Ways`
         self.support = None        # how well nodes are found again, `Support`, if somebody looked
 
@@ -154,7 +158,8 @@ def add(tree,
     split=None,      # its `Split`, or None
 )->Node:
     "A new node, in its place."
-    tree.nodes[id] = Node(tree, id, np.asarray(docs, np.intp), np.asarray(outliers, np.intp), float(score), split)
+    tree.nodes[id] = Node(tree, id, np.asarray(docs, np.intp), np.asarray(outliers, np.intp),
+                          float(score), split)
     return tree.nodes[id]
 
 # %% ../nbs/21_tree.ipynb #8b5c0398
@@ -162,10 +167,11 @@ def add(tree,
 def __getitem__(tree, id):
     "The node with an id; a node stands for itself."
     if isinstance(id, Node): return id
-    if isinstance(id, str): id = id.removeprefix("root").removeprefix("/")      # as the command's tables have it
+    # as the command's tables have it
+    if isinstance(id, str): id = id.removeprefix("root").removeprefix("/")
     if id not in tree.nodes:
-        raise KeyError(f"no node {shortened(repr(id))}: ids are paths of 0s and 1s from the root '', "
-                       "the tree's are in tree.nodes")
+        raise KeyError(f"no node {shortened(repr(id))}: ids are paths of 0s and 1s "
+                       "from the root '', the tree's are in tree.nodes")
     return tree.nodes[id]
 
 @patch_to(Tree)
@@ -179,7 +185,7 @@ def __iter__(tree):
 
 @patch_to(Tree)
 def __setstate__(tree, state):
-    "Unpickle; trees of version 0.1.0 have no names or headings, and their words took the room of the longest each."
+    "Unpickle; trees of version 0.1.0 have no names or headings, and their words are of one width."
     topics = state.get("_leaf_topics", state.pop("leaf_topics", None))
     tree.__dict__.update(dict(names={}, headings={}, levels=(), ways=None, support=None) | state)
     tree.leaf_topics = topics
@@ -202,7 +208,8 @@ def leaves(tree,
     if check_number("n", n, 1) > tree.n_leaves:
         raise ValueError(f"n must be at most {tree.n_leaves}, the leaves there are: got {n}")
     split = set(tree.splits[:n-1])
-    ends = (node for node in tree.nodes.values() if node.id not in split and (not node.id or node.id[:-1] in split))
+    ends = (node for node in tree.nodes.values()
+            if node.id not in split and (not node.id or node.id[:-1] in split))
     return sorted(ends, key=lambda node: node.id)
 
 # %% ../nbs/21_tree.ipynb #9f82521b
@@ -219,7 +226,7 @@ def labels(tree,
 def largest(
     weights:np.ndarray,   # any numbers, (t,)
     n:int=10,             # at most this many
-)->np.ndarray:            # places of the largest positive ones, largest first, equal ones in their order
+)->np.ndarray:            # places of the largest positive ones, largest first, equals in order
     "Where the largest of many numbers are."
     least = np.partition(weights, -n)[-n] if n < len(weights) else 0
     among = np.flatnonzero((weights >= least) & (weights > 0))
@@ -240,16 +247,18 @@ def top_terms(tree,
     "The heaviest terms of a node's topic."
     vocab = tree.vocab if vocab is None else vocab
     if vocab is not None and len(vocab) != tree.n_terms:
-        raise ValueError(f"vocab must have one word for each of the {tree.n_terms} terms, got {len(vocab)}")
+        raise ValueError(f"vocab must have one word for each of the {tree.n_terms} terms, "
+                         f"got {len(vocab)}")
     terms, weights = _sparse_topic(tree[node])
-    return [int(j) if vocab is None else str(vocab[j]) for j in terms[largest(weights, check_number("n", n, 1))]]
+    top = terms[largest(weights, check_number("n", n, 1))]
+    return [int(j) if vocab is None else str(vocab[j]) for j in top]
 
 # %% ../nbs/21_tree.ipynb #3199bf96
 @patch_to(Tree)
 def contrast(tree,
     node,              # a node or its id
     n:int=10,          # at most this many
-)->list:               # (term, how much more weight it has here), largest difference first; nothing at the root
+)->list:               # (term, how much more it weighs here), largest first; nothing at the root
     "The terms that a node has more of than its sibling."
     node, n = tree[node], check_number("n", n, 1)
     if not node.id: return []
@@ -275,7 +284,7 @@ def heading(tree,
     node,              # a node or its id
     n:int=4,           # words, at most
 )->list:               # of words, shortened
-    "Words to head a node: those that tell it apart if the tree has such (`nmf2.headings`), else its heaviest."
+    "Words to head a node: those of `nmf2.headings` that tell it apart, or else its heaviest."
     id = tree[node].id
     words = tree.headings.get(id) or tree.top_terms(id, n=n)
     return [shortened(" ".join(str(word).split())) for word in words[:n]]
@@ -287,8 +296,8 @@ def title(tree,
 )->str:
     "What to call a node: its name, or the words of its heading."
     id = tree[node].id
-    if id in tree.names: return shortened(tree.names[id], 100)
-    return (", " if id in tree.headings else " ").join(tree.heading(id, n)) if id else "all documents"
+    if id in tree.names or not id: return shortened(tree.names.get(id, "all documents"), 100)
+    return (", " if id in tree.headings else " ").join(tree.heading(id, n))
 
 # %% ../nbs/21_tree.ipynb #b20e4c92
 @patch_to(Tree)
@@ -312,7 +321,8 @@ def borderline(tree,
     "The documents of a node that have most of its sibling's topic."
     node, n = tree[node], check_number("n", n, 0)
     if not node.id: return node.docs[:0], np.zeros(0)
-    W = node.parent.split.W[np.searchsorted(node.parent.docs, node.docs)]*node.parent.split.Ht.sum(0)
+    at = np.searchsorted(node.parent.docs, node.docs)
+    W = node.parent.split.W[at]*node.parent.split.Ht.sum(0)
     total = W.sum(1)
     neither = np.full(len(W), .5)
     share = np.divide(W[:,int(node.id[-1])], total, out=neither, where=total > 0)
@@ -328,9 +338,10 @@ def _holds(rows, i):
 @patch_to(Tree)
 def path(tree,
     doc:int,           # row number of a document
-)->list:               # of nodes from the root on; the last is its leaf, or the node of which it is an outlier
+)->list:               # of nodes from the root to its leaf, or to that of which it is an outlier
     "The way of a document through the tree."
-    if check_number("doc", doc, 0) >= tree.n_docs: raise ValueError(f"doc must be below {tree.n_docs}, got {doc}")
+    if check_number("doc", doc, 0) >= tree.n_docs:
+        raise ValueError(f"doc must be below {tree.n_docs}, got {doc}")
     def came_to(node): return _holds(node.docs, doc) or doc in node.outliers
     way = [tree[""]]
     while child := next(filter(came_to, way[-1].children), None): way.append(child)
@@ -343,7 +354,8 @@ def _number_of(tree, term):
         known = np.flatnonzero(tree.vocab == term)
         if not len(known): raise ValueError(f"term {shortened(term)!r} is not in the vocabulary")
         term = known[0]
-    if check_number("term", term, 0) >= tree.n_terms: raise ValueError(f"term must be below {tree.n_terms}, got {term}")
+    if check_number("term", term, 0) >= tree.n_terms:
+        raise ValueError(f"term must be below {tree.n_terms}, got {term}")
     return term
 
 @patch_to(Tree)
@@ -372,7 +384,10 @@ def route(
     X,                 # CSR or dense matrix, checked, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves
 )->np.ndarray:         # leaf numbers as in `Tree.labels`, −1 for empty documents, (n,)
-    "The leaf to which each document finds its way, by Kuang and Park (2013), Algorithm 2, at each node."
+    """The leaf to which each document finds its way.
+
+    Source: Kuang and Park (2013), Algorithm 2, at each node.
+    """
     number = {leaf.id: k for k, leaf in enumerate(tree.leaves(n))}
     labels = np.full(X.shape[0], -1)
     todo = [("", np.flatnonzero(Rows(X).filled()))]
@@ -389,9 +404,9 @@ def route(
 # %% ../nbs/21_tree.ipynb #5d0c7e94
 @patch_to(Tree)
 def predict(tree,
-    X,                 # document-term matrix, dense or sparse, weighted as that of the tree, (n, n_terms)
+    X,                 # document-term matrix, dense or sparse, weighted as the tree's, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves; all if None
-)->np.ndarray:         # numbers as in `Tree.labels`, −1 for documents without weight in any leaf, (n,)
+)->np.ndarray:         # numbers as in `Tree.labels`, −1 for those without weight in any leaf, (n,)
     """The leaf of each of some new documents: at each node the side with more weight.
 
     A tree with `leaf_topics` compares documents with all leaves at once: the heaviest is theirs.
@@ -435,7 +450,7 @@ def numbers_at(
     "The number of each leaf's node among the leaves of a cut."
     if n is None: return np.arange(tree.n_leaves)
     cut = [node.id for node in tree.leaves(n)]
-    return np.array([bisect_right(cut, leaf.id) - 1 for leaf in tree.leaves()])       # ids are in order
+    return np.array([bisect_right(cut, leaf.id) - 1 for leaf in tree.leaves()])  # ids are in order
 
 def _leaf_weights(tree, X):
     "Weights of documents in the topics of all leaves, (n, n_leaves)"
@@ -444,11 +459,11 @@ def _leaf_weights(tree, X):
 # %% ../nbs/21_tree.ipynb #56cab7a7
 class Ways(NamedTuple):
     "Where the topics of an edited tree lead."
-    to:np.ndarray      # of each topic, then those in pairs: number of a leaf, or n_leaves + that of a pair, (k + 2p,)
-    pairs:np.ndarray   # further topics of unit length, two by two; they lead to later ones, or to leaves, (n_terms, 2p)
+    to:np.ndarray      # for topics, then pairs: a leaf's number, or n_leaves + a pair's, (k + 2p,)
+    pairs:np.ndarray   # more unit topics, two by two; to later ones or leaves, (n_terms, 2p)
 
 def _pairs(tree, k):
-    "For each pair: its number behind the leaves, its topics, and where they lead; `k` topics come first"
+    "For each pair its number after the leaves, its topics, where they lead; `k` topics come first"
     to, pairs = tree.ways
     for j in range(0, pairs.shape[1], 2): yield tree.n_leaves + j//2, pairs[:,j:j+2], to[k+j:k+j+2]
 
@@ -468,7 +483,7 @@ def leaves_found(
 
 # %% ../nbs/21_tree.ipynb #7a160ae2
 def _parts(node, R, both):
-    "The shares of a node's children in documents: their products with both topics, and the topics, (n, 2)"
+    "Shares of a node's children in documents, (n, 2); `R`: their products with `both` topics"
     part = nnls2(both.T @ both, R)*both.sum(0)
     part[part.sum(1) == 0] = [child.size for child in node.children]
     return part
@@ -482,7 +497,7 @@ def shares(
     "How much of each leaf is in each document."
     docs, leaves = Rows(X), tree.leaves(n)
     column = {leaf.id: k for k, leaf in enumerate(leaves)}
-    inner = sorted({leaf.id[:i] for leaf in leaves for i in range(len(leaf.id))})        # a node before those below it
+    inner = sorted({leaf.id[:i] for leaf in leaves for i in range(len(leaf.id))})  # top down
     out = np.ones((X.shape[0], len(leaves)), X.dtype)
     share = {"": np.ones(X.shape[0])}
     for lo in range(0, len(inner), at_once):
@@ -521,7 +536,7 @@ def cut_shares(
     X,                 # the documents, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves; all if None
 )->np.ndarray:         # each row sums to one, (n, n)
-    "Weights of the topics of all leaves as shares, summed at the nodes of a cut; leaves' sizes where all are zero."
+    "Leaf topics' weights as shares, summed at the nodes of a cut; leaf sizes where all are zero."
     W = _led(tree, W, X)
     total = W.sum(1, keepdims=True)
     if not total.all():
@@ -535,7 +550,7 @@ def cut_shares(
 # %% ../nbs/21_tree.ipynb #2d2a5551
 @patch_to(Tree)
 def transform(tree,
-    X,                 # document-term matrix, dense or sparse, weighted as that of the tree, (n, n_terms)
+    X,                 # document-term matrix, dense or sparse, weighted as the tree's, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves; all if None
 )->np.ndarray:         # each row sums to one, (n, n_leaves)
     "How much of each leaf is in each of some documents, new or old."
@@ -558,12 +573,12 @@ WEAK = .6      # a node with less support should not be trusted, after Hennig (2
 class Support:
     "How well the nodes of a tree are found again when it is fitted to parts of its documents."
     ids:tuple          # of the nodes
-    nodes:np.ndarray   # mean of the best Jaccard of each over all fits; nan where it isn't known, (n_nodes,)
-    docs:np.ndarray    # share of fits in which a document stays; nan if it has no leaf or was never drawn, (n_docs,)
-    runs:np.ndarray    # best Jaccard in each fit; nan where none of a node's documents was drawn, (n_fits, n_nodes)
+    nodes:np.ndarray   # mean over all fits of the best Jaccard; nan where not known, (n_nodes,)
+    docs:np.ndarray    # share of fits in which each stays; nan if in no leaf or no draw, (n_docs,)
+    runs:np.ndarray    # best Jaccard in each fit; nan if no document was drawn, (n_fits, n_nodes)
 
     def of(self,
-        ids,           # of nodes; None, or an id that isn't known, for one of which nothing is known
+        ids,           # of nodes; None, or an unknown id, for one of which nothing is known
     ):                 # a `Support`
         "The same for other nodes, or in another order."
         place = {id: k for k, id in enumerate(self.ids)}
@@ -597,8 +612,8 @@ def table(found,
     found = found.of(tree.nodes)
     least = dict(zip(found.ids, np.fmin.reduce(found.runs)))
     nodes = list(tree) if n is None else tree.leaves(n)
-    rows = [dict(node=in_table(node.id), documents=node.size, support=found[node.id], least=float(least[node.id]),
-                 title=tree.title(node)) for node in nodes]
+    rows = [dict(node=in_table(node.id), documents=node.size, support=found[node.id],
+                 least=float(least[node.id]), title=tree.title(node)) for node in nodes]
     try: from pandas import DataFrame
     except ImportError: return rows
     return DataFrame(rows)
@@ -631,7 +646,7 @@ def to_text(tree,
     return "\n".join(lines)
 
 # %% ../nbs/21_tree.ipynb #132c4f42
-WORDS_WANTED = ("(terms by number; for words: tree.vocab = names of the columns, "
+WORDS_WANTED = ("(terms by number; for words: tree.vocab = names of the columns,\n"
                 "such as pipeline[:-1].get_feature_names_out())")
 
 # %% ../nbs/21_tree.ipynb #6c785143
@@ -639,7 +654,8 @@ WORDS_WANTED = ("(terms by number; for words: tree.vocab = names of the columns,
 def __str__(tree): return tree.to_text() + ("\n" + WORDS_WANTED if tree.vocab is None else "")
 
 @patch_to(Tree)
-def __repr__(tree): return f"Tree: {tree.n_leaves} leaves, {tree.n_docs:,} documents, {tree.n_terms:,} terms"
+def __repr__(tree):
+    return f"Tree: {tree.n_leaves} leaves, {tree.n_docs:,} documents, {tree.n_terms:,} terms"
 
 # %% ../nbs/21_tree.ipynb #dff5b521
 STYLE = """.nmf2-tree{font:15px/1.5 system-ui,sans-serif;max-width:60rem}
@@ -661,8 +677,10 @@ def check_given(
     "What goes with the documents, unless something is not as many."
     for name, values in given.items():
         if values is not None and len(values) != tree.n_docs:
-            raise ValueError(f"{name} must have one entry for each of the {tree.n_docs} documents, got {len(values)}")
-    return [v.to_numpy() if hasattr(v, "to_numpy") else v for v in given.values()]      # pandas has keys of its own
+            raise ValueError(f"{name} must have one entry for each of the {tree.n_docs} documents, "
+                             f"got {len(values)}")
+    # pandas has keys of its own
+    return [v.to_numpy() if hasattr(v, "to_numpy") else v for v in given.values()]
 
 # %% ../nbs/21_tree.ipynb #22e10287
 def beginning(
@@ -686,11 +704,14 @@ def _head(tree, node, n_terms, unfolded):
     "The beginning of a node's list item: its size, title, words and id"
     words = [html.escape(shortened(t)) for t in tree.top_terms(node, n=n_terms)]
     told = any(node.id in given for given in (tree.names, tree.headings)) or not node.id
-    head = f"<b>{html.escape(tree.title(node))}</b> {' '.join(words[0 if told else 3:]) if node.id else ''}"
+    more = " ".join(words[0 if told else 3:]) if node.id else ""
+    head = f"<b>{html.escape(tree.title(node))}</b> {more}"
     dropped = f" and {_outliers(node)}" if len(node.outliers) else ""
-    return (f"<li><details{' open' if unfolded else ''}><summary><span class='n'>{node.size:,}{dropped}</span> &ensp;"
+    return (f"<li><details{' open' if unfolded else ''}><summary>"
+            f"<span class='n'>{node.size:,}{dropped}</span> &ensp;"
             f"{head} <span class='id'>{node.id}</span></summary>")
 
+# %% ../nbs/21_tree.ipynb #d1fd9506
 @patch_to(Tree)
 def to_fragment(tree,
     texts=None,        # the documents, (n_docs,)
@@ -756,8 +777,8 @@ def _entry(tree, node, n_terms, ids):
     terms = tree.top_terms(node, n=n_terms)
     weights = node.topic[largest(node.topic, n_terms)]
     known = {} if tree.support is None else dict(support=or_none(node.support))
-    return dict(id=node.id, name=tree.names.get(node.id), heading=tree.headings.get(node.id), size=node.size,
-                score=or_none(node.score), **known,
+    return dict(id=node.id, name=tree.names.get(node.id), heading=tree.headings.get(node.id),
+                size=node.size, score=or_none(node.score), **known,
                 children=[c.id for c in node.children],
                 terms=[[t, round(float(w), 6)] for t, w in zip(terms, weights)],
                 outliers=named(node.outliers), docs=None if node.children else named(node.docs))
@@ -769,12 +790,12 @@ def to_json(tree,
 )->str:
     """The tree as JSON.
 
-    Splits in order, and for each node its size, score, support if it is known, terms and outliers. Leaves have their
-    documents.
+    Splits in order, and for each node its size, score, support if it is known, terms and outliers.
+    Leaves have their documents.
     """
     ids, = check_given(tree, ids=ids)
-    about = dict(format="nmf2 tree", version=1, n_docs=tree.n_docs, n_terms=tree.n_terms, n_leaves=tree.n_leaves,
-                 levels=list(tree.levels))
+    about = dict(format="nmf2 tree", version=1, n_docs=tree.n_docs, n_terms=tree.n_terms,
+                 n_leaves=tree.n_leaves, levels=list(tree.levels))
     nodes = [_entry(tree, node, n_terms, ids) for node in tree]
     return json.dumps(about | dict(splits=tree.splits, nodes=nodes), ensure_ascii=False, indent=1)
 
@@ -795,9 +816,10 @@ def to_linkage(tree)->np.ndarray:   # rows (cluster, cluster, height, leaves), (
 def to_networkx(tree,
     n_terms:int=10,    # words for each node
 ):
-    "The tree as a networkx `DiGraph`: nodes are ids with name, size, score and terms, edges go from parent to child."
+    "A networkx `DiGraph` of ids with name, size, score and terms; edges go from parent to child."
     try: import networkx as nx
-    except ImportError as e: raise ImportError("to_networkx needs networkx: pip install 'nmf2[graph]'") from e
+    except ImportError as e:
+        raise ImportError("to_networkx needs networkx: pip install 'nmf2[graph]'") from e
     graph = nx.DiGraph()
     for node in tree:
         known = {} if tree.support is None else dict(support=node.support)

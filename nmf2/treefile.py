@@ -41,10 +41,12 @@ def check_nodes(
         sound(good, f"split {k} is of {shortened(repr(id))}, which is not a leaf by then")
         leaves.remove(id)
         leaves.update((id + "0", id + "1"))
-    sound(set(tree.nodes) == leaves.union(tree.splits), "the nodes are not the root and the children of all splits")
+    sound(set(tree.nodes) == leaves.union(tree.splits),
+          "the nodes are not the root and the children of all splits")
     for id, node in tree.nodes.items():
         sound(node.id == id and node.tree is tree, f"node {id!r} is another or of another tree")
-        sound(isinstance(node.score, float) and not math.isnan(node.score), f"node {id!r}: the score is not a number")
+        sound(isinstance(node.score, float) and not math.isnan(node.score),
+              f"node {id!r}: the score is not a number")
 
 # %% ../nbs/21_treefile.ipynb #32ec9703
 def check_rows(
@@ -59,8 +61,8 @@ def check_rows(
            f"{what} are not ascending numbers from 0 to {n - 1}")
 
 # %% ../nbs/21_treefile.ipynb #c6e5d9d4
-BELOW = -.01      # of the largest: in earlier files, topics by k-means may be below zero by rounding
-LARGEST = 1e34    # more than documents may weigh, and little enough for sums over all terms in single precision
+BELOW = -.01    # of the largest: in earlier files, topics by k-means may be below zero by rounding
+LARGEST = 1e34  # more than documents may weigh; sums over all terms fit single precision
 
 def check_weights(
     weights,       # numbers
@@ -92,7 +94,8 @@ def check_split(
     good = isinstance(side, np.ndarray) and side.shape == (n_docs,) and side.dtype.kind == "i"
     good = good and set(np.unique(side)) == {0, 1}
     sound(good, f"{what}: sides of the split are not 0 and 1 for {n_docs} documents")
-    for s in (0, 1): sound(W[side == s,s].any(), f"{what}: nobody on side {s} of the split has any of its topic")
+    for s in (0, 1):
+        sound(W[side == s,s].any(), f"{what}: nobody on side {s} of the split has any of its topic")
 
 # %% ../nbs/21_treefile.ipynb #be36c565
 def check_documents(
@@ -105,7 +108,8 @@ def check_documents(
         check_rows(rows_of, n_docs, f"node {node.id!r}: {what}")
     sound(len(node.docs), f"node {node.id!r}: there are no documents")
     both = np.sort(np.concatenate([node.docs, node.outliers])) if len(node.outliers) else node.docs
-    sound(np.array_equal(both, rows), f"node {node.id!r}: documents and outliers are not those that came there")
+    sound(np.array_equal(both, rows),
+          f"node {node.id!r}: documents and outliers are not those that came there")
 
 # %% ../nbs/21_treefile.ipynb #091f9ef8
 def check_branches(
@@ -113,10 +117,12 @@ def check_branches(
 ):
     "Stop unless splits fit their nodes, and documents go where the splits say."
     root = tree[""]
-    sound(len(root.docs) + len(root.outliers) == tree.n_docs, f"the root has not all of the {tree.n_docs} documents")
+    sound(len(root.docs) + len(root.outliers) == tree.n_docs,
+          f"the root has not all of the {tree.n_docs} documents")
     check_documents(root, np.arange(tree.n_docs), tree.n_docs)
     for node in tree:
-        if node.split is not None: check_split(node.split, node.size, tree.n_terms, f"node {node.id!r}")
+        if node.split is not None:
+            check_split(node.split, node.size, tree.n_terms, f"node {node.id!r}")
         for child in node.children:
             sound(node.split is not None, f"node {node.id!r} has children, but no split")
             check_documents(child, node.docs[node.split.side == int(child.id[-1])], tree.n_docs)
@@ -135,7 +141,8 @@ def check_words(
         sound(good, f"the name of {shortened(repr(id))} is no text, or there is no such node")
     for id, words in tree.headings.items():
         good = id in tree.nodes and isinstance(words, (list, tuple)) and all(map(_is_word, words))
-        sound(good, f"the heading of {shortened(repr(id))} is no list of words, or there is no such node")
+        sound(good, f"the heading of {shortened(repr(id))} is no list of words, "
+                    "or there is no such node")
 
 def _is_word(word): return type(word) is str and is_text(word)
 
@@ -152,7 +159,8 @@ def check_ways(
     good = isinstance(to, np.ndarray) and to.dtype.kind == "i" and to.shape == (k + 2*n_pairs,)
     sound(good, "ways are not one whole number for each topic")
     own = np.concatenate([np.full(k, -1), np.repeat(np.arange(n_pairs), 2)])
-    good = (to >= 0) & (to < tree.n_leaves + n_pairs) & ((to < tree.n_leaves) | (to - tree.n_leaves > own))
+    good = (to >= 0) & (to < tree.n_leaves + n_pairs)
+    good &= (to < tree.n_leaves) | (to - tree.n_leaves > own)
     sound(good.all(), "ways lead nowhere")
 
 # %% ../nbs/21_treefile.ipynb #c4e7a1b2
@@ -162,20 +170,23 @@ def check_support(
     "Stop unless all that is known of how well nodes are found again are shares, or nan."
     found = tree.support
     sound(len(found.ids) == len(set(found.ids)), "a node was found again twice")
-    shapes = dict(nodes=(len(found.ids),), docs=(tree.n_docs,), runs=(len(found.runs), len(found.ids)))
+    shapes = dict(nodes=(len(found.ids),), docs=(tree.n_docs,),
+                  runs=(len(found.runs), len(found.ids)))
     for name, shape in shapes.items():
         array = getattr(found, name)
         good = isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.shape == shape
-        sound(good and not ((array < 0) | (array > 1)).any(), f"support of {name} is not one share for each")
+        sound(good and not ((array < 0) | (array > 1)).any(),
+              f"support of {name} is not one share for each")
 
 # %% ../nbs/21_treefile.ipynb #5397447e
 def check_view(
     tree,   # a `Tree`
 ):
-    "Stop unless the levels of an outline are there, each leaf has a topic if any has, and support is made of shares."
+    "Stop unless outline levels exist, all leaves or none have topics, and support is shares."
     levels = tree.levels
     good = all(isinstance(n, int) and 1 <= n <= tree.n_leaves for n in levels)
-    sound(good and list(levels) == sorted(set(levels)), "levels are not ascending numbers of leaves")
+    sound(good and list(levels) == sorted(set(levels)),
+          "levels are not ascending numbers of leaves")
     if tree.leaf_topics is not None:
         k = tree.n_leaves if tree.ways is None else len(tree.ways.to) - tree.ways.pairs.shape[1]
         check_weights(tree.leaf_topics, (tree.n_terms, k), "topics of the leaves", unit=True)
@@ -226,12 +237,14 @@ def packed(
     nodes = list(tree.nodes.values())
     has_topics = tree.leaf_topics is not None
     has_ways = tree.ways is not None
-    about = dict(format=FORMAT, version=1 + has_topics + has_ways, n_docs=int(tree.n_docs), splits=tree.splits,
-                 ids=[node.id for node in nodes], has_split=[node.split is not None for node in nodes],
-                 names=tree.names, headings=tree.headings, levels=list(tree.levels), has_topics=has_topics,
-                 ways=tree.ways.to.tolist() if has_ways else [],
+    about = dict(format=FORMAT, version=1 + has_topics + has_ways, n_docs=int(tree.n_docs),
+                 splits=tree.splits, ids=[node.id for node in nodes],
+                 has_split=[node.split is not None for node in nodes],
+                 names=tree.names, headings=tree.headings, levels=list(tree.levels),
+                 has_topics=has_topics, ways=tree.ways.to.tolist() if has_ways else [],
                  n_pairs=tree.ways.pairs.shape[1]//2 if has_ways else 0,
-                 has_support=tree.support is not None, vocab=None if tree.vocab is None else tree.vocab.tolist())
+                 has_support=tree.support is not None,
+                 vocab=None if tree.vocab is None else tree.vocab.tolist())
     arrays = dict(about=as_json(about), root_topic=tree.root_topic,
                   score=np.array([node.score for node in nodes]))
     for name in PARTS:
@@ -272,9 +285,12 @@ def read_array(
     shape, by_columns, dtype = getattr(np.lib.format, f"read_array_header_{version[0]}_0")(f)
     sizes = dict(i=(1, 2, 4, 8), f=(4, 8), u=(1,))
     sound(dtype.kind == kind and dtype.itemsize in sizes[kind], f"an array is of type {dtype}")
-    sound(len(shape) == 1 + bool(columns) and shape[1:] == (columns,)[:bool(columns)], f"an array has shape {shape}")
-    sound(math.prod(shape)*dtype.itemsize == len(data) - f.tell(), "an array is longer or shorter than it says")
-    array = np.frombuffer(data, dtype, offset=f.tell()).reshape(shape, order="F" if by_columns else "C")
+    sound(len(shape) == 1 + bool(columns) and shape[1:] == (columns,)[:bool(columns)],
+          f"an array has shape {shape}")
+    sound(math.prod(shape)*dtype.itemsize == len(data) - f.tell(),
+          "an array is longer or shorter than it says")
+    array = np.frombuffer(data, dtype, offset=f.tell())
+    array = array.reshape(shape, order="F" if by_columns else "C")
     return array.astype(dtype.newbyteorder("="), order="C")
 
 # %% ../nbs/21_treefile.ipynb #8cafde04
@@ -289,9 +305,11 @@ def member(
     sound(name + ".npy" in archive.namelist(), f"{name} is missing")
     info = archive.getinfo(name + ".npy")
     sound(not info.flag_bits & 1, f"{name} is encrypted")
-    sound(info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED), f"{name} is compressed in an unknown way")
+    sound(info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED),
+          f"{name} is compressed in an unknown way")
     size = info.file_size
-    sound(size <= limit, f"{name} would unpack to {size:,} bytes; if that is right, raise max_ratio")
+    sound(size <= limit,
+          f"{name} would unpack to {size:,} bytes; if that is right, raise max_ratio")
     return archive.read(info)
 
 # %% ../nbs/21_treefile.ipynb #797776c5
@@ -345,7 +363,8 @@ def check_types(
     inside:dict={},   # name of a list -> type of what is in it
 ):
     "Stop unless all that should be there is there, and of the right type."
-    for name, kind in types.items(): sound(type(about.get(name)) is kind, f"{name} is missing, or something else")
+    for name, kind in types.items():
+        sound(type(about.get(name)) is kind, f"{name} is missing, or something else")
     for name, kind in inside.items():
         sound(all(type(value) is kind for value in about[name]), f"{name} has something else in it")
 
@@ -354,10 +373,12 @@ def read_about(
     data:bytes,   # JSON
 )->dict:          # with all that `packed` writes, of the right types
     "What the arrays of a tree are about."
-    once = dict(names={}, headings={}, levels=[], has_topics=False, ways=[], n_pairs=0, has_support=False)
+    once = dict(names={}, headings={}, levels=[], has_topics=False, ways=[], n_pairs=0,
+                has_support=False)
     about = once | from_json(data, FORMAT, VERSIONS)
-    check_types(about, dict(n_docs=int, splits=list, ids=list, has_split=list, names=dict, headings=dict, levels=list,
-                            has_topics=bool, ways=list, n_pairs=int, has_support=bool),
+    check_types(about, dict(n_docs=int, splits=list, ids=list, has_split=list, names=dict,
+                            headings=dict, levels=list, has_topics=bool, ways=list, n_pairs=int,
+                            has_support=bool),
                 dict(splits=str, ids=str, has_split=bool, levels=int, ways=int))
     words = about.get("vocab")
     good = words is None or type(words) is list and all(type(word) is str for word in words)
@@ -372,7 +393,8 @@ def apart(
     what:str,           # what it is
 )->list:                # arrays
     "The arrays of the nodes."
-    good = len(ends) == n and ends[0] >= 0 and ends[-1] == len(array) and (ends[1:] >= ends[:-1]).all()
+    good = len(ends) == n and ends[0] >= 0 and ends[-1] == len(array)
+    good = good and (ends[1:] >= ends[:-1]).all()
     sound(good, f"{what} of the nodes do not end where they should")
     return np.split(array, ends[:-1])
 
@@ -402,7 +424,8 @@ def unpacked(
     tree.leaf_topics = arrays.get("leaf_topics")
     no_pairs = np.empty((tree.n_terms, 0), tree.root_topic.dtype)
     if about["has_support"]:
-        tree.support = Support(tuple(ids), *(arrays[f"support_{name}"] for name in ("nodes", "docs", "runs")))
+        parts = (arrays[f"support_{name}"] for name in ("nodes", "docs", "runs"))
+        tree.support = Support(tuple(ids), *parts)
     if about["ways"]: tree.ways = Ways(np.array(about["ways"]), arrays.get("pairs", no_pairs))
     return tree
 
@@ -423,8 +446,10 @@ def tree_of(
     n_topics = len(about["ways"]) - pairs if about["ways"] else len(about["splits"]) + 1
     if about["has_topics"]: topics["leaf_topics"] = "f", n_topics
     if pairs: topics["pairs"] = "f", pairs
-    found = dict(support_nodes=("f", 0), support_docs=("f", 0), support_runs=("f", len(about["ids"])))
-    tree = unpacked(about, read_arrays(archive, limit, KINDS | topics | (found if about["has_support"] else {})))
+    found = dict(support_nodes=("f", 0), support_docs=("f", 0),
+                 support_runs=("f", len(about["ids"])))
+    kinds = KINDS | topics | (found if about["has_support"] else {})
+    tree = unpacked(about, read_arrays(archive, limit, kinds))
     check_tree(tree)
     return tree
 
@@ -444,13 +469,16 @@ def read_file(
         size = f.seek(0, os.SEEK_END)
         try:
             with zipfile.ZipFile(f) as archive:
-                sound(len(set(archive.namelist())) == len(archive.namelist()), "an array is there twice")
+                sound(len(set(archive.namelist())) == len(archive.namelist()),
+                      "an array is there twice")
                 return read(archive, ROOM + max_ratio*size)
         except LaterVersion:
-            raise ValueError(f"{path} was saved by a later version of nmf2: update nmf2 to read it") from None
+            raise ValueError(f"{path} was saved by a later version of nmf2: "
+                             "update nmf2 to read it") from None
         except Exception as e:
             why = shortened(" ".join(str(e).split()), 200)
-            raise ValueError(f"{path} is not {holds}, or is damaged ({why}): write it again with {written}") from e
+            raise ValueError(f"{path} is not {holds}, or is damaged ({why}): "
+                             f"write it again with {written}") from e
 
 # %% ../nbs/21_treefile.ipynb #78514bd1
 def read_tree(

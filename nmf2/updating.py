@@ -63,8 +63,8 @@ def grown(
             cuts[id] = None if id.startswith(model.edits_.kept) else best_cut(X[rows])
         there = [id for id in shape.ids if cuts[id] is not None]
         if not there:
-            raise ValueError(f"n_topics must be at most {len(shape.ids)}: then no leaf can be split that isn't kept, "
-                             f"got {n}")
+            raise ValueError(f"n_topics must be at most {len(shape.ids)}: "
+                             f"then no leaf can be split that isn't kept, got {n}")
         leaf = max(there, key=lambda id: cuts[id].gain)
         leads = leads_split(leads, leaf, cuts[leaf].pair)
         shape = shape_split(shape, leaf, cuts[leaf].side)
@@ -83,7 +83,9 @@ def fewer(
     while len(shape.ids) > n:
         there = [id for id in shape.splits if id + "0" in shape.ids and id + "1" in shape.ids]
         there = [id for id in there if not _is_kept(id, model.edits_.kept)]
-        if not there: raise ValueError(f"n_topics must be at least {len(shape.ids)}: the other nodes are kept, got {n}")
+        if not there:
+            raise ValueError(f"n_topics must be at least {len(shape.ids)}: "
+                             f"the other nodes are kept, got {n}")
         node = there[-1]
         leads = led(leads, {node + "0": node, node + "1": node})
         shape = shape_joined(shape, node)
@@ -109,7 +111,8 @@ def _first_number(ids):
 
 def _free_numbers(first, n, taken):
     "Numbers from the first on, as names, without those that are taken"
-    return [name for name in map(str, range(first, first + n + len(taken))) if name not in taken][:n]
+    names = map(str, range(first, first + n + len(taken)))
+    return [name for name in names if name not in taken][:n]
 
 def with_new_ids(
     old,         # names of the documents that are there, or None
@@ -126,7 +129,8 @@ def with_new_ids(
         return known + _free_numbers(n_old + (starts[0] or 0), n_new, taken)
     there = next((str(name) for name in new if str(name) in set(known)), None)
     if there is not None:
-        raise ValueError(f"texts must be new documents, and {shortened(repr(there))} is among those of the model")
+        raise ValueError("texts must be new documents, "
+                         f"and {shortened(repr(there))} is among those of the model")
     return known + list(map(str, new))
 
 # %% ../nbs/28_updating.ipynb #9ae527be
@@ -162,7 +166,8 @@ def together(
     of_texts = isinstance(given, list)
     known = old if hasattr(old, "ids") else model.given_
     if not hasattr(known, "ids"): return Together(given, given if of_texts else None, n_old)
-    what = dict(texts=given) if of_texts else dict(X=given, vocab=known_names(model.pipeline_["trim"]))
+    if of_texts: what = dict(texts=given)
+    else: what = dict(X=given, vocab=known_names(model.pipeline_["trim"]))
     ids = with_new_ids(known.ids, getattr(new, "ids", None), n_old, n_new)
     labels = _all_labels(known.labels, getattr(new, "labels", None))
     return Together(given, Corpus(**what, ids=ids, labels=labels, name=known.name), n_old)
@@ -195,7 +200,7 @@ def weighed_anew(
 # %% ../nbs/28_updating.ipynb #5654f60e
 def would_stay(
     X,                    # weighted documents, CSR, (n_docs, n_terms)
-    Ht:np.ndarray,        # topics of unit length, roots of the sums of their documents, (n_terms, n)
+    Ht:np.ndarray,        # topics of unit length, roots of sums of their documents, (n_terms, n)
     labels:np.ndarray,    # topic of each document, −1 for none, (n_docs,)
     least:int=0,          # topics from here on
 )->np.ndarray:            # how many, of each topic, (n,)
@@ -214,7 +219,7 @@ def times_as_often(
     n_old:int,            # how many are old
     least:int=0,          # topics from here on
 )->np.ndarray:            # of each of these
-    "How many times as often new documents go to a topic as old ones do, if it is made of half of its new documents."
+    "How many times as often new documents as old ones go to a topic made of half of its new ones."
     new = np.arange(len(labels)) >= n_old
     tried = Ht.copy()
     for j in range(least, Ht.shape[1]):
@@ -222,13 +227,15 @@ def times_as_often(
         tried[:,j] = roots_of(X[half], np.zeros(len(half), int))[:,0] if len(half) else 0
         new[half] = False
     found = heaviest_topics(X, tried)
-    rates = [(np.bincount(some[some >= 0], minlength=Ht.shape[1]) + .5)/max(len(some), 1) for some in (found[new], found[:n_old])]
-    return (rates[0]/rates[1])[least:]
+    def rate(some):
+        sizes = np.bincount(some[some >= 0], minlength=Ht.shape[1])
+        return (sizes + .5)/max(len(some), 1)
+    return (rate(found[new])/rate(found[:n_old]))[least:]
 
 # %% ../nbs/28_updating.ipynb #be02a8e8
 FEW = .5           # share of old documents in a topic that is new, at most
 TOGETHER = .5      # share of its documents that would go there if it were made of the others
-OFTEN = 3.         # times as often as old documents new ones must go there, if it is made of half of its new ones
+OFTEN = 3.         # times as often as old documents new ones must go there, if made of half of them
 
 def _poor(X, Ht, labels, used, k, n_old, least):
     "The topics from `k` on that are not good, those that would keep fewest documents first"
@@ -237,7 +244,8 @@ def _poor(X, Ht, labels, used, k, n_old, least):
     kept, often = np.zeros((2, labels.max() + 1))
     kept[used] = would_stay(X, Ht, place, first)
     often[used[first:]] = times_as_often(X, Ht, place, n_old, first)
-    sizes, new = (np.bincount(some[some >= 0], minlength=len(kept)) for some in (labels, labels[n_old:]))
+    sizes, new = (np.bincount(some[some >= 0], minlength=len(kept))
+                  for some in (labels, labels[n_old:]))
     few = min(FEW, .8*n_old/len(labels))
     good = (new >= least) & (new >= (1 - few)*sizes) & (kept >= TOGETHER*sizes) & (often >= OFTEN)
     poor = k + np.flatnonzero(~good[k:])
@@ -262,7 +270,7 @@ def as_coarse(
     return out
 
 # %% ../nbs/28_updating.ipynb #9502eb8e
-STRANGE = .3       # share of the documents of the fit that stand out as little as those that may be something new
+STRANGE = .3       # share of the fit's documents that stand out as little as what may be new
 GROUPS = 20        # most groups of these
 
 def new_topics(
@@ -283,9 +291,9 @@ def new_topics(
     if number: found[rows] = k + repeated_bisection(unit_rows(X[rows]), number).labels
     while found.max(initial=-1) >= k:
         found = as_coarse(X, found, k, worth)
-        n = found.max() + 1
+        shut = np.append(closed, np.zeros(found.max() + 1 - k, bool))
         with single_blas():
-            Ht, found, used = settled_around(X, found, fixed, np.append(closed, np.zeros(n - k, bool)))
+            Ht, found, used = settled_around(X, found, fixed, shut)
             poor = _poor(X, Ht, found, used, k, n_old, least)
         found[np.isin(found, poor[:max(1, len(poor)//4)])] = -1
         if not len(poor): break
@@ -338,7 +346,7 @@ class Updated(NamedTuple):
     rejected:tuple=()  # rows of those that were like none of the fit, and are in no new topic
     moved:int=0        # old documents that are in another leaf now
     words:tuple=()     # words that are counted now and were not
-    grew:tuple=()      # of (id, title, documents, new ones) for the leaves, those with most new ones first
+    grew:tuple=()      # of (id, title, documents, new ones) for the leaves, most new ones first
     titles:dict={}     # id -> (old title, new title) of nodes whose titles changed
 
     def __str__(self): return _told(self)
@@ -348,13 +356,13 @@ def _told(updated):
     lines = [f"{updated.n_new:,} new documents: {len(updated.topicless):,} without a topic, "
              f"{len(updated.rejected):,} like none of the fit; {len(updated.words):,} new words",
              f"{updated.moved:,} of the old documents are in another leaf"]
-    lines += [f"  {f'+{n:,}':>8} of {size:6,}  {in_table(id)}  {title}" + "  (new)"*(id in updated.new)
-              for id, title, size, n in updated.grew if n]
+    lines += [f"  {f'+{n:,}':>8} of {size:6,}  {in_table(id)}  {title}"
+              + "  (new)"*(id in updated.new) for id, title, size, n in updated.grew if n]
     told = dict(new=updated.new, gone=updated.gone)
     lines += [f"{what}: {', '.join(map(in_table, ids))}" for what, ids in told.items() if ids]
     moved = [f"{in_table(a)} -> {in_table(b)}" for a, b in updated.renamed.items()]
     if moved: lines.append("renamed: " + ", ".join(moved))
-    lines += [f"title of {in_table(id)}: {old} -> {new}" for id, (old, new) in updated.titles.items()]
+    lines += [f"title of {in_table(id)}: {a} -> {b}" for id, (a, b) in updated.titles.items()]
     return "\n".join(lines)
 
 # %% ../nbs/28_updating.ipynb #20e2a28b
@@ -373,7 +381,8 @@ def keep_headings(
     for a, b in was.items():
         before = old.headings.get(a)
         now = new.headings.get(b)
-        if not before or not now or not all(part in known for word in before for part in str(word).split(" ")): continue
+        if not before or not now: continue
+        if not all(part in known for word in before for part in str(word).split(" ")): continue
         if _stays(before, now, (old[a].docs, new[b].docs), old.n_docs): new.headings[b] = before
 
 # %% ../nbs/28_updating.ipynb #b3f4a81f
@@ -386,7 +395,8 @@ def _first_shape(model, X, judged, n_old, least):
     if least is None or closed.all(): return shape
     strange = n_old + np.flatnonzero(judged.typical < STRANGE)
     fixed, _ = what_stays(shape, model.edits_)
-    worth = min((model.tree_[id].score for id in shape.splits), default=np.inf)*np.sqrt(len(placed)/n_old)
+    worth = min((model.tree_[id].score for id in shape.splits), default=np.inf)
+    worth *= np.sqrt(len(placed)/n_old)
     found = new_topics(X, shape.labels, strange, n_old, least, worth, fixed, closed)
     return with_leaves(shape, X, found, closed)
 
@@ -411,21 +421,24 @@ def _what_happened(before, model, changed, rejected):
     leaf = np.array([was.get(leaf.id, "") for leaf in old.leaves()] + ["-"])[before.labels_]
     now = np.array([leaf.id for leaf in new.leaves()] + ["-"])[model.labels_]
     topicless = now[n_old:] == "-"
-    in_new = np.isin(now[n_old:], changed.new)
-    grew = [(leaf.id, new.title(leaf), leaf.size, int((leaf.docs >= n_old).sum())) for leaf in new.leaves()]
-    return Updated(*changed, n_new=len(now) - n_old, topicless=_rows_from(n_old, topicless),
-                   rejected=_rows_from(n_old, rejected & ~in_new & ~topicless), moved=int((leaf != now[:n_old]).sum()),
+    alone = rejected & ~np.isin(now[n_old:], changed.new) & ~topicless
+    grew = [(leaf.id, new.title(leaf), leaf.size, int((leaf.docs >= n_old).sum()))
+            for leaf in new.leaves()]
+    return Updated(*changed, n_new=len(now) - n_old, moved=int((leaf != now[:n_old]).sum()),
+                   topicless=_rows_from(n_old, topicless), rejected=_rows_from(n_old, alone),
                    words=_new_words(matrix_of(model), model.vocab_, set(before.vocab_)),
                    grew=tuple(sorted(grew, key=lambda row: -row[3])),
-                   titles={b: (old.title(a), new.title(b)) for a, b in was.items() if old.title(a) != new.title(b)})
+                   titles={b: (old.title(a), new.title(b)) for a, b in was.items()
+                           if old.title(a) != new.title(b)})
 
 # %% ../nbs/28_updating.ipynb #89863f15
 def _checked(model, texts, documents, min_new):
-    "Stop at what can't be added, before any work; gives the new documents' weights in the model as it is"
+    "Stop at what can't be added, before any work; gives weights of new documents in the old model"
     check_is_fitted(model)
     if min_new is not None: check_number("min_new", min_new, 2)
     given = as_in_fit(model, texts)
-    if not isinstance(given, list) and not given.shape[0]: raise ValueError("texts must be new documents, got none")
+    if not isinstance(given, list) and not given.shape[0]:
+        raise ValueError("texts must be new documents, got none")
     if documents is not None or own_documents(model) is None: matrix_of(model, documents, "update")
     return matrix_of_new(model, texts)
 
@@ -440,12 +453,14 @@ def update(
     before = copy(model)
     judged = judge(model, _checked(model, texts, documents, min_new))
     both = together(model, texts, documents)
-    step = dict(step="update", start=both.n_old, stop=both.n_old + len(judged.labels), min_new=min_new)
+    stop = both.n_old + len(judged.labels)
+    step = dict(step="update", start=both.n_old, stop=stop, min_new=min_new)
     pipeline, X = weighed_anew(model.pipeline_, both.given, model.edits_.dropped)
     shape = _first_shape(model, X, judged, both.n_old, min_new)
     remember_matrix(pipeline, X)
     vocab = pipeline.get_feature_names_out()
-    changed = made_anew(model, step, X, vocab, model.edits_, shape, pipeline_=pipeline, vocab_=vocab, given_=both.kept,
+    changed = made_anew(model, step, X, vocab, model.edits_, shape,
+                        pipeline_=pipeline, vocab_=vocab, given_=both.kept,
                         counts_=None if isinstance(both.given, list) else both.given)
     keep_headings(before.tree_, model.tree_, _what_stayed(before.tree_, changed))
     return _what_happened(before, model, changed, judged.rejected)

@@ -531,7 +531,7 @@ def degrees(
     X,              # document-term matrix, dense or CSR, (n_docs, n_terms)
     s:np.ndarray,   # sum of the rows of the collection to compare with, (n_terms,)
 )->np.ndarray:      # float64, (n_docs,)
-    r"""Similarity of each document to a whole collection, $d = X s$; at least its similarity to itself.
+    r"""Similarity of each document to a collection, $d = X s$; at least its similarity to itself.
 
     Source: Xu, Liu and Gong (2003), Section 4.3 and Appendix B.
     """
@@ -540,7 +540,8 @@ def degrees(
     d = np.empty(X.shape[0])
     for i, j in _row_blocks(X):
         some = slice(X.indptr[i], X.indptr[j])
-        d[i:j] = row_totals(X.data[some]*s[X.indices[some]], X.shape[1], X.indptr[i:j + 1] - X.indptr[i])
+        starts = X.indptr[i:j + 1] - X.indptr[i]
+        d[i:j] = row_totals(X.data[some]*s[X.indices[some]], X.shape[1], starts)
     return np.maximum(d, own)
 
 # %% ../nbs/02_weighting.ipynb #dedd2fff
@@ -684,10 +685,10 @@ def _plain_sum(values, n):
 
 @njit(nogil=True)
 def _total(values, n, large):
-    "What `row_totals` makes of `n` numbers that aren't negative; there is room for one more, and they are changed"
+    "What `row_totals` makes of `n` numbers from 0; it changes them, and needs room for one more"
     bits = values.view(np.uint64)
     bits[n] = 0
-    for q in range(n): bits[n] = max(bits[n], bits[q])              # of these numbers, the order of the bits is theirs
+    for q in range(n): bits[n] = max(bits[n], bits[q])      # their order is that of their bits
     largest = values[n]
     if largest == 0: return 0.
     for q in range(n): values[q] = (values[q]/largest + large) - large
@@ -708,7 +709,7 @@ def _shorten(x, size):
 
 @njit(nogil=True)
 def _weigh_rows(data, indices, indptr, s, more, large, values):
-    "Documents to unit length, twice as in the steps, and divided by the roots of their degrees, in place"
+    "Documents to unit length, twice as in the steps, then divided by roots of degrees, in place"
     for i in range(len(indptr) - 1):
         x = data[indptr[i]:indptr[i+1]]
         columns = indices[indptr[i]:indptr[i+1]]
@@ -720,7 +721,7 @@ def _weigh_rows(data, indices, indptr, s, more, large, values):
 
 # %% ../nbs/02_weighting.ipynb #336e8616
 def _is_usual(steps):
-    "Are these the steps of `count_pipeline`, with options under which nothing can go wrong after the first?"
+    "Are these the steps of `count_pipeline`, of which only the first can stop with an error?"
     if [type(step) for step in steps] != [TrimVocabulary, TfIdf, NormalizedCut]: return False
     if any(hasattr(step, "_sklearn_output_config") for step in steps): return False
     return steps[1].sublinear_tf and steps[1].norm == "l2"
@@ -744,5 +745,6 @@ def weigh_new(
         X = _with_idf(tfidf, kept, _is_ours(kept))
         large = .75*2.**np.ceil(np.log2(max(X.shape[1], 8)))
         values = np.empty(np.diff(X.indptr).max(initial=0) + 1)
-        _weigh_rows(X.data, X.indices, X.indptr, ncut.sum_, ncut.tau*ncut.mean_degree_, large, values)
+        more = ncut.tau*ncut.mean_degree_
+        _weigh_rows(X.data, X.indices, X.indptr, ncut.sum_, more, large, values)
         return with_names(X, names_of(kept))

@@ -162,7 +162,7 @@ def whole_file(
     mode:str="wb",     # "wb" for bytes, "w" for text, which is in UTF-8
     **options,         # as for `open`
 ):                     # gives the open file
-    "A file to write to in a `with` block; it is in its place when the block ends well, otherwise nothing has changed."
+    "A file to write to, in place when the `with` block ends well; otherwise nothing has changed."
     if "b" not in mode: options = dict(encoding="utf-8") | options
     path = os.fsdecode(path)
     target, old = _target(path)
@@ -172,7 +172,8 @@ def whole_file(
     folder, name = os.path.split(target)
     for left in _leftovers(folder, name): _tidy(left)
     with _naming(path, os.path.join(folder, _begins(name))):
-        part, handle = _reserve(folder, name, partial(_make_file, mode=0o666 if old is None else 0o600))
+        rights = 0o666 if old is None else 0o600
+        part, handle = _reserve(folder, name, partial(_make_file, mode=rights))
         try:
             if old is not None: _permit(part, old)
             with open(part, mode, **options) as f:
@@ -294,7 +295,7 @@ def whole_folder(
     called:str="out",           # what the user calls it
     forced:str="force=True",    # and how files in it are allowed
 ):                              # gives a folder, a `Path`, to write in
-    "A folder to write in, whose files are in `out` when the `with` block ends well. Otherwise nothing has changed."
+    "A folder to write in: `out`, when the `with` block ends well. Otherwise nothing has changed."
     out = check_folder(out, force, called, forced)
     before = _stamps(out) if force else {}
     home, stem = _workshop(out)

@@ -384,10 +384,10 @@ def test_documents_say_how_sure_they_are(whole, whole_page):
     whole.click(".row[data-id='0']")
     notes = whole.locator(".node details summary").all_inner_texts()
     def percent(note, pattern): return float(re.search(pattern, note)[1])
-    for note, i in zip(notes, seen["typical"]): assert percent(note, r"^\S+ (\d+) %") == pytest.approx(100*seen["sure"][i], abs=.51)
+    for note, i in zip(notes, seen["typical"]): assert percent(note, r"^\S+ (\d+)\xa0%") == pytest.approx(100*seen["sure"][i], abs=.51)
     for note, i, share in zip(notes[len(seen["typical"]):], seen["borderline"], seen["shares"]):
-        assert percent(note, r"^\S+ (\d+) % here") == pytest.approx(100*share, abs=.51)
-        assert percent(note, r"here\s+(\d+) %") == pytest.approx(100*seen["sure"][i], abs=.51)
+        assert percent(note, r"^\S+ (\d+)\xa0% here") == pytest.approx(100*share, abs=.51)
+        assert percent(note, r"here\s+(\d+)\xa0%") == pytest.approx(100*seen["sure"][i], abs=.51)
 
 
 def test_columns_are_drawn(whole, whole_page):
@@ -413,7 +413,7 @@ def test_overview_has_parts_as_large_as_their_topics(outlined, outline_page):
     assert [*seen] == [id for id, _ in lines]
     whole = sum(seen[id]["height"] for id, depth in lines if depth == 1)
     for id, depth in lines:
-        about = f"{tree[id].size:,} documents, {100*tree[id].size/tree.n_docs:.0f} %"
+        about = f"{tree[id].size:,} documents, {100*tree[id].size/tree.n_docs:.0f}\xa0%"
         assert seen[id]["title"] == f"{tree.title(id)}\n{about}" and seen[id]["label"] == f"{tree.title(id)}, {about}"
         assert seen[id]["height"]/whole == pytest.approx(tree[id].size/tree[""].size, abs=.01)
         inside = [part for part, other in lines if other == depth + 1 and part.startswith(id)]

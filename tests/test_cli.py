@@ -755,7 +755,8 @@ def test_the_file_of_counts(tmp_path, monkeypatch, capsys):
     assert "--keep-texts: planted.npz has counts, no texts" in capsys.readouterr().err and not Path("texts").exists()
 
 def test_the_results_say_what_to_ask(asked, capsys):
-    assert asked.rstrip().endswith(f"nmf2 predict {OUT/cli.MODEL} PATH (show, explore, export know it, too)")
+    assert f"\n  nmf2 predict {OUT/cli.MODEL} PATH\n" in asked
+    assert asked.rstrip().endswith("The commands show, explore and export know the file, too.")
 
 @pytest.mark.parametrize("options, why", [(["--analyzer", "char", "--ngrams", "2"], "--analyzer"), (["--weights", "tfidf"], "--weights tfidf"),
                                           (["--max-features", "9"], "--max-features"), (PUBLISHED, "--method hiernmf2")])
@@ -764,7 +765,7 @@ def test_some_files_have_a_tree_alone(letters, capsys, options, why):
     assert main(["cluster", "letters", *SMALL, *options]) == 0
     printed = capsys.readouterr()
     assert f"note: topics.nmf2 has the tree alone, because of {why}: nmf2 predict can't ask it" in printed.err
-    assert f"nmf2 show {OUT/cli.MODEL} (explore and export know it, too)" in printed.out and "nmf2 predict" not in printed.out
+    assert f"\n  nmf2 show {OUT/cli.MODEL}\nThe commands explore and export know the file" in printed.out and "nmf2 predict" not in printed.out
     assert len(rows(OUT/"topics.csv")) == len(Tree.load(OUT/cli.MODEL).nodes)
     assert main(["show", str(OUT)]) == 0 and main(["export", str(OUT), "--to", "html"]) == 0 and main(["predict", str(OUT), "letters", "--quiet"]) == 2
     assert "has a tree alone, without what new documents need" in capsys.readouterr().err

@@ -64,6 +64,20 @@ def test_saved_explorers_are_those_of_today(path):
             assert widget["state"]["_esm"] == TreeExplorer._esm, "run the notebook again"
             assert widget["state"]["_css"] == TreeExplorer._css, "run the notebook again"
 
+TABLE_AS_TEXT = {"cbe2b835"}          # cells that print what stands beside it as HTML
+
+@each_notebook
+def test_code_and_print_fit_the_page(path):
+    "Lines of code that the site shows have at most 100 characters, printed ones 75"
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] != "code" or re.match(r"#\|\s*(export(?!s)|hide|default_exp)", source): continue
+        assert not [line for line in source.splitlines() if len(line) > 100 and not line.startswith("#|")]
+        for out in cell["outputs"]:
+            data = out.get("data", {})
+            printed = "".join(out.get("text", data.get("text/plain", "")))
+            if data.keys() <= {"text/plain"} and cell["id"] not in TABLE_AS_TEXT: assert max(map(len, printed.split("\n"))) <= 75, printed
+
 @each_notebook
 def test_imports_share_no_cell_with_other_code(path):
     for _, source, _ in cells(path, "code"):

@@ -419,7 +419,7 @@ def test_table_in_the_notebook_is_the_one_measured():
     cells = json.loads((ROOT/"nbs"/"02_weighting.ipynb").read_text(encoding="utf-8"))["cells"]
     printed = ["".join(out.get("text", "")) for cell in cells for out in cell.get("outputs", ())]
     head, *rows = next(text for text in printed if text.startswith("setting ")).splitlines()
-    assert re.split("  +", head) == ["setting", "collections", "leaves", "flat", "change", "better on", "worse on"]
+    assert re.split("  +", head) == ["setting", "collections", "leaves", "flat", "change", "better", "worse"]
     told = {name: values for name, *values in (re.split("  +", row) for row in rows)}
     assert told == {name: [str(m["collections"]), f"{m['leaves']:.3f}", f"{m['flat']:.3f}", f"{m['change']:+.3f}",
                            str(m["better_on"]), str(m["worse_on"])] for name, m in summary.items()}

@@ -158,8 +158,10 @@ function drawEdits(host, {at, title, isLeaf, redraw, goOn, stay}) {
       field.focus()
     }
     const keep = isKept(id) ? 'no longer keep' : 'keep as it is'
+    const apart = ['split in two', () => run('split', {node: id})]
+    const together = ['join its parts', () => run('join', {node: id})]
     const ofThis = [
-      isLeaf(id) ? ['split in two', () => run('split', {node: id})] : ['join its parts', () => run('join', {node: id})],
+      isLeaf(id) ? apart : together,
       ['merge with …', merge],
       [keep, () => run('keep', {node: id, on: !isKept(id)})],
     ]

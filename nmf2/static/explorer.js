@@ -8,10 +8,11 @@
 function make(tag, given, ...inside) {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(given || {})) {
+    const set = text => element.setAttribute(name, text)
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
     else if (name === 'style') element.style.cssText = value
-    else if (value === true) element.setAttribute(name, '')
-    else if (value !== false && value != null) element.setAttribute(name, value)
+    else if (value === true) set('')
+    else if (value !== false && value != null) set(value)
   }
   return fill(element, inside)
 }
@@ -32,7 +33,8 @@ const short = (text, most = 40) => {
   return `${letters.slice(0, most - 1 - end).join('')}…${last.join('')}`
 }
 
-const percent = share => (share > 0 && share < 0.005 ? '<1 %' : `${Math.round(100 * share)} %`)
+// With a space that no line is broken at, so that a number keeps its sign
+const percent = share => `${share > 0 && share < 0.005 ? '<1' : Math.round(100 * share)}\u00a0%`
 const rounded = x => (x < 10 ? x.toPrecision(2) : number(Math.round(x)))
 const sorry = error => make('span', {class: 'error', role: 'alert'}, error.message)
 const bar = share => `--share:${(100 * share).toFixed(1)}%`

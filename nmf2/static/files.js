@@ -75,8 +75,10 @@ function treeJson(all, {names}) {
 // The page as it is seen: what it was made of, with another view
 function pageAgain(all, state, still) {
   const page = document.documentElement.cloneNode(true)
-  const contents = {...all, view: {...state, unfolded: [...state.unfolded]}}
-  page.querySelector('#contents').textContent = JSON.stringify(contents).replaceAll('<', '\\u003c')
-  page.querySelector('#nmf2').replaceWith(make('div', {id: 'nmf2'}, still.cloneNode(true)))
+  const view = {...state, unfolded: [...state.unfolded]}
+  const data = JSON.stringify({...all, view}).replaceAll('<', '\\u003c')
+  page.querySelector('#contents').textContent = data
+  const place = make('div', {id: 'nmf2'}, still.cloneNode(true))
+  page.querySelector('#nmf2').replaceWith(place)
   return `<!DOCTYPE html>\n${page.outerHTML}\n`
 }

@@ -2,7 +2,15 @@
 
 // ---- Questions: each goes out with a number, and the answer with the same number belongs to it
 
-const SHARED = {selected: 'selected', outline: 'outline', leaves: 'n_leaves', unfolded: 'unfolded'} // our names, and the kernel's
+const GONE = 'The kernel does not know this explorer any more: run its cell again.'
+
+// Our names, and the kernel's
+const SHARED = {
+  selected: 'selected',
+  outline: 'outline',
+  leaves: 'n_leaves',
+  unfolded: 'unfolded',
+}
 
 function kernelHost(model) {
   const waiting = new Map()
@@ -25,7 +33,7 @@ function kernelHost(model) {
       try {
         model.send({call, ask: what, given})
       } catch {
-        reject(new Error('The kernel does not know this explorer any more: run its cell again.'))
+        reject(new Error(GONE))
       }
     })
   }
@@ -81,7 +89,8 @@ function render({model, el}) {
   function changed() {
     if (host.keeping || isOld()) return
     const theirs = stateOf(model)
-    const same = name => JSON.stringify(plain(host.state)[name]) === JSON.stringify(plain(theirs)[name])
+    const said = (state, name) => JSON.stringify(plain(state)[name])
+    const same = name => said(host.state, name) === said(theirs, name)
     if (Object.keys(theirs).every(same)) return
     Object.assign(host.state, theirs)
     view.redraw()

@@ -1,12 +1,13 @@
 // The map: each document a dot in the island of its topic. Who points at a dot sees the document, a click chooses its
 // topic, and a line drawn around some dots lists their documents. The keys go from island to island.
 
-// A ray from a point inside of a line that closes crosses it an odd number of times
+// A ray from a point inside a closed line crosses it an odd number of times
 function isInside(x, y, line) {
   let inside = false
   let [a, b] = line.at(-1)
   for (const [c, d] of line) {
-    if (d > y !== b > y && x < ((a - c) * (y - d)) / (b - d) + c) inside = !inside
+    const beside = d > y !== b > y
+    if (beside && x < ((a - c) * (y - d)) / (b - d) + c) inside = !inside
     a = c
     b = d
   }
@@ -23,7 +24,8 @@ function tellingWords(map, chosen, n = 15) {
   const expected = chosen.length / map.keys.length
   const least = chosen.length > 3 ? 2 : 1
   const telling = j => here[j] * Math.log(here[j] / (all[j] * expected))
-  const able = map.words.map((_, j) => j).filter(j => here[j] >= least && here[j] > all[j] * expected)
+  const oftener = j => here[j] >= least && here[j] > all[j] * expected
+  const able = map.words.map((_, j) => j).filter(oftener)
   able.sort((i, j) => telling(j) - telling(i) || i - j)
   return able.slice(0, n).map(j => [map.words[j], here[j]])
 }

@@ -85,7 +85,8 @@ function drawPicture(outline, size, told, choose) {
       ArrowLeft: outline.above(id).at(-1),
       Enter: id,
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return
+    const other = event.ctrlKey || event.metaKey || event.altKey
+    if (other || !(event.key in keys)) return
     event.preventDefault()
     go(keys[event.key], event.key === 'Enter')
   }
