@@ -405,13 +405,13 @@ class Labels:
         return np.concatenate(self.tree[""].docs.engine.fetch(self.tree.labels_there)).astype(dtype or int)
 
 # %% ../nbs/62_scale_texts.ipynb #f51c08b7
-def _grow_topics(model, blocks, seed, whole, texts_of, seen):
+def _grow_topics(model, blocks, seed, how, texts_of, seen):
     "Find the topics of weighted documents, and their tree, and let the model know"
     begin_history(model)
     model.given_ = model.counts_ = model.choice_ = None
     model.vocab_ = model.pipeline_.get_feature_names_out()
     def words(tree): give_headings(tree, **texts_of(tree))
-    how = dict(n_init=model.n_init, moves_max_iter=model.moves_max_iter, seed=seed, whole=whole, words=words)
+    how = dict(n_init=model.n_init, moves_max_iter=model.moves_max_iter, seed=seed, words=words, **how)
     model.tree_, model.criteria_ = topic_tree_over(blocks, model.n_topics, model.vocab_, **how)
     trim = model.pipeline_["trim"]
     expected = expected_over(blocks, model.tree_, trim)
@@ -434,11 +434,13 @@ def fit_topics(
     vocab=None,         # with counts: the words of the columns, (n_terms,)
     engine=None,        # `Local` or `Dask`; by default `usual_engine()`
     whole:int=WHOLE,    # a collection with at most so many different words in its documents is fetched
+    checkpoint=None,    # a folder for what is found on the way; a fit that was interrupted goes on from there
     **options,          # of `text_sources`
 ):                      # the model
     "Fit a `TopicTree` to documents in partitions."
     seed = _checked(model)
-    if _are_counts(documents): return _fit_counts(model, documents, vocab, engine, whole, seed)
+    how = dict(whole=whole, checkpoint=checkpoint)
+    if _are_counts(documents): return _fit_counts(model, documents, vocab, engine, how, seed)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
     pipe = _pipeline(model, [], None, None)
     sources = text_sources(documents, **options)
@@ -453,7 +455,7 @@ def fit_topics(
         phrases = phrase_options(model, ())
         if not phrases: return {}
         return phrases | dict(texts=None, some=texts_at(sources, counts, typical_over(blocks, tree)))
-    return _grow_topics(model, blocks, seed, whole, texts_of, known.seen)
+    return _grow_topics(model, blocks, seed, how, texts_of, known.seen)
 
 # %% ../nbs/62_scale_texts.ipynb #8adb55f5
 def _are_counts(documents):
@@ -467,11 +469,11 @@ def _are_counts(documents):
 def _as_counted(part): return Counted(part, None)
 def _df_in(part): return doc_freq(part.X)
 
-def _fit_counts(model, X, vocab, engine, whole, seed):
+def _fit_counts(model, X, vocab, engine, how, seed):
     "The same for counts, which have the same columns in all partitions"
     given = as_blocks(X, engine)
     engine = given.engine
-    if given.size <= whole:
+    if given.size <= how["whole"]:
         return model.fit(_stacked(engine.fetch(engine.hold(_matrix_of, given.parts))), vocab=vocab)
     _check_number(model)
     df = engine.total(_df_in, given.parts, add=np.add)
@@ -487,4 +489,4 @@ def _fit_counts(model, X, vocab, engine, whole, seed):
     parts, empty = engine.keep(_unit_there, counted, firsts, shared=shared)
     pipe["trim"].empty_docs_ = np.concatenate(empty)
     blocks = _cut_weights(engine, parts, pipe["ncut"], given.shape[0])
-    return _grow_topics(model, blocks, seed, whole, lambda tree: {}, 0)
+    return _grow_topics(model, blocks, seed, how, lambda tree: {}, 0)

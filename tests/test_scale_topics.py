@@ -340,3 +340,76 @@ def test_command_in_partitions(folder, tmp_path, capsys, monkeypatch):
         assert cli.main(["cluster", str(data), *option, "--out", str(tmp_path/"other"), "--quiet"]) == 2
         assert words in capsys.readouterr().err
     assert not (tmp_path/"other").exists()
+
+
+class Lost(Local):
+    "An engine that is lost after some calls of a function"
+    def __init__(self, name, after):
+        super().__init__()
+        self.name, self.left = name, after
+
+    def hold(self, f, *columns, shared=()):
+        self.left -= getattr(f, "__name__", "") == self.name
+        if self.left < 0: raise ConnectionError("the scheduler is gone")
+        return super().hold(f, *columns, shared=shared)
+
+
+@cache
+def uninterrupted():
+    "A tree over three partitions, and how often documents were asked"
+    engine = Lost("_asked", 10**9)
+    grown = topic_tree_over(as_blocks(cut(collection(), 3), engine), 8, n_init=2, whole=20_000)
+    return grown, grown.tree.labels(), 10**9 - engine.left
+
+
+@pytest.mark.parametrize("name, after", [("_asked", 0), ("_asked", 20), ("_asked", 30), ("_mixed_in", 0), ("_mixed_in", 1)])
+def test_an_interrupted_fit_of_topics_goes_on_from_its_checkpoint(tmp_path, name, after):
+    (here, criteria), labels, asked = uninterrupted()
+    def fitted(engine):
+        return topic_tree_over(as_blocks(cut(collection(), 3), engine), 8, n_init=2, whole=20_000, checkpoint=tmp_path/"check")
+    with pytest.raises(ConnectionError): fitted(Lost(name, after))
+    second = Lost("_asked", 10**9)
+    for engine in (second, Lost("_asked", 0)):                                  # goes on; has no more moves to make
+        tree, again = fitted(engine)
+        assert again == criteria
+        assert_array_equal(tree.leaf_topics, here.leaf_topics)
+        assert_array_equal(tree.labels(), labels)
+    assert 10**9 - second.left == (0 if name == "_mixed_in" else asked - after//9*9)          # nine groups in each pass
+
+
+@pytest.mark.parametrize("what, odd", [("n_topics", dict(n_topics=7)), ("seed", dict(seed=1)), ("partitions", {})])
+def test_a_checkpoint_of_something_else_is_refused(tmp_path, what, odd):
+    X = collection()
+    with pytest.raises(ConnectionError):
+        topic_tree_over(as_blocks(cut(X, 3), Lost("_asked", 0)), **dict(n_topics=8), checkpoint=tmp_path)
+    other = X if odd else X*np.float32(2)
+    with pytest.raises(ValueError, match=rf"documents or parameters \(another {what}\): give another folder"):
+        topic_tree_over(as_blocks(cut(other, 3)), **dict(n_topics=8) | odd, checkpoint=tmp_path)
+
+
+def test_an_interrupted_flat_fit_goes_on_from_its_checkpoint(tmp_path):
+    X = collection()
+    model = FlatNMF2(6, refine=1)
+    fit_flat(model, as_blocks(cut(X, 3)), whole=0)
+    again = FlatNMF2(6, refine=1)
+    with pytest.raises(ConnectionError):
+        fit_flat(again, as_blocks(cut(X, 3), Lost("_asked", 12)), whole=0, checkpoint=tmp_path)
+    fit_flat(again, as_blocks(cut(X, 3)), whole=0, checkpoint=tmp_path)
+    assert_array_equal(again.components_, model.components_)
+    fewer = FlatNMF2(6, moves_max_iter=1)
+    assert_array_equal(fit_flat(fewer, as_blocks(cut(X, 3)), whole=0, checkpoint=tmp_path),
+                       fit_flat(FlatNMF2(6, moves_max_iter=1), as_blocks(cut(X, 3)), whole=0))
+
+
+def test_texts_go_on_from_a_checkpoint(tmp_path):
+    texts = [f"{'abc'[i % 3]*3} {'def'[i % 3]*3} w{i % 7}w w{i % 11}w" for i in range(300)]
+    parts = [texts[:100], texts[100:250], texts[250:]]
+    delayed = pytest.importorskip("dask").delayed
+    def fitted(engine, **options):
+        sources = [delayed(part) for part in parts]
+        return fit_topics(TopicTree(3), sources, engine=engine, whole=500, **options)
+    here = fitted(Local())
+    with pytest.raises(ConnectionError): fitted(Lost("_mixed_in", 1), checkpoint=tmp_path)
+    there = fitted(Lost("_asked", 0), checkpoint=tmp_path)                       # no more moves to make
+    assert_array_equal(there.labels_, here.labels_)
+    assert_array_equal(there.components_, here.components_)
