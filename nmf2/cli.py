@@ -451,8 +451,9 @@ def summary(
 )->str:              # a few lines
     "The result in figures."
     tree = topics.tree
-    lines = [f"{plural(len(corpus), 'document')}, {plural(tree.n_terms, 'term')}, {plural(tree.n_leaves, 'topic')}; "
-             + without_leaf(int((tree.labels() < 0).sum()), n_empty)]
+    sizes = ", ".join([plural(len(corpus), "document"), plural(tree.n_terms, "term"), plural(tree.n_leaves, "topic")])
+    out = without_leaf(int((tree.labels() < 0).sum()), n_empty)
+    lines = [f"{sizes}; {out}" if len(sizes) + len(out) < 74 else f"{sizes};\n{out}"]
     if topics.choice: lines.append(f"{topics.choice}\n(another number: --leaves N)")
     for level in range(corpus.n_levels or 0):
         which = f" of level {level + 1}" if corpus.n_levels > 1 else ""

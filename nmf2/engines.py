@@ -7,11 +7,13 @@ __all__ = ['FAN', 'tree_sum', 'Local', 'running_client', 'Kept', 'sent', 'Dask']
 
 # %% ../nbs/60_engines.ipynb #2beba371
 import sys
+from asyncio import run_coroutine_threadsafe
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -148,11 +150,25 @@ def sent(
 # %% ../nbs/60_engines.ipynb #265b30d2
 def _name(f): return getattr(f, "__name__", "part")
 
+def _gathered(client, held, patience):
+    "What is held, as long as the cluster has workers; without any, an error after `patience` seconds"
+    coming = client.gather(held, asynchronous=True)
+    coming = run_coroutine_threadsafe(coming, client.loop.asyncio_loop)
+    seen = monotonic()
+    while not wait([coming], min(patience, 10)).done:
+        if client.nthreads(): seen = monotonic()
+        elif monotonic() - seen >= patience:
+            coming.cancel()
+            raise RuntimeError(f"client has had no workers for {patience:g} seconds: start some and fit "
+                               "again, which goes on from a checkpoint if one was given")
+    return coming.result()
+
 FAN = 8                          # sums that a worker adds at once; a power of two
 
 class Dask:
     "Partitions on the workers of a Dask cluster."
     scratch = None                   # what is too much for a worker's memory, Dask puts on its disk
+    patience = 300                   # seconds to wait for a worker when there is none left
     def __init__(self,
         client=None,     # of `distributed`, or the address of a scheduler; by default the client that is running
     ):
@@ -168,7 +184,7 @@ class Dask:
 
     def send(self, value): return self._tasks("sent", _alone, sent, [(value,)])[0]
     def join(self, f, held, shared=()): return self._tasks(_name(f), _alone, f, [(*shared, *held)])[0]
-    def fetch(self, held): return list(map(_value, self.client.gather(list(held))))
+    def fetch(self, held): return list(map(_value, _gathered(self.client, list(held), self.patience)))
 
     def hold(self, f, *columns, shared=()):
         return self._tasks(_name(f), _alone, f, [(*item, *shared) for item in zip(*columns)])

@@ -360,7 +360,7 @@ def outline(
     lines = [f"{'   '*depth}{node.size:6,}{_again(node)}  {tree.title(node, n_terms)}"
              for node, depth in outline_rows(tree, levels)]
     told = "" if tree.support is None else (
-        f"; how well topics are found again, with ? where that is below {WEAK:.0%}")
+        f"; how well topics are found again, ? where below {WEAK:.0%}")
     return "\n".join([f"{tree[''].size:,} documents{told}", *lines])
 
 # %% ../nbs/24_headings.ipynb #63e4b62b

@@ -56,7 +56,7 @@ class Part:
     ):
         self.source, self.ids = source, ids
         self._docs = None
-        self.last = None                                 # stamp of the topics last solved for, and the weights
+        self.last = None             # stamp of the topics last solved for, and the weights
 
     @property
     def X(self)->sp.csr_array:
@@ -77,7 +77,8 @@ class Part:
     def __sizeof__(self):
         "Bytes, for Dask, which puts aside what is large when memory is short."
         X = self.source
-        return self.ids.nbytes + (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sp.issparse(X) else 0)
+        arrays = (X.data, X.indices, X.indptr) if sp.issparse(X) else ()
+        return self.ids.nbytes + sum(array.nbytes for array in arrays)
 
 # %% ../nbs/60_scale.ipynb #7defe62f
 def weights_of(
@@ -111,7 +112,7 @@ def sweep_part(
 def _add(a, b): return tuple(x + y for x, y in zip(a, b))
 
 class PartedWeights:
-    "Weights of the documents, which stay with the partitions: what is known of them here is their topics"
+    "Weights of documents, which stay with the partitions: here only their topics are known"
     def __init__(self,
         n_docs:int,           # how many they are
         topics=None,          # what they were solved for: `Topics`, as `send` gave them
@@ -144,9 +145,11 @@ class Blocks:
 
     def spread(self, work, W, mode):
         "One pass: topics go out, sums come back."
-        now = Topics(next(self.stamps), work.tables[0,:,:2].copy(), work.lengths[0].copy(), work.gram.copy())
+        now = Topics(next(self.stamps), work.tables[0,:,:2].copy(), work.lengths[0].copy(),
+                     work.gram.copy())
         now = self.engine.send(now)
-        S, work.sums[0] = self.engine.total(sweep_part, self.parts, shared=(now, W.topics), add=_add)
+        shared = now, W.topics
+        S, work.sums[0] = self.engine.total(sweep_part, self.parts, shared=shared, add=_add)
         work.tables[0,:,2:] = S
         W.topics = now
 
@@ -255,14 +258,16 @@ class Spread:
         engine,         # `Local` or `Dask`
         pieces:list,    # held by it
         sizes:list,     # of each
-        which=None,     # a piece is this one of several arrays, held together; None if it is an array
+        which=None,     # which one of several arrays a piece is; None if it is an array
     ):
-        self.engine, self.pieces, self.sizes, self.which = engine, list(pieces), [int(n) for n in sizes], which
+        self.engine, self.which = engine, which
+        self.pieces, self.sizes = list(pieces), [int(n) for n in sizes]
 
     def __len__(self): return sum(self.sizes)
     def __getitem__(self, which): return np.asarray(self)[which]
     def __array__(self, dtype=None, copy=None):
-        own = self.pieces if self.which is None else self.engine.hold(itemgetter(self.which), self.pieces)
+        own = self.pieces
+        if self.which is not None: own = self.engine.hold(itemgetter(self.which), own)
         pieces = self.engine.fetch(own)
         return np.concatenate(pieces, dtype=dtype) if pieces else np.zeros(0, dtype or np.intp)
 
@@ -310,7 +315,7 @@ class Sides(Spread):
     __hash__ = None
 
 # %% ../nbs/60_scale.ipynb #dfae723e
-WHOLE = 2_000_000               # nonzeros of a collection that is fitted in one piece, if it isn't said otherwise
+WHOLE = 2_000_000               # nonzeros of a collection fitted in one piece, if nothing is said
 NODE = 8*WHOLE                  # likewise of a node that is handed over
 
 class Members(Spread):
@@ -323,7 +328,7 @@ class Members(Spread):
         whole:int=NODE,  # nodes with at most so many nonzeros are handed over
         kind:str="float64",  # type of the matrix
     ):
-        full = [k for k, f in enumerate(found) if f[0]]                # a partition without documents has no say
+        full = [k for k, f in enumerate(found) if f[0]]     # those without documents have no say
         self.home = [home[k] for k in full]
         self.found = [found[k] for k in full]
         self.whole, self.kind = whole, kind
@@ -382,7 +387,8 @@ def handed_over(rows)->Members:         # in one partition
     engine = rows.engine
     cut = engine.hold(_cut, rows.home, rows.pieces)
     home = [engine.join(_gathered, cut, (engine.scratch,))]
-    return Members(engine, home, engine.hold(_ids_of, home), [(len(rows), rows.stored)], rows.whole, rows.kind)
+    ids = engine.hold(_ids_of, home)
+    return Members(engine, home, ids, [(len(rows), rows.stored)], rows.whole, rows.kind)
 
 # %% ../nbs/60_scale.ipynb #6502b529
 def _left_out(n, *pieces):
@@ -457,7 +463,7 @@ def split_blocks(
     Ht0=None,           # topics to start from, (t, 2)
     remember=None,      # where to look for what an earlier run has found, a `Place`
     **options,          # for `find_split`
-)->tuple:               # a `Split`; iterations, how many numbers were read, and whether it converged
+)->tuple:               # a `Split`; iterations, how many numbers were read, did it converge?
     "Two topics of some documents in partitions, and which documents go to which."
     engine = blocks.engine
     options = {name: value for name, value in options.items() if name != "solver"}
@@ -605,10 +611,12 @@ class SpreadTree(Tree):
         tree = Tree(self.n_docs, self.root_topic, self.vocab)
         for node in self.nodes.values():
             split = node.split
-            if split is not None: split = split._replace(W=np.asarray(split.W), side=np.asarray(split.side))
+            if split is not None:
+                split = split._replace(W=np.asarray(split.W), side=np.asarray(split.side))
             tree.add(node.id, np.asarray(node.docs), np.asarray(node.outliers), node.score, split)
         tree.splits = list(self.splits)
-        for name in ("names", "headings", "levels", "leaf_topics"): setattr(tree, name, getattr(self, name))
+        for name in ("names", "headings", "levels", "leaf_topics"):
+            setattr(tree, name, getattr(self, name))
         return tree
 
 class LeafNumbers:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import textwrap
 import zipfile
 from functools import cache
@@ -325,6 +326,23 @@ def cluster():
     "Two processes"
     from distributed import Client, LocalCluster
     with LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client: yield client
+
+
+def test_a_cluster_without_workers_is_not_waited_for():
+    from distributed import Client
+
+    from nmf2.engines import Dask
+    with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
+        engine = Dask(client)
+        engine.patience = .3
+        held = engine.hold(np.negative, [engine.send(np.ones(2))])
+        assert engine.fetch(held)[0].tolist() == [-1, -1]
+        client.cluster.scale(0)
+        while client.nthreads(): time.sleep(.01)
+        with pytest.raises(RuntimeError, match="client has had no workers for 0.3 seconds: start some"): engine.fetch(held)
+        with pytest.raises(RuntimeError, match="no workers"): engine.total(np.sum, held, add=np.add)
+        client.cluster.scale(1)
+        assert engine.fetch(held)[0].tolist() == [-1, -1]                # made again
 
 
 @pytest.fixture(scope="module")
