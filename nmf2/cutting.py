@@ -132,10 +132,15 @@ def take_over(
 )->sp.csr_array:      # (n, t)
     "Some documents over the terms that are wanted."
     _check_rows(X, rows)
+    if len(seen) != X.shape[1]: raise ValueError(f"seen must have an entry for each of {X.shape[1]} terms")
     ends = np.zeros(len(rows) + 1, X.indptr.dtype)
     ends[1:] = np.diff(X.indptr)[rows]
     terms, new = _number(seen, ends)
-    return _copied(X, rows, ends, new, len(terms))
+    new[seen == 0] = -1
+    sub = _copied(X, rows, ends, new, len(terms))
+    if sub.indices.min(initial=0) < 0:
+        raise ValueError("seen must have all terms that occur: seen_in finds them")
+    return sub
 
 # %% ../nbs/08_cutting.ipynb #61547f48
 def stored(

@@ -147,9 +147,7 @@ def sent(
     "The same value, as a task: whoever needs it can have it made again."
     return value
 
-# %% ../nbs/60_engines.ipynb #265b30d2
-def _name(f): return getattr(f, "__name__", "part")
-
+# %% ../nbs/60_engines.ipynb #f35dc813
 def _gathered(client, held, patience):
     "What is held, as long as the cluster has workers; without any, an error after `patience` seconds"
     coming = client.gather(held, asynchronous=True)
@@ -162,6 +160,9 @@ def _gathered(client, held, patience):
             raise RuntimeError(f"client has had no workers for {patience:g} seconds: start some and fit "
                                "again, which goes on from a checkpoint if one was given")
     return coming.result()
+
+# %% ../nbs/60_engines.ipynb #265b30d2
+def _name(f): return getattr(f, "__name__", "part")
 
 FAN = 8                          # sums that a worker adds at once; a power of two
 

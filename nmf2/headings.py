@@ -261,8 +261,9 @@ def _speak_for_more(tree, ranked, headings, worth):
     "Numbers of words as in `ranked`, with another fourth where the first speak for less than half"
     P, leaves = leaf_profiles(tree)
     sizes, out = np.array([leaf.size for leaf in leaves]), dict(ranked)
-    place = {str(word): j for j, word in enumerate(tree.vocab)}
-    worths = np.array([worth.get(word, 1.) for word in place])
+    place = {str(tree.vocab[j]): j for words in ranked.values() for j in words}
+    worths = np.ones(P.shape[1])
+    for word in worth.keys() & place.keys(): worths[place[word]] = worth[word]
     telling, best = _leaf_words(P, worths, _spoken_for(P, sizes)[0])
     def numbers(entries):
         parts = (entry.split(" ") if entry not in place else [entry] for entry in entries)

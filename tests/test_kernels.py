@@ -10,7 +10,7 @@ from numba import get_num_threads, njit, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2 import kernels
-from nmf2.cutting import take
+from nmf2.cutting import seen_in, take, take_over
 from nmf2.instructions import _add32, _add64
 from nmf2.kernels import (GRAM, Rules, alternate, documents, krylov, nnls2, prepare, projected_gradient, residuals, solve2,
                           solve_terms, squared_error)
@@ -223,6 +223,23 @@ def test_jobs_that_use_threads_themselves():
     X = sp.csr_array(matrices()["many"])
     jobs = [pool().submit(loop, X, alternate.py_func) for _ in range(4)]
     for job in jobs[1:]: assert_array_equal(job.result(), jobs[0].result())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_parts_are_cut_out_over_common_terms(dtype):
+    rng = np.random.default_rng(4)
+    X = sp.random(300, 800, .01, "csr", rng=rng, dtype=dtype)
+    rows = [rng.permutation(150)[:40], 150 + rng.permutation(150)[:30], np.zeros(0, int)]
+    seen = np.maximum.reduce([seen_in(X, some) for some in rows])
+    whole, terms = take(X, np.concatenate(rows))
+    assert np.array_equal(np.flatnonzero(seen), terms)
+    for some, (lo, hi) in zip(rows, [(0, 40), (40, 70), (70, 70)]):
+        part = take_over(X, some, seen)
+        assert part.shape == (len(some), len(terms)) and part.dtype == dtype
+        assert np.array_equal(part.toarray(), whole[lo:hi].toarray())
+    for wrong, message in ((seen[:-1], "seen must have an entry for each of 800 terms"), (seen_in(X, rows[1]), "seen must have all terms that occur")):
+        with pytest.raises(ValueError, match=message): take_over(X, rows[0], wrong)
+    with pytest.raises(IndexError, match="rows must be documents"): take_over(X, np.array([300]), seen)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
