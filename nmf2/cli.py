@@ -606,6 +606,7 @@ class Made(NamedTuple):
     n_empty:int     # documents that have no term
     report:str      # a sentence on terms that were dropped
 
+# %% ../nbs/70_cli.ipynb #e710fbc2
 def make_topics(
     corpus,       # the documents
     args,         # the parsed command line
@@ -1474,6 +1475,7 @@ def add_predict(
     add_reading(p)
     p.set_defaults(run=predict)
 
+# %% ../nbs/70_cli.ipynb #f0b6332d
 ANSWERS = """columns of the table:
   row, id         the document
   leaf            its topic as in the other tables; none, and leaf_number

@@ -99,6 +99,7 @@ def _copied(X, rows, ends, new, n_terms):
     _copy(parts, parts, X.data, X.indices, X.indptr, rows, ends, new, values, columns)
     return as_csr(values, columns, ends, n_terms)
 
+# %% ../nbs/08_cutting.ipynb #7634395f
 def _take_dense(X, rows):
     "`take` for a dense matrix"
     some = X[rows]

@@ -543,6 +543,7 @@ def _same_tree(model):
     tree.leaf_topics, tree.ways = old.leaf_topics, old.ways
     return tree, shape
 
+# %% ../nbs/27_editing.ipynb #5f52b00b
 def keep(
     model,           # a fitted `TopicTree`
     node,            # a node or its id

@@ -726,6 +726,7 @@ def _about(blocks, origin, how, whole):
     return about_blocks(blocks) | dict(start=[str(o) for o in start], whole=whole, how=[str(h) for h in how[:4]],
                                        max_outliers=how.max_outliers, options=how.options)
 
+# %% ../nbs/60_scale.ipynb #4bb75de2
 def planted_blocks(
     blocks:Blocks,      # all documents
     origin:tuple,       # where factorizations start: init and seed, for `starter`

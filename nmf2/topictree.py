@@ -333,6 +333,7 @@ def begin_history(
     model.history, model.edits_, model.past_, model.future_ = list(history), Edits(), [], []
     model.saved_ = None                                          # a `Saved`, when it has a file
 
+# %% ../nbs/25_topictree.ipynb #a6f5946b
 def topics_of(
     tree,         # a `Tree` with `leaf_topics`
 )->np.ndarray:    # (n_leaves, n_terms)
