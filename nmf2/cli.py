@@ -11,14 +11,14 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'agreement', 'without_leaf', 'summary', 'in_seconds', 'readable', 'what_to_ask', 'print_results', 'given',
            'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support', 'Made', 'make_topics',
            'read_corpus', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at', 'cluster',
-           'size_in_bytes', 'spread', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions',
-           'model_file', 'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows',
-           'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of',
-           'save_again', 'grow', 'update', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers',
-           'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value',
-           'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_spread',
-           'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser',
-           'in_one_line', 'failed', 'main']
+           'size_in_bytes', 'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows',
+           'run_in_partitions', 'model_file', 'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of',
+           'show', 'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change',
+           'documents_of', 'save_again', 'grow', 'update', 'write_tree', 'export', 'whole_number', 'n_or_auto',
+           'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote',
+           'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results',
+           'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore',
+           'add_changing', 'parser', 'in_one_line', 'failed', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -745,10 +745,27 @@ def spread(
     args,   # the parsed command line
 )->bool:
     "Are the documents to be worked on in partitions?"
-    return bool(vars(args).get("scheduler") or vars(args).get("memory"))
+    some = bool(vars(args).get("scheduler") or vars(args).get("memory"))
+    if vars(args).get("checkpoint") and not some:
+        raise ValueError("--checkpoint goes with --memory or --scheduler")
+    return some
 
 # %% ../nbs/70_cli.ipynb #580a2a4e
 SMALL = 500_000_000      # bytes: with less, Python and its libraries have too little room
+
+def check_checkpoint(
+    folder:Path|None,   # what was given
+    path:Path,          # where the documents are
+):
+    "Stop at a place where no checkpoint can be kept, or that has other things."
+    if folder is None: return
+    if path.is_dir() and folder.expanduser().resolve().is_relative_to(path.resolve()):
+        raise ValueError(f"--checkpoint {folder} lies in {path}, among the documents; give a folder elsewhere")
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--checkpoint {folder} is a file; give a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder/"about.json").is_file():
+        raise ValueError(f"--checkpoint {folder} has other files in it; give a new folder, "
+                         "or that of a run that was interrupted")
 
 def check_spread(
     args,   # the parsed command line
@@ -759,6 +776,7 @@ def check_spread(
     if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
     if args.memory and args.memory < SMALL:
         raise ValueError(f"--memory must be at least 500MB, got {args.memory:,} bytes")
+    check_checkpoint(args.checkpoint, Path(args.path).expanduser())
     if args.format or args.read or given(args, ("label_field", "id_field", "encoding", "delimiter", "quote", "header")):
         raise ValueError("with --memory or --scheduler, files are read by their endings; of the options for reading "
                          "there is only --text-field")
@@ -777,7 +795,7 @@ def fit_in_partitions(
     options = model_options(args, True, 2**62)
     return fit_topics(TopicTree(**options, verbose=not args.quiet), Path(args.path).expanduser(), engine=engine,
                       whole=min(WHOLE, room//400), piece=min(PIECE, room//(30*engine.ahead())),
-                      text_field=vars(args).get("text_field"))
+                      checkpoint=args.checkpoint, text_field=vars(args).get("text_field"))
 
 # %% ../nbs/70_cli.ipynb #73314b6c
 def label_rows(
@@ -1388,6 +1406,8 @@ def add_spread(
                    help="work in partitions that leave room in so much memory, such as 4GB")
     g.add_argument("--scheduler", metavar="ADDRESS", default=None,
                    help="work on the workers of a Dask cluster, such as tcp://10.0.0.1:8786; they must see the files")
+    g.add_argument("--checkpoint", metavar="FOLDER", type=Path, default=None,
+                   help="keep there what was found, for the same command to go on from if this one is interrupted")
 
 # %% ../nbs/70_cli.ipynb #13d3784a
 def add_making(

@@ -413,3 +413,31 @@ def test_texts_go_on_from_a_checkpoint(tmp_path):
     there = fitted(Lost("_asked", 0), checkpoint=tmp_path)                       # no more moves to make
     assert_array_equal(there.labels_, here.labels_)
     assert_array_equal(there.components_, here.components_)
+
+
+def test_the_command_goes_on_from_a_checkpoint(tmp_path, monkeypatch, capsys):
+    from nmf2 import cli
+    texts = [f"{'abc'[i % 3]*3} {'def'[i % 3]*3} w{i % 7}w w{i % 11}w" for i in range(300)]
+    data = tmp_path/"posts"
+    data.mkdir()
+    (data/"all.jsonl").write_text("\n".join(json.dumps(dict(text=text)) for text in texts))
+    monkeypatch.setattr("nmf2.scale.WHOLE", 500)
+    def run(out, engine, *options):
+        monkeypatch.setattr("nmf2.engines.Local", lambda: engine)
+        code = cli.main(["cluster", str(data), "--memory", "1GB", "--leaves", "3", "--out", str(tmp_path/out), "--quiet", *options])
+        return code, capsys.readouterr().err
+    keeping = "--checkpoint", str(tmp_path/"kept")
+    assert run("whole", Local())[0] == 0
+    assert run("part", Lost("_mixed_in", 1), *keeping) == (2, "nmf2: error: the scheduler is gone\n")
+    assert not (tmp_path/"part").exists()
+    assert run("part", Lost("_asked", 0), *keeping)[0] == 0                      # no more moves to make
+    for name in ("assignments.csv", "topics.csv"): assert (tmp_path/"part"/name).read_text() == (tmp_path/"whole"/name).read_text()
+    (tmp_path/"mine").mkdir()
+    (tmp_path/"mine"/"letter.txt").write_text("mine")
+    for folder, words in ((data/"kept", "among the documents"), (tmp_path/"mine", "has other files in it"),
+                          (tmp_path/"mine"/"letter.txt", "is a file; give a folder")):
+        code, said = run("other", Local(), "--checkpoint", str(folder))
+        assert code == 2 and words in said, said
+    assert not (tmp_path/"other").exists() and not (data/"kept").exists()
+    assert cli.main(["cluster", str(data), *keeping, "--quiet"]) == 2
+    assert "--checkpoint goes with --memory or --scheduler" in capsys.readouterr().err
