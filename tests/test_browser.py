@@ -3,7 +3,6 @@ import json
 import os
 import pickle
 import re
-import shutil
 from pathlib import Path
 
 import browser as web
@@ -19,7 +18,7 @@ from nmf2.topictree import TopicTree
 from nmf2.weighting import count_pipeline, text_pipeline
 from nmf2.widgets import TreeExplorer
 
-NOTEBOOKS = Path(__file__).resolve().parent.parent/"nbs"
+ROOT = Path(__file__).resolve().parent.parent
 WIDTHS = dict(wide=1280, narrow=390)
 
 
@@ -640,8 +639,12 @@ def test_page_without_scripts(chromium, tree_page):
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
-    shutil.copytree(NOTEBOOKS, folder/"nbs", ignore=shutil.ignore_patterns(".*"))
-    old, os.environ["PYTHONPATH"] = os.environ.get("PYTHONPATH"), str(NOTEBOOKS.parent)
+    nbformat = pytest.importorskip("nbformat").v4
+    cells = ["from nmf2 import TopicTree, load", "model = TopicTree(20, random_state=0).fit(load('library-docs'))", "model.explore()"]
+    kernel = dict(display_name="Python 3", language="python", name="python3")
+    nb = nbformat.new_notebook(cells=[*map(nbformat.new_code_cell, cells)], metadata=dict(kernelspec=kernel))
+    (folder/"explore.ipynb").write_text(nbformat.writes(nb), encoding="utf-8")
+    old, os.environ["PYTHONPATH"] = os.environ.get("PYTHONPATH"), str(ROOT)
     try:
         with web.jupyterlab(folder) as address: yield address
     except web.Missing as e: pytest.skip(str(e))
@@ -652,7 +655,7 @@ def lab(tmp_path_factory):
 
 def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
     with web.page(chromium, 1500, 1100) as page:
-        web.open_notebook(page, lab, "nbs/tutorials/reading-a-tree.ipynb", theme="JupyterLab Dark")
+        web.open_notebook(page, lab, "explore.ipynb", theme="JupyterLab Dark")
         web.run_command(page, "notebook:run-all-cells")
         assert web.output_errors(page) == []
         page.wait_for_selector(".nmf2 .node h3")
