@@ -128,12 +128,12 @@ def of_planted(k, law, per_topic, others=OTHERS):
     return dict(kind="planted", collection=law, topics=k, per_topic=per_topic, right=right, **found)
 
 
-def of_collection(name, others):
+def of_collection(name, others, n_runs=3):
     """A row for a collection."""
     corpus = load(name).labelled()
     classes = [len(np.unique(corpus.classes(level)[0])) for level in range(corpus.n_levels)]
     X = weighted(corpus)
-    return dict(kind="collection", collection=name, classes=classes, documents=X.shape[0], **answers(X, tried(0, True), others, 3))
+    return dict(kind="collection", collection=name, classes=classes, documents=X.shape[0], **answers(X, tried(0, True), others, n_runs))
 
 
 def shown(rows):
@@ -176,7 +176,7 @@ def main():
         rows += [of_planted(k, law, per_topic) for law in LAWS for per_topic in PER_TOPIC if not args.quick or (law, per_topic) == ("plain", 30)]
         say(f"{k} topics")
     for name in ("library-docs",) if args.quick else COLLECTIONS:
-        try: rows.append(of_collection(name, OTHERS if name in SLOW_COLLECTIONS and not args.quick else ()))
+        try: rows.append(of_collection(name, OTHERS if name in SLOW_COLLECTIONS and not args.quick else (), n_runs=1 if args.quick else 3))
         except FileNotFoundError: say(f"{name}: not there, skipped")
         else: say(name)
     write(args.output, shown(rows), what=WHAT, rows=rows)
