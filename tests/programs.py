@@ -11,7 +11,6 @@ program that wants other settings of what is imported already, such as `NUMBA_DI
 so is everything where processes can't be copied, or not be watched.
 """
 import atexit
-import fcntl
 import json
 import os
 import signal
@@ -19,6 +18,7 @@ import socket
 import sys
 import time
 
+IDLE = 1000              # seconds after which a server that nobody asks ends, should the folder have been left behind
 AT_IMPORT = ("NUMBA_", "OPENBLAS_", "OMP_", "MKL_", "NMF2_", "PYTHON")         # settings that are read while importing, but for
 LATER = ("NMF2_DATA", "NMF2_PROGRAMS", "PYTHONPATH", "PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONUTF8")
 
@@ -36,7 +36,8 @@ def folder():
 
 def python():
     "What a command begins with"
-    if sys.platform != "linux" or not hasattr(os, "pidfd_open"): return [sys.executable]
+    try: os.close(os.pidfd_open(os.getpid()))                  # which Linux has
+    except (AttributeError, OSError): return [sys.executable]
     from importlib.util import find_spec
     home = os.path.dirname(find_spec("nmf2").submodule_search_locations[0])
     return [sys.executable, "-ISE", os.path.abspath(__file__), folder(), os.path.abspath(home), json.dumps(settings())]
@@ -45,6 +46,7 @@ def python():
 
 def connected(place, home):
     "A socket to the server, which is started if there is none; None if it can't be started"
+    import fcntl
     sock, path = socket.socket(socket.AF_UNIX), os.path.join(place, "socket")
     with open(os.path.join(place, "lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -156,8 +158,9 @@ def serve(place, home):
     import gc
     gc.collect(), gc.freeze()
     listener.settimeout(1)
-    while os.path.exists(place):
-        try: sock = listener.accept()[0]
+    asked = time.monotonic()
+    while os.path.exists(place) and time.monotonic() - asked < IDLE:
+        try: sock, asked = listener.accept()[0], time.monotonic()
         except TimeoutError: sock = None
         try:
             while os.waitpid(-1, os.WNOHANG)[0]: pass
@@ -167,6 +170,7 @@ def serve(place, home):
             sock.setblocking(True)
             return keep(sock)
         if sock: sock.close()
+    if os.path.exists(place): os.unlink(os.path.join(place, "socket"))
     os._exit(0)
 
 # ---- the copy

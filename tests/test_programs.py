@@ -10,8 +10,7 @@ import pytest
 
 from programs import python
 
-pytestmark = pytest.mark.slow
-copies = pytest.mark.skipif(python() == [sys.executable], reason="processes can't be copied")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(python() == [sys.executable], reason="processes aren't copied here")]
 
 SEEN = """
 import json, os, sys, signal
@@ -30,7 +29,6 @@ def both(*argv, **options):
         done = subprocess.run([*begin, *argv], capture_output=True, text=True, **options)
         yield done.returncode, done.stdout, done.stderr.splitlines()[-1:]
 
-@copies
 def test_copies_are_copies():
     code = "import sys; print('sklearn.cluster' in sys.modules and 'nmf2.topictree' in sys.modules)"
     assert subprocess.run([*python(), "-c", code], capture_output=True, text=True).stdout == "True\n"
@@ -67,7 +65,6 @@ def test_a_copy_gets_signals(tmp_path, number, how):
     with pytest.raises(ProcessLookupError):                                # nothing is left of it
         for _ in range(300): os.kill(int((tmp_path/"pid").read_text()), 0), time.sleep(.1)
 
-@copies
 def test_other_settings_need_a_new_program():
     code = "import sys; print('sklearn.cluster' in sys.modules)"
     done = subprocess.run([*python(), "-c", code], capture_output=True, text=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
