@@ -46,9 +46,9 @@ def letters(tmp_path, monkeypatch):
 def rows(path):
     with open(path, newline="", encoding="utf-8") as fh: return list(csv.DictReader(fh))
 
-def command(*argv, begin=None, **options):
-    "Run nmf2 as a process of its own, a copy or begun as it is said"
-    return subprocess.run([*(begin or python()), "-m", "nmf2", *map(str, argv)], capture_output=True, text=True, encoding="utf-8",
+def command(*argv, **options):
+    "Run nmf2 as a process of its own"
+    return subprocess.run([*python(), "-m", "nmf2", *map(str, argv)], capture_output=True, text=True, encoding="utf-8",
                           env=ENV, **options)
 
 @pytest.fixture(autouse=True)
@@ -179,7 +179,7 @@ def test_running_twice_gives_the_same_files(letters, capsys):
 
 @pytest.mark.slow
 def test_demo(tmp_path):
-    out = command("demo", "--leaves", "5", cwd=tmp_path, begin=[sys.executable])
+    out = command("demo", "--leaves", "5", cwd=tmp_path)
     assert out.returncode == 0, out.stderr
     assert "5 topics" in out.stdout and "NMI to the labels of level 2" in out.stdout and "100%" in out.stderr
     assert {p.name for p in (tmp_path/"nmf2-results"/"demo").iterdir()} == set(FILES)
@@ -391,7 +391,7 @@ def test_folders_above_go_again(letters, capsys):
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
 @pytest.mark.parametrize("when", ["Reading", "Counting", "Growing"])
 def test_ctrl_c(tmp_path, when):
-    begin = [sys.executable] if when == "Growing" else python()
+    begin = [sys.executable] if when == "Growing" else python()                          # one is no copy
     p = subprocess.Popen([*begin, "-u", "-m", "nmf2", "demo", "--leaves", "500"], env=ENV, cwd=tmp_path,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))     # which shells set aside for background jobs
