@@ -6,9 +6,12 @@ import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")     # processes of tests share the cores; before NumPy is there
 
+import programs
 from rounding import NUMERICAL, shaken
 
 if (os.cpu_count() or 1) < 2: os.environ.setdefault("NUMBA_NUM_THREADS", "2")     # so that threads are tested on one processor, too
+
+programs.folder()      # one for all processes of a test run
 
 SLOW = {"quick", "site", "chromium"}        # fixtures that take long
 

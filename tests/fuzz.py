@@ -42,6 +42,7 @@ from fuzz_files import files_case
 from fuzz_matrices import matrices_case
 from fuzz_texts import texts_case
 from fuzz_trees import models_case, trees_case
+from programs import python
 
 KINDS = {"files": files_case, "matrices": matrices_case, "trees": trees_case, "models": models_case, "texts": texts_case}
 MEMORY = 2**30                  # bytes that a case may take beside those of the process before it
@@ -94,17 +95,17 @@ def keep_time(seconds):
     return event.install_listener("numba:compile", Compiling())
 
 def serve(args):
-    "Try the cases whose numbers come in, and answer each with a line of JSON"
+    "Try the cases whose kinds and numbers come in, and answer each with a line of JSON"
     replies, folder = os.fdopen(os.dup(1), "w"), Path(args.folder)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)                # for whatever is printed by others
     faulthandler.enable()
     if args.plant: runpy.run_path(args.plant)
     limit_memory()
     for line in sys.stdin:
-        number, seconds = line.split()
+        kind, number, seconds = line.split()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        with keep_time(float(seconds)): outcome = try_here(args.kind, args.seed, int(number), folder)
+        with keep_time(float(seconds)): outcome = try_here(kind, args.seed, int(number), folder)
         faulthandler.cancel_dump_traceback_later()
         print(json.dumps(outcome), file=replies, flush=True)
 
@@ -119,17 +120,18 @@ def cause_of_death(code, said):
 
 class Worker:
     "A process that tries cases, started again when it has died."
-    def __init__(self, args, home):
+    def __init__(self, args, home, begin=None):
         self.args, self.home, self.process = args, home, None
+        self.begin = begin or python()                                          # of a command
         self.home.mkdir()
         self.errors = open(self.home/"stderr", "a+b", buffering=0)
 
     def start(self):
         options = ["--seed", str(self.args.seed), "--serve", str(self.home/"case")]
         if self.args.plant: options += ["--plant", str(self.args.plant)]
-        threads = dict(NUMBA_NUM_THREADS=str(max(2, os.cpu_count() or 1)))      # so that there are several, anyway
+        threads = dict(NUMBA_NUM_THREADS="2") if (os.cpu_count() or 1) < 2 else {}      # so that there are several, anyway
         pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
-        command = [sys.executable, __file__, self.args.kind, *options]
+        command = [*self.begin, __file__, self.args.kind, *options]
         self.process = subprocess.Popen(command, env=os.environ | threads | {"ARROW_DEFAULT_MEMORY_POOL": "system"}, **pipes)
 
     def stop(self):
@@ -143,7 +145,7 @@ class Worker:
         guard = threading.Timer(seconds + 300, self.process.kill)         # if it can't even end itself
         guard.start()
         try:
-            self.process.stdin.write(f"{number} {seconds}\n")
+            self.process.stdin.write(f"{self.args.kind} {number} {seconds}\n")
             self.process.stdin.flush()
             line = self.process.stdout.readline()
         except BrokenPipeError: line = ""

@@ -1,48 +1,34 @@
 "The benchmark scripts run: each on a tiny matrix, in a process of its own"
 import json
 import os
-import runpy
+import subprocess
 import sys
-from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from programs import python
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT/"benchmarks"))
 on_linux = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from /proc")
 
 
-SHARED = ["nmf2.cli", "sklearn.cluster", "sklearn.decomposition", "sklearn.feature_extraction.text", "scipy.optimize"]
-
-
-def as_program(path, switches, said, env):
-    "What `python path switches ...` does, in a process of its own; what it prints goes into the files `said`"
-    os.environ.update(env)
-    for number, place in enumerate(said, 1): os.dup2(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
-    sys.argv = [str(path), *switches]
-    sys.path[0] = str(path.parent)
-    runpy.run_path(str(path), run_name="__main__")
-
-
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    "Run a script with --quick; its rows. Where processes can be copied, all begin as copies of one that has imported what they share"
+    "Run a script with --quick; its rows"
     out = tmp_path_factory.mktemp("benchmarks")
-    env = dict(NUMBA_DISABLE_JIT="0", PYTHONPATH=str(ROOT), NMF2_DATA="")
-    context = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
-    context.set_forkserver_preload(SHARED)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "NMF2_DATA": ""}
+    if "NUMBA_DISABLE_JIT" in env: env["NUMBA_DISABLE_JIT"] = "0"
     def run(name, *switches, wrote=None):
-        path, said = ROOT/"benchmarks"/f"{name}.py", [out/f"{name}.out", out/f"{name}.err"]
-        program = context.Process(target=as_program, args=(path, ["--quick", "--out", str(out), *switches], said, env))
-        program.start()
-        program.join()
-        assert program.exitcode == 0, said[1].read_text(encoding="utf-8")
+        program = [*python(), ROOT/"benchmarks"/f"{name}.py", "--quick", "--out", out, *switches]
+        done = subprocess.run(program, env=env, capture_output=True, text=True, encoding="utf-8")
+        assert done.returncode == 0, done.stderr
         record = json.loads((out/f"{wrote or name}.json").read_text(encoding="utf-8"))
         assert record["machine"]["cores"] >= 1 and record["machine"]["numba"] and record["what"]
         assert record["command"] == " ".join(["python", f"benchmarks/{name}.py", "--quick", *switches])
-        assert said[0].read_text(encoding="utf-8").strip() in (out/f"{wrote or name}.md").read_text(encoding="utf-8")
+        assert done.stdout.strip() in (out/f"{wrote or name}.md").read_text(encoding="utf-8")
         return record["rows"]
     return run
 

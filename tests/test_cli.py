@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from programs import python
 from nmf2.tree import in_table
 from nmf2 import cli
 from nmf2.cli import FILES, main
@@ -47,7 +48,7 @@ def rows(path):
 
 def command(*argv, **options):
     "Run nmf2 as a process of its own"
-    return subprocess.run([sys.executable, "-m", "nmf2", *map(str, argv)], capture_output=True, text=True, encoding="utf-8",
+    return subprocess.run([*python(), "-m", "nmf2", *map(str, argv)], capture_output=True, text=True, encoding="utf-8",
                           env=ENV, **options)
 
 @pytest.fixture(autouse=True)
@@ -390,7 +391,8 @@ def test_folders_above_go_again(letters, capsys):
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
 @pytest.mark.parametrize("when", ["Reading", "Counting", "Growing"])
 def test_ctrl_c(tmp_path, when):
-    p = subprocess.Popen([sys.executable, "-u", "-m", "nmf2", "demo", "--leaves", "500"], env=ENV, cwd=tmp_path,
+    begin = [sys.executable] if when == "Growing" else python()                          # one is no copy
+    p = subprocess.Popen([*begin, "-u", "-m", "nmf2", "demo", "--leaves", "500"], env=ENV, cwd=tmp_path,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))     # which shells set aside for background jobs
     try:
@@ -427,7 +429,7 @@ def test_reader_that_stops_early(letters):
 
 @pytest.mark.slow
 def test_terminal_without_the_letters(letters):
-    done = subprocess.run([sys.executable, "-m", "nmf2", "cluster", "letters", *SMALL], capture_output=True,
+    done = subprocess.run([*python(), "-m", "nmf2", "cluster", "letters", *SMALL], capture_output=True,
                           env={**ENV, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert done.returncode == 0, done.stderr
 
@@ -436,7 +438,7 @@ def test_terminal_without_the_letters(letters):
 def test_nobody_hears_how_far_we_are(letters):
     pipe, end = os.pipe()
     os.close(pipe)
-    done = subprocess.run([sys.executable, "-m", "nmf2", "cluster", "letters", *SMALL], env=ENV, stderr=end, stdout=end)
+    done = subprocess.run([*python(), "-m", "nmf2", "cluster", "letters", *SMALL], env=ENV, stderr=end, stdout=end)
     os.close(end)
     assert done.returncode == 0 and Path("nmf2-results", "letters", "tree.html").exists()
 
@@ -918,7 +920,7 @@ def test_the_whole_way_in_processes_of_their_own(asked):
     from urllib.request import urlopen
     done = command("predict", OUT, "-", "--quiet", input="\n".join(NEW))
     assert done.returncode == 0 and done.stderr == "" and len(done.stdout.splitlines()) == 4, done.stderr
-    p = subprocess.Popen([sys.executable, "-m", "nmf2", "explore", str(OUT), "letters", "--no-open"], env=ENV, stdout=subprocess.PIPE,
+    p = subprocess.Popen([*python(), "-m", "nmf2", "explore", str(OUT), "letters", "--no-open"], env=ENV, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
     try:
         with urlopen(p.stdout.readline().strip(), timeout=60) as answer: assert "scored a late goal" in answer.read().decode("utf-8")

@@ -40,6 +40,12 @@ print(json.dumps(dict(file=nmf2.__file__, steps=steps, used=used)))
 """
 
 
+def copied(folder):
+    "A copy of the package, with the machine code that is kept beside it"
+    shutil.copytree(PACKAGE, folder/"nmf2", ignore=shutil.ignore_patterns("*.pyc", "*.part"))
+    return folder
+
+
 def call(folder):
     "What the kernels of a copy of the package come to, and how often machine code was found on disk"
     env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
@@ -53,7 +59,7 @@ def call(folder):
 
 @pytest.mark.slow
 def test_an_edited_kernel_is_seen_by_every_caller(tmp_path):
-    shutil.copytree(PACKAGE, tmp_path/"nmf2", ignore=shutil.ignore_patterns("__pycache__"))
+    copied(tmp_path)
     first, again = call(tmp_path), call(tmp_path)
     assert again["steps"] == first["steps"]
     assert all(hits and not misses for hits, misses in again["used"].values()), again["used"]
@@ -197,9 +203,10 @@ print(json.dumps(dict(found=found, works=instructions.instructions_work(), said=
 
 
 def loops(folder, *how, **environment):
-    "What the loops come to in a process of its own, with machine code of its own"
-    env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "NMF2_NUMBA_CACHE": "1", "NUMBA_CACHE_DIR": str(folder), "NMF2_PLAIN": "0",
-           "NUMBA_DISABLE_JIT": "0", **environment}
+    "What the loops of a copy of the package come to in a process of its own"
+    env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
+    env.update(PYTHONPATH=str(folder), NMF2_NUMBA_CACHE="1", NMF2_PLAIN="0", NUMBA_DISABLE_JIT="0", PYTHONDONTWRITEBYTECODE="1")
+    env.update(environment)
     done = subprocess.run([sys.executable, "-c", LOOPS, *how], env=env, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
@@ -212,7 +219,7 @@ def assert_same(found, expected):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory): return tmp_path_factory.mktemp("code")
+def folder(tmp_path_factory): return copied(tmp_path_factory.mktemp("code"))
 
 
 @pytest.fixture(scope="module")

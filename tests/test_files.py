@@ -17,6 +17,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
+from programs import python
 from nmf2 import files
 from nmf2.data import read
 from nmf2.files import brief, fault, listing, look, as_text, opened
@@ -135,7 +136,7 @@ def test_standard_input(here, name):
     content = VALID[name] if isinstance(VALID[name], bytes) else VALID[name].encode()
     code = "from nmf2.data import read; print(len(read('/dev/stdin')))"
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], input=content, capture_output=True, env=env)
+    done = subprocess.run([*python(), "-c", code], input=content, capture_output=True, env=env)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == len(read(put(name, content)))
 
@@ -211,7 +212,7 @@ def exploded(tmp_path_factory):
         content = make()
         assert len(content) < 10**6
         (folder/name).write_bytes(content)
-    done = subprocess.run([sys.executable, "-c", MEASURE, *BOMBS], cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run([*python(), "-c", MEASURE, *BOMBS], cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr
     return {name: told for name, *told in map(json.loads, done.stdout.splitlines())}
 

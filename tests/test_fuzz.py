@@ -1,5 +1,6 @@
 """A hundred odd inputs of each kind; and that the fuzzer sees a package that is broken on purpose"""
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -27,6 +28,22 @@ def test_many_cases(kind):
     again = outcomes(kind, "--seconds", 60, numbers=[30, 20, 10])[1]              # in another process and another order
     for one in again:
         for key in ("end", "what"): assert one[key] == found[one["case"]][key]
+
+
+def test_cases_are_the_same_with_other_hashes(tmp_path, monkeypatch):
+    "Workers are copies, and their sets come in the same order; those of a new program come in another"
+    anew = fuzz.Worker(None, tmp_path/"anew", [sys.executable])
+    try:
+        for kind in fuzz.KINDS:
+            anew.args, found = outcomes(kind, "--seconds", 60, numbers=[10, 20, 30])
+            with monkeypatch.context() as other:
+                other.setenv("PYTHONHASHSEED", "7")
+                for one in found:
+                    again = anew.try_case(one["case"])
+                    for key in ("end", "what"): assert again[key] == one[key]
+    finally:
+        anew.stop()
+        anew.errors.close()
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
+from programs import python
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.partitions import HierKMeans
@@ -124,7 +125,7 @@ def test_a_pipe(tree, tmp_path):
     tree.save(tmp_path/"t")
     code = "import sys; from nmf2.tree import Tree; print(Tree.load('/dev/stdin'))"
     with (tmp_path/"t").open("rb") as f, subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE) as cat:
-        said = subprocess.run([sys.executable, "-c", code], stdin=cat.stdout, capture_output=True, text=True).stdout
+        said = subprocess.run([*python(), "-c", code], stdin=cat.stdout, capture_output=True, text=True).stdout
     assert said == f"{tree}\n"
 
 
@@ -288,7 +289,7 @@ def test_bombs(tmp_path, what):
                 head = npy(np.zeros(100, np.uint8))[:128]
                 f.write(head.replace(b"(100,), }" + b" "*13, f"({size},), }}".encode().ljust(22)))
                 for _ in range(300 if what == "zeros" else 0): f.write(bytes(10**6))
-    run = subprocess.run([sys.executable, "-c", BOMB, tmp_path/"t"], capture_output=True, text=True, check=True)
+    run = subprocess.run([*python(), "-c", BOMB, tmp_path/"t"], capture_output=True, text=True, check=True)
     said, peak = run.stdout.splitlines()
     assert str(tmp_path/"t") in said and int(peak) < 1000
     assert dict(zeros="max_ratio", lists="format", size="longer or shorter")[what] in said
