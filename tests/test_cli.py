@@ -399,7 +399,7 @@ def test_ctrl_c(tmp_path, when):
         while when not in (line := p.stderr.readline()): assert line, "ended before it was stopped"
         time.sleep(0.3)
         p.send_signal(signal.SIGINT)
-        out, err = p.communicate(timeout=60)
+        out, err = p.communicate(timeout=300)
     finally: p.kill()
     assert p.returncode == 130 and out == "" and list(tmp_path.iterdir()) == []
     assert err.rstrip().endswith("nmf2: stopped; nothing was written") and "Traceback" not in err
@@ -925,6 +925,6 @@ def test_the_whole_way_in_processes_of_their_own(asked):
     try:
         with urlopen(p.stdout.readline().strip(), timeout=60) as answer: assert "scored a late goal" in answer.read().decode("utf-8")
         p.send_signal(signal.SIGINT)
-        out, err = p.communicate(timeout=60)
+        out, err = p.communicate(timeout=300)
     finally: p.kill()
     assert p.returncode == 0 and out == "" and err.endswith("Ctrl-C ends it\n") and "Traceback" not in err
