@@ -77,7 +77,7 @@ def _first_words(tree, ranked, n=None):
 
 # %% ../nbs/24_headings.ipynb #541c5707
 ASSUMED = 5            # documents
-ADDRESS = re.compile(r"(?<!\S)\S*?(?:@|://|\w\.\w+\.\w)\S*")
+ADDRESS = re.compile(r"(?<!\S)(?=\S*(?:@|://|\w\.\w+\.\w))\S+")
 
 def returning(
     texts,                            # some documents
@@ -282,7 +282,7 @@ def _tree_leaves(tree, telling, worth):
     "The leaves with what tells them, where of the telling words some are worth less than others"
     P, leaves = leaf_profiles(tree)
     sizes, worths = np.array([leaf.size for leaf in leaves]), np.ones(P.shape[1])
-    asked = np.unique(np.concatenate([words for words, _ in telling.values()]))
+    asked = list({j for words, _ in telling.values() for j in words})
     worths[asked] = [worth.get(str(word), 1.) for word in tree.vocab[asked]]
     found = _leaf_words(P, worths, _spoken_for(P, sizes)[0])
     return _Leaves([leaf.id for leaf in leaves], sizes, P, *found)

@@ -203,6 +203,10 @@ def test_a_second_word_gives_way_where_one_is_not_enough():
     assert words[:2] == ["a", "b"] and set(words[2:]) <= set(own) and words[2][0] != words[3][0]
 
 
+def test_a_tree_of_one_leaf_has_no_headings():
+    assert regroup(sp.csr_array(np.ones((5, 3))), np.zeros(5, int), [*"abc"]).headings == {}
+
+
 def test_another_word():
     telling, best = _leaf_words(np.array([[.6, .4, 0], [.6, 0, .4]]), np.ones(3), np.array([.6, .2, .2]), 1)
     assert telling.tolist() == best.tolist() == [[0, 1, 0], [0, 0, 1]]
