@@ -503,9 +503,13 @@ class Frame:
 
 
 def returning(texts, words):
-    "For each word: in how many of the texts with it it comes again, over how many that should be, five added to both; at most one"
-    tokens = [text.lower().split() for text in texts]
-    having = {word: [some.count(word) for some in tokens if word in some] for word in words}
+    "For each word: in how many of the texts with it it comes again outside addresses, over how many that should be, five added to both; at most one"
+    def is_address(run): return "@" in run or "://" in run or any(map(str.isalnum, run.split(".")[1:-1]))
+    def words_of(run): return re.findall(r"\w\w+", run)
+    having = {word: [] for word in words}
+    for runs in (text.lower().split() for text in texts):
+        for word in words:
+            if any(word in words_of(run) for run in runs): having[word].append(sum(words_of(run).count(word) for run in runs if not is_address(run)))
     usual = np.mean([n > 1 for counts in having.values() for n in counts])
     return {word: min(1, (sum(n > 1 for n in counts) + 5)/(len(counts)*usual + 5)) for word, counts in having.items()}
 
