@@ -143,7 +143,8 @@ def spoken_for(tree, id, entries):
     roots = np.array([leaf.size for leaf in leaves])**.5
     background, votes = roots/roots.sum() @ P, 0
     for p, leaf, root in zip(P, leaves, roots):
-        best = sorted(range(len(p)), key=lambda j: -distinction(p, background)[j])[:8]
+        telling = distinction(p, background)
+        best = sorted(range(len(p)), key=lambda j: -telling[j])[:8]
         if leaf.id.startswith(id) and words_of(entries) & {str(tree.vocab[j]) for j in best}: votes += root
     return votes/sum(root for leaf, root in zip(leaves, roots) if leaf.id.startswith(id))
 
