@@ -17,6 +17,7 @@ from time import monotonic
 from typing import NamedTuple
 from uuid import uuid4
 
+import numpy as np
 from numba import get_num_threads, set_num_threads
 
 from .core import patch_to, single_blas
@@ -41,6 +42,7 @@ def tree_sum(
 # %% ../nbs/60_engines.ipynb #53fd738c
 class Local:
     "Partitions in this process: one for each thread."
+    at_once = 2_000_000              # nonzeros of a shard that a thread takes at once
     def __init__(self,
         scratch=None,    # a folder for what is cut out of shards; made if None and needed
     ):
@@ -65,6 +67,15 @@ class Local:
     def hold(self, f, *columns, shared=()): return list(self._run(f, columns, shared))
     def keep(self, f, *columns, shared=()): return tuple(map(list, zip(*self._run(f, columns, shared)))) or ([], [])
     def total(self, f, *columns, shared=(), add): return tree_sum(self._run(f, columns, shared), add)
+    def keep_and_total(self, f, *columns, shared=(), add):
+        held = []
+        def told():
+            for kept, value in self._run(f, columns, shared):
+                held.append(kept)
+                yield value
+        total = tree_sum(told(), add)
+        return held, total
+
     def join(self, f, held, shared=()): return f(*shared, *held)
     def fetch(self, held): return list(held)
 
@@ -168,6 +179,7 @@ FAN = 8                          # sums that a worker adds at once; a power of t
 
 class Dask:
     "Partitions on the workers of a Dask cluster."
+    at_once = np.inf                 # a worker takes each shard whole
     scratch = None                   # what is too much for a worker's memory, Dask puts on its disk
     patience = 300                   # seconds to wait for a worker when there is none left
     def __init__(self,
@@ -190,18 +202,40 @@ class Dask:
     def hold(self, f, *columns, shared=()):
         return self._tasks(_name(f), _alone, f, [(*item, *shared) for item in zip(*columns)])
 
-    def keep(self, f, *columns, shared=()):
-        held = self._tasks(_name(f), _kept, f, [(*item, *shared) for item in zip(*columns)])
-        return held, self.fetch(self.client.map(_told, held, pure=False, key=[f"told-{uuid4().hex}" for _ in held]))
-
-    def total(self, f, *columns, shared=(), add):
-        sums = self.hold(f, *columns, shared=shared)
-        while len(sums) > 1:
-            eights = [sums[k:k+FAN] for k in range(0, len(sums), FAN)]
-            sums = [self.join(_tree_sum, some, (add,)) for some in eights]
-        return self.fetch(sums)[0]
 
 # %% ../nbs/60_engines.ipynb #80532786
+def _both(engine, f, columns, shared):
+    "What stays and what is told of each partition, together; and what is told"
+    both = engine._tasks(_name(f), _kept, f, [(*item, *shared) for item in zip(*columns)])
+    return both, engine.client.map(_told, both, pure=False, key=[f"told-{uuid4().hex}" for _ in both])
+
+def _added(engine, sums, add):
+    "Sums of eights, and of eights of these, and so on"
+    while len(sums) > 1:
+        eights = [sums[k:k+FAN] for k in range(0, len(sums), FAN)]
+        sums = [engine.join(_tree_sum, some, (add,)) for some in eights]
+    return engine.fetch(sums)[0]
+
+@patch_to(Dask)
+def total(engine, f, *columns, shared=(), add):
+    "The sum of what `f` gives for each partition."
+    return _added(engine, engine.hold(f, *columns, shared=shared), add)
+
+@patch_to(Dask)
+def keep(engine, f, *columns, shared=()):
+    "What `f` gives for each partition: the first stays there, the second is told here."
+    both, told = _both(engine, f, columns, shared)
+    return both, engine.fetch(told)
+
+@patch_to(Dask)
+def keep_and_total(engine, f, *columns, shared=(), add):
+    "The same, and the second is added up."
+    both, told = _both(engine, f, columns, shared)
+    held = engine.hold(sent, both)        # alone, so that what was told can go when it is added up
+    del both
+    return held, _added(engine, told, add)
+
+# %% ../nbs/60_engines.ipynb #e09af887
 @patch_to(Dask)
 def ahead(engine)->int:
     "How many nodes are worth trying at the same time."

@@ -24,8 +24,8 @@ from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
 from nmf2.kernels import documents
 from nmf2.rank2 import rank2_nmf, revive
-from nmf2.scale import (Dask, Local, Part, as_blocks, check_part, fit, open_shard, save_shards, start_topics, sweep_part,
-                        tree_sum, weights_of)
+from nmf2.scale import Dask, Local, Part, as_blocks, fit, start_topics, sweep_part, tree_sum, weights_of
+from nmf2.shards import Found, check_part, in_slices, open_shard, save_shards
 from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
 
 WHOLE = 20_000                                  # so that the upper nodes stay in several partitions
@@ -188,6 +188,37 @@ def test_shards_on_disk(tmp_path):
     for X_, engine in ((tmp_path/"plain", Local(scratch)), (str(tmp_path/"small"), None)):
         model = fit(HierNMF2(8), X_, engine, whole=WHOLE)
         assert_same(model.tree_, here, 1e-5)
+
+
+@pytest.mark.parametrize("most", [1, 50, 400, 10**6])
+def test_slices_are_the_shard(tmp_path, most):
+    "Documents without terms, at both ends, too, and some with more than fit into a slice"
+    X = sp.random_array((60, 300), density=.1, format="csr", rng=0)
+    empty, full = sp.csr_array((2, 300)), sp.csr_array(np.ones((1, 300)))
+    X = sp.vstack([empty, X[:30], full, empty, full, X[30:], empty], format="csr")
+    path, = save_shards(X, tmp_path, 1)
+    source, found = check_part(path, "shard")
+    sources, own = in_slices([X, source], [found, found], most)
+    assert sources[0] is X and own[0] == found                              # what is in memory isn't cut
+    sources, own = sources[1:], own[1:]
+    pieces = [Part(source, np.arange(f.n_docs)).X for source, f in zip(sources, own)]
+    assert_array_equal(sp.vstack(pieces).toarray(), X.toarray())
+    for piece, f in zip(pieces, own):
+        assert f == Found(*piece.shape, np.count_nonzero(np.diff(piece.indptr)), piece.nnz, "float64")
+        assert f.n_docs and f.stored <= most + 300                          # at most a document too much
+    assert len(sources) == 1 or most < X.nnz
+    sp.save_npz(tmp_path/"small.npz", X, compressed=True)
+    assert in_slices([tmp_path/"small.npz"], [found], most) == ([tmp_path/"small.npz"], [found])
+
+
+def test_the_tree_of_slices_is_that_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("nmf2.scale.PER_TERM", 1)
+    X, engine = collection(np.float32), Local(tmp_path/"scratch")
+    (tmp_path/"scratch").mkdir()
+    engine.at_once = 3000
+    blocks = as_blocks(save_shards(X, tmp_path/"plain", 2), engine)
+    assert len(blocks.parts) > 6 and blocks.shape == X.shape
+    assert_same(fit(HierNMF2(8), blocks, whole=WHOLE).tree_, in_memory(X), 1e-5)
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -348,10 +348,17 @@ class Lost(Local):
         super().__init__()
         self.name, self.left = name, after
 
-    def hold(self, f, *columns, shared=()):
+    def ask(self, f):
         self.left -= getattr(f, "__name__", "") == self.name
         if self.left < 0: raise ConnectionError("the scheduler is gone")
+
+    def hold(self, f, *columns, shared=()):
+        self.ask(f)
         return super().hold(f, *columns, shared=shared)
+
+    def keep_and_total(self, f, *columns, shared=(), add):
+        self.ask(f)
+        return super().keep_and_total(f, *columns, shared=shared, add=add)
 
 
 @cache
