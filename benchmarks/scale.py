@@ -55,14 +55,14 @@ def rates(X, n_topics=20):
     blocks = as_blocks([few], Local())
     labels = start_labels(blocks, n_topics)
     standing = _first_standing(*sums_over(blocks, labels, n_topics), X.dtype)
-    groups = [(np.arange(few.shape[0]), np.arange(few.shape[0]))]
+    asked = blocks.parts[0], labels[0], np.arange(few.shape[0]), 0, few.shape[0], standing
     Ht_k = np.random.default_rng(0).random((X.shape[1], n_topics))
     texts = ["".join(f"{'abcdefghij'[w % 10]}{'klmnopqrst'[w // 10 % 10]}{'uvwxyz'[w // 100 % 6]} " for w in row)
              for row in np.random.default_rng(0).integers(0, 600, (20_000, 100))]
-    calls = {"sweep": lambda: docs.sweep(Ht, W), "ask": lambda: _asked(blocks.parts[0], labels[0], groups, 0, standing),
+    calls = {"sweep": lambda: docs.sweep(Ht, W), "ask": lambda: _asked(*asked),
              "weigh": lambda: memberships(few, Ht_k), "count": lambda: TermCounter(n_jobs=1).fit_transform(texts)}
     seconds = interleaved(calls, 3)
-    wanting = len(_asked(blocks.parts[0], labels[0], groups, 0, standing).at)
+    wanting = len(_asked(*asked).at)
     numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
     return dict(sweep=round(X.nnz/seconds["sweep"]), ask=round(few.nnz/seconds["ask"]), weigh=round(few.nnz/seconds["weigh"]),
                 count=round(100*len(texts)/seconds["count"]), wanting=round(wanting/few.shape[0], 4), topics=n_topics)

@@ -60,6 +60,30 @@ def cosines(
     scale = np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0).astype(X.dtype)
     return docs.times(Ht)*scale[:,None]
 
+# %% ../nbs/25_answers.ipynb #80801754
+@in_parts
+def _masses(part, data, indptr, masses):
+    "The sum of all entries of some documents"
+    for i in range(ROWS*part, min(len(masses), ROWS*(part + 1))):
+        total = 0.
+        for p in range(indptr[i], indptr[i+1]): total += np.float64(data[p])
+        masses[i] = total
+
+@in_parts
+def _without(part, data, indices, indptr, labels, masses, totals, topics, C):
+    "Cosines of some documents with their topics, each made of the others in it"
+    for i in range(ROWS*part, min(len(labels), ROWS*(part + 1))):
+        c = labels[i]
+        if c >= 0:
+            dot = 0.
+            for p in range(indptr[i], indptr[i+1]):
+                x = np.float64(data[p])
+                h = np.float64(topics[c,indices[p]])
+                dot += x*np.sqrt(max(totals[c]*h*h - x, 0.))
+            rest = totals[c] - masses[i]
+            C[i,c] = dot/np.sqrt(rest) if rest > 1e-6*totals[c] else 0.
+
+# %% ../nbs/25_answers.ipynb #c0928ac8
 def without_itself(
     X,                   # weighted documents, CSR or dense, (n_docs, n_terms)
     Ht:np.ndarray,       # topics, roots of sums of their documents, of unit length, (n_terms, k)
@@ -67,17 +91,12 @@ def without_itself(
     totals=None,         # of all entries of each topic's sum, if documents are elsewhere, (k,)
 )->np.ndarray:           # (n_docs, k)
     "The cosines, but each document's own topic is made of the others in it."
-    docs, C = unit_rows(X), cosines(X, Ht)
-    rows = np.flatnonzero(labels >= 0)
-    own, docs = labels[rows], docs[rows]
-    x = docs.data.astype(np.float64)
-    place = np.repeat(np.arange(len(rows)), np.diff(docs.indptr))
-    mass = np.bincount(place, x, len(rows))
-    total = (np.bincount(own, mass, C.shape[1]) if totals is None else totals)[own]  # of the sum
-    others = np.maximum(total[place]*Ht[docs.indices,own[place]].astype(np.float64)**2 - x, 0)
-    rest = np.maximum(total - mass, 0)
-    dots = np.bincount(place, x*np.sqrt(others), len(rows))
-    C[rows,own] = np.divide(dots, np.sqrt(rest), out=np.zeros(len(rows)), where=rest > 1e-6*total)
+    docs, C, labels = unit_rows(X), cosines(X, Ht), np.asarray(labels, np.int64)
+    masses = np.empty(len(labels))
+    _masses(n_parts(len(labels)), docs.data, docs.indptr, masses)
+    if totals is None: totals = np.bincount(labels[labels >= 0], masses[labels >= 0], C.shape[1])
+    own = np.ascontiguousarray(Ht.T)
+    _without(n_parts(len(labels)), docs.data, docs.indices, docs.indptr, labels, masses, totals, own, C)
     return C
 
 # %% ../nbs/25_answers.ipynb #36a8d3cb

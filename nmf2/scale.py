@@ -177,8 +177,8 @@ def usual_engine():
     "`Dask` if a client runs in this process, else `Local`."
     return Local() if running_client() is None else Dask()
 
-def _numbered(source, lo, hi):
-    return Part(source, np.arange(lo, hi, dtype=np.int32 if hi < 2**31 else np.int64))
+def _numbers(lo, hi): return np.arange(lo, hi, dtype=np.int32 if hi < 2**31 else np.int64)
+def _numbered(source, lo, hi): return Part(source, _numbers(lo, hi))
 
 # %% ../nbs/60_scale.ipynb #0324d566
 def as_blocks(

@@ -22,7 +22,7 @@ from .cutting import as_csr
 from .engines import Local, _scratch_folder
 from .formats import _field, _json
 from .headings import give_headings
-from .scale import WHOLE, Blocks, Part, _matrix_of, _put_away, _stacked, as_blocks, usual_engine
+from .scale import WHOLE, Blocks, Part, _matrix_of, _numbers, _put_away, _stacked, as_blocks, usual_engine
 from .scale_topics import _weights_of, expected_over, topic_tree_over
 from .shards import Found
 from .topictree import (AUTO, COUNTING, Documents, _checked, _pipeline, _warn_of_few, begin_history, phrase_options,
@@ -274,7 +274,7 @@ def _unit_there(counted, first, number, tfidf, scratch):
     ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr].astype(X.indptr.dtype)
     X = as_csr(X.data[kept], columns[X.indices[kept]].astype(np.int32), ends, len(tfidf.idf_))
     empty = first + np.flatnonzero(np.diff(X.indptr) == 0)
-    ids = first + np.arange(X.shape[0])
+    ids = _numbers(first, first + X.shape[0])
     if X.shape[0]:
         X = tfidf.transform(X)
         X = divide_rows(X, row_lengths(X))

@@ -53,17 +53,20 @@ def there(labels, parts):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 2, 7])
-def test_moves_are_those_in_memory(n, dtype):
+def test_moves_are_those_in_memory(n, dtype, monkeypatch):
     X = collection(dtype)
     filled = np.diff(X.indptr) > 0
     labels = np.where(filled, np.random.default_rng(n).integers(0, 9, X.shape[0]), -1)
     better, record = refine(unit_rows(X[filled]), labels[filled], rng=5)
     parts = cut(X, n)
-    found, told = moved(as_blocks(parts), there(labels, parts), 9, rng=5)
-    found = np.concatenate(found)
-    assert_array_equal(found[filled], better)
-    assert (found[~filled] == -1).all() and (found != labels).sum() > 500
-    assert_allclose(told, record, rtol=1e-6)
+    blocks = as_blocks(parts)
+    for movers in (8_000_000, 10*blocks.size//blocks.shape[0]):               # groups whole; batches of ten documents
+        monkeypatch.setattr("nmf2.scale_topics.MOVERS", movers)
+        found, told = moved(blocks, there(labels, parts), 9, rng=5)
+        found = np.concatenate(found)
+        assert_array_equal(found[filled], better)
+        assert (found[~filled] == -1).all() and (found != labels).sum() > 500
+        assert_allclose(told, record, rtol=1e-6)
 
 
 def test_more_clusters_than_a_table_has_columns():
