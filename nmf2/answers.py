@@ -95,8 +95,8 @@ def without_itself(
     masses = np.empty(len(labels))
     _masses(n_parts(len(labels)), docs.data, docs.indptr, masses)
     if totals is None: totals = np.bincount(labels[labels >= 0], masses[labels >= 0], C.shape[1])
-    own = np.ascontiguousarray(Ht.T)
-    _without(n_parts(len(labels)), docs.data, docs.indices, docs.indptr, labels, masses, totals, own, C)
+    words, topics = (docs.data, docs.indices, docs.indptr), np.ascontiguousarray(Ht.T)
+    _without(n_parts(len(labels)), *words, labels, masses, totals, topics, C)
     return C
 
 # %% ../nbs/25_answers.ipynb #36a8d3cb

@@ -63,7 +63,8 @@ class Part:
     def X(self)->sp.csr_array:
         "The matrix, (n, n_terms)."
         if sp.issparse(self.source): return self.source
-        X = open_shard(*self.source) if isinstance(self.source, Slice) else open_shard(str(self.source))
+        where = self.source if isinstance(self.source, Slice) else [str(self.source)]
+        X = open_shard(*where)
         return as_csr(X.data, X.indices, X.indptr, X.shape[1])
 
     @property
