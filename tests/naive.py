@@ -534,17 +534,25 @@ def joins(sums):
     return made
 
 
-def phrases(texts, words, least=5):
-    """Pairs of words that come together: {(first, second): documents with both together, with the first, with the second}."""
+def phrases(texts, words, least=5, thirds=()):
+    """Pairs of words that come together: {(first, second): documents with both together, with the first, with the second,
+    the word that is nearly always before them, or else after them}."""
     cut = [[(m.group(), m.start(), m.end()) for m in re.finditer(r"\b\w\w+\b", text.lower())] for text in texts]
     def alone(word): return sum(any(w == word for w, _, _ in tokens) for tokens in cut)
-    def together(a, b):
-        return sum(any(u == a and v == b and text[end:start] in (" ", "-", "\n") for (u, _, end), (v, start, _) in zip(tokens, tokens[1:]))
-                   for text, tokens in zip(texts, cut))
+    def together(*run):
+        def starts(text, some):
+            gaps = [text[end:start] for (_, _, end), (_, start, _) in zip(some, some[1:])]
+            return [word for word, _, _ in some] == list(run) and all(gap in (" ", "-", "\n") for gap in gaps)
+        return sum(any(starts(text, tokens[i:i+len(run)]) for i in range(len(tokens))) for text, tokens in zip(texts, cut))
     found = {}
     for a, b in permutations(sorted(words), 2):
         n, first, second = together(a, b), alone(a), alone(b)
-        if n >= least and n >= .4*min(first, second) and n*n >= .1*first*second: found[a, b] = n, first, second
+        if not (n >= least and n >= .4*min(first, second) and n*n >= .1*first*second): continue
+        others = set(thirds) - {a, b}
+        more = [(together(a, b, word), "after", word) for word in others] + [(together(word, a, b), "before", word) for word in others]
+        n_third, side, word = max(more, default=(0, "", ""))
+        if n_third < .7*n: side = ""
+        found[a, b] = n, first, second, word if side == "before" else "", word if side == "after" else ""
     return found
 
 

@@ -56,6 +56,11 @@ def test_a_phrase_takes_the_place_of_its_words(tree):
     assert headings["0"][0] == f"{words[0]} {words[1]}" and len(headings["0"]) == 3 and not words_of(headings["0"][1:]) & set(words[:2])
     rare = find_headings(tree, 3, [phrase._replace(n_first=500, n_second=500)])
     assert rare == find_headings(tree, 3)
+    third = find_headings(tree, 3, [phrase._replace(before="newword")])
+    assert third["0"] == [f"newword {words[0]} {words[1]}", *headings["0"][1:]]
+    pair = Phrase(words[1], words[2], 50, 60, 70)
+    again = find_headings(tree, 3, [pair._replace(after=words[0] + "s")])                     # a form of a word before
+    assert again["0"] == find_headings(tree, 3, [pair])["0"]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -100,9 +105,12 @@ def test_phrases_by_counting(seed):
     marks = [" ", " ", " ", "-", "\n", ", ", "  "]
     pairs = ["Aa{}bb", "CC{}ff", "ff{}Gg", "aA", "dd", "ee", "Hh", "ii"]
     texts = ["".join(str(rng.choice(pairs)).format(rng.choice(marks)) + str(rng.choice(marks)) for _ in range(4)) for _ in range(60)]
+    texts = [re.sub("cc.ff", f"{third} \\g<0>", text, flags=re.I | re.S) for text, third in zip(texts, ["Jj"]*55 + ["kk"]*5)]
     words = {"aa", "bb", "cc", "ff"}
-    found = find_phrases(texts, words, least=3)
-    assert found and {(p.first, p.second): tuple(p[2:]) for p in found} == naive.phrases(texts, words, least=3)
+    for thirds in ((), {"aa", "bb", "gg", "hh", "jj", "kk"}):
+        found = find_phrases(texts, words, least=3, thirds=thirds)
+        assert found and {(p.first, p.second): tuple(p[2:]) for p in found} == naive.phrases(texts, words, least=3, thirds=thirds)
+        assert ("jj cc ff" in map(str, found)) == bool(thirds)
     assert [p.n_docs for p in found] == sorted((p.n_docs for p in found), reverse=True)
 
 
@@ -113,7 +121,7 @@ def test_phrases_of_a_tree():
     X = sp.csr_array(np.array([[text.replace(",", "").split().count(word) for word in vocab] for text in texts], float))
     tree = regroup(X, labels, vocab)
     found = {str(phrase) for phrase in tree_phrases(tree, texts)}
-    assert {"clipper chip", "secret key", "new york"} <= found and "silicon key" not in found
+    assert {"the clipper chip", "secret key", "new york times"} <= found and "silicon key" not in found
 
 
 def test_words_are_ranked_once(tree, monkeypatch):
