@@ -101,6 +101,12 @@ def test_memory(quick):
     assert row["ratio"] == pytest.approx(np.median(row["peaks"])/row["bytes"]) and row["ratio"] > 0
 
 
+@on_linux
+def test_larger(quick):
+    (row,) = quick("larger")
+    assert row["nmi"] > .9 and row["documents"] == 6000 and row["nonzeros"] > 3e5 and row["bytes"] > 3e6
+
+
 def test_coldstart(quick):
     rows = {row["what"]: row["median"] for row in quick("coldstart")}
     assert 0 < rows["import nmf2"] < rows["from nmf2 import HierNMF2"]

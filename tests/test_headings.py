@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose
 
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (SHOWN, Phrase, _another, _in_turn, _leaf_words, _parts_in_turn, _speak_for_more, _subjects_first, _telling_words, _tree_leaves,
-                           checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, leaf_profiles, name_nodes, outline, outline_rows, ranked_words, returning, same_word, tree_phrases)
+from nmf2.headings import (SHOWN, Phrase, _another, _in_turn, _leaf_words, _parts_in_turn, _speak_for_more, _subjects_first, _telling_words, _together,
+                           _together_first, _tree_leaves, checked_levels, distinction, find_headings, find_phrases, give_headings,
+                           good_levels, leaf_profiles, name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi, tree_phrases, uses_of)
 from nmf2.regroup import regroup
 from nmf2.weighting import count_pipeline
 
@@ -66,22 +67,27 @@ def test_a_phrase_takes_the_place_of_its_words(tree):
 @pytest.mark.parametrize("seed", range(3))
 def test_words_that_come_again(seed):
     rng = np.random.default_rng(seed)
-    runs = ["Aa", "bb", "cc", "dd", "x", "bb@cc.de", "aa.bb.cc", "(http://cc", "aa...", "bb.cc", "dd..aa", "ftp.Aa.bb,"]
+    runs = ["Aa", "bb", "cc", "dd", "x", "bb@cc.de", "aa.bb.cc", "(http://cc", "aa...", "bb.cc", "dd..aa", "ftp.Aa.bb,", "ff@cc.de"]
     texts = [" ".join(rng.choice(runs, size=rng.integers(1, 9))) for _ in range(160)]
-    words = {"aa", "bb", "cc", "zz"}
-    found = returning(texts, words)
+    words = {"aa", "bb", "cc", "ff", "zz"}
+    uses = uses_of(texts, words)
+    found = returning(uses)
     assert found == pytest.approx(naive.returning(texts, words)) and found["zz"] == 1
-    assert returning(texts, words, lowercase=False)["aa"] == 1                                    # none is written so
-    assert set(returning((), words).values()) == set(returning(["aa bb"]*9, words).values()) == {1}
+    assert outside(uses) == pytest.approx(naive.outside(texts, words)) and min(outside(uses).values()) < 1
+    few = ["aa", "zz", "ff", "bb"]
+    assert_allclose(smoothed_npmi(uses, few), [[naive.smoothed_npmi(texts, a, b) for b in few] for a in few])
+    assert returning(uses_of(texts, words, lowercase=False))["aa"] == 1                           # none is written so
+    assert set(returning(uses_of((), words)).values()) == set(returning(uses_of(["aa bb"]*9, words)).values()) == {1}
+    assert not smoothed_npmi(uses_of((), words), few).any()
 
 
 def test_words_of_addresses_do_not_come_again():
     texts = ["the card, that card: jo@pitt.edu or http://pitt/jo or ftp.pitt.edu", "a card, one card of pitt.edu"]*40
-    found = returning(texts, ["card", "pitt", "ftp", "zz"])
+    found = returning(uses_of(texts, ["card", "pitt", "ftp", "zz"]))
     assert found["card"] == found["zz"] == 1 and found["pitt"] < .2 and found["ftp"] < .3
-    assert returning(["jo@a.b pitt, pitt"]*40, ["pitt"])["pitt"] == 1
+    assert returning(uses_of(["jo@a.b pitt, pitt"]*40, ["pitt"]))["pitt"] == 1
     long = ["x"*50 + "."]*100 + ["a-"*2500, "a.b"*2000, "@"*5000]
-    assert returning(["".join(long[:100]), *long[100:]], ["xx"]) == {"xx": 1}                     # and in no time
+    assert returning(uses_of(["".join(long[:100]), *long[100:]], ["xx"])) == {"xx": 1}                     # and in no time
 
 
 def test_words_that_come_once_do_not_head_inner_nodes(tree):
@@ -89,8 +95,8 @@ def test_words_that_come_once_do_not_head_inner_nodes(tree):
     telling = _telling_words(tree, 72)
     once = str(tree.vocab[telling["0"][0][0]])
     texts = [" ".join(word if word == once else f"{word} {word}" for word in tree.vocab) for _ in range(450)]
-    worth = returning(texts, tree.vocab)
-    ordered = _subjects_first(tree, telling, worth)
+    worth = returning(uses_of(texts, tree.vocab))
+    ordered = _subjects_first(tree, telling, worth, {})
     for id, (words, values) in telling.items():
         worths = [worth[str(word)] if tree[id].children else 1 for word in tree.vocab[words]]
         assert dict(zip(*ordered[id])) == dict(zip(words, values*worths)) and (np.diff(ordered[id][1]) <= 0).all()
@@ -129,11 +135,12 @@ def test_words_are_ranked_once(tree, monkeypatch):
     texts = [" ".join(tree.vocab[np.random.default_rng(i).permutation(len(tree.vocab))[:30]]) for i in range(450)]
     telling = _telling_words(tree, 72)
     leaves = _tree_leaves(tree, telling, {})
-    def by_steps(phrases=()):
-        ranked = _parts_in_turn(tree, telling, leaves)
+    def by_steps(texts=(), phrases=()):
+        uses = uses_of(texts, {str(word) for words, _ in telling.values() for word in tree.vocab[words]})
+        ranked = _parts_in_turn(tree, telling, leaves) | _together_first(tree, telling, uses)
         more = _speak_for_more(tree, ranked, find_headings(tree, phrases=phrases, ranked=ranked), leaves)
         return find_headings(tree, phrases=phrases, ranked=more)
-    apart = by_steps(tree_phrases(tree, texts, least=2))
+    apart = by_steps([texts[i] for i in sorted({int(i) for leaf in tree.leaves() for i in tree.typical(leaf, 100)})], tree_phrases(tree, texts, least=2))
     calls = []
     def counted(tree, n):
         calls.append(n)
@@ -143,6 +150,32 @@ def test_words_are_ranked_once(tree, monkeypatch):
     assert calls == [72] and tree.headings == apart
     give_headings(tree)
     assert tree.headings == by_steps()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_words_of_leaves_are_taken_in_turn(seed):
+    rng = np.random.default_rng(seed)
+    values, C = -np.sort(-rng.random(20)), rng.uniform(-1, 1, (20, 20))
+    order = _together(values, C, 8)
+    assert order[0] == 0 and len(set(order)) == 8
+    for i in range(1, 8):
+        gains = {j: values[j]*(1 + np.mean([C[j,o] for o in order[:i]])) for j in range(20) if j not in order[:i]}
+        assert gains[order[i]] == max(gains.values())
+    assert _together(values, np.zeros((20, 20)), 30) == list(range(20))
+
+
+def test_words_in_addresses_do_not_head_leaves():
+    """All texts of a leaf are signed with an address of the same place, and half have each other word."""
+    kinds = ["doctor disease medicine", "doctor treatment patient", "disease treatment hospital", "medicine patient hospital"]
+    texts = [f"{kinds[i % 4]} (jo@cs.pittnet.edu)" for i in range(400)] + ["a car has an engine"]*400
+    vocab = sorted(words_of(re.sub(r"\W", " ", text) for text in texts) - {""})
+    X = sp.csr_array(np.array([[re.sub(r"\W", " ", text).split().count(word) for word in vocab] for text in texts], float))
+    tree = regroup(X, np.repeat([0, 1], 400), vocab)
+    leaf = next(leaf.id for leaf in tree.leaves() if 0 in leaf.docs)
+    give_headings(tree)
+    assert words_of(tree.headings[leaf]) & {"pittnet", "edu", "cs", "jo"}
+    give_headings(tree, texts)
+    assert not words_of(tree.headings[leaf][:3]) & {"pittnet", "edu", "cs", "jo"}
 
 
 def spoken_for(tree, id, entries):
