@@ -197,14 +197,14 @@ class Phrase(NamedTuple):
     after:str=""    # or the one after them
 
     @property
-    def words(self): return [word for word in (self.before, self.first, self.second, self.after) if word]
+    def words(self): return [*filter(None, (self.before, self.first, self.second, self.after))]
 
     def __str__(self): return " ".join(self.words)
 
 def _joined(text, a, b): return text[a.end():b.start()] in (" ", "-", "\n")
 
 def _pairs(tokens, text, words):
-    "The words of a text that are among some, which come one right after the other, and what is around these"
+    "The words of a text that are among some, which of them adjoin, and what is around these"
     found, pairs, around = set(), set(), set()
     before = last = pair = None
     for token in tokens:
@@ -216,7 +216,8 @@ def _pairs(tokens, text, words):
             if last and last.group() in words and last.group() != word and _joined(text, last, token):
                 pair = last.group(), word
                 pairs.add(pair)
-                if before and _joined(text, before, last): around.add((*pair, "before", before.group()))
+                near = before and _joined(text, before, last)
+                if near: around.add((*pair, "before", before.group()))
         before, last = last, token
     return found, pairs, around
 
