@@ -213,8 +213,9 @@ def _pairs(tokens, text, words):
         pair = None
         if word in words:
             found.add(word)
-            if last and last.group() in words and last.group() != word and _joined(text, last, token):
-                pair = last.group(), word
+            first = last.group() if last else ""
+            if first in words and first != word and _joined(text, last, token):
+                pair = first, word
                 pairs.add(pair)
                 near = before and _joined(text, before, last)
                 if near: around.add((*pair, "before", before.group()))
