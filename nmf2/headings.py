@@ -298,7 +298,8 @@ def _heading(candidates, n, may_use, places):
         def again(parts): return any(same_word(part, other) for part in parts for other in used)
         parts = [word] if entry is None else [entry.first, entry.second]
         if again(parts): parts = [word]
-        elif entry and not again(entry.words) and all(map(may_use, entry.words)): parts = entry.words
+        elif entry and not again(entry.words):
+            if all(map(may_use, entry.words)): parts = entry.words
         if again(parts) or not all(map(may_use, parts)): continue
         heading.append(" ".join(parts))
         used += parts
