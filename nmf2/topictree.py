@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .bisection import first_best, refine, repeated_bisection, unit_rows
+from .compiling import say_if_compiling
 from .core import (LabelsLater, check_matrix, check_number, in_partitions, patch_to,
                        progress_bar, seed_of, single_blas, width_of)
 from .counting import check_texts
@@ -384,6 +385,10 @@ def fit(model,
     vocab=None,   # with counts: the words of the columns, (n_terms,)
 ):
     "Find the topics and their tree."
+    with say_if_compiling(): return _fitted(model, documents, y, vocab)
+
+def _fitted(model, documents, y, vocab):
+    "The model, with what `fit` finds"
     seed = _checked(model)
     if in_partitions(documents):
         from nmf2.scale_texts import fit_topics
