@@ -70,9 +70,8 @@ def stand_for(place, home, wanted, *argv):
     if json.loads(wanted) != settings() or not (sock := connected(place, home)): os.execv(sys.executable, anew)
     forwarded, waiting, pid = (signal.SIGINT, signal.SIGTERM), [], None
     def forward(number, _): waiting.append(number) if pid is None else os.kill(pid, number)
-    ignored = [int(s) for s in forwarded if signal.getsignal(s) == signal.SIG_IGN]
-    for s in forwarded:
-        if s not in ignored: signal.signal(s, forward)
+    ignored = [int(s) for s in forwarded if signal.getsignal(s) == signal.SIG_IGN]           # so in what a shell starts with &
+    for s in forwarded: signal.signal(s, forward)                                           # a copy may ask for them after all
     os.umask(umask := os.umask(0))
     request = json.dumps(dict(argv=argv, env=dict(os.environ), cwd=os.getcwd(), umask=umask, ignored=ignored)).encode()
     try:

@@ -65,6 +65,22 @@ def test_a_copy_gets_signals(tmp_path, number, how):
     with pytest.raises(ProcessLookupError):                                # nothing is left of it
         for _ in range(300): os.kill(int((tmp_path/"pid").read_text()), 0), time.sleep(.1)
 
+@pytest.mark.parametrize("asks", [False, True])
+def test_signals_that_are_ignored(asks):
+    "As in what a shell starts with &; a program may ask for them after all"
+    code = f"""import signal, time
+if {asks}: signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    print("begun", flush=True)
+    time.sleep(2)
+except KeyboardInterrupt: print("stopped")
+"""
+    for begin in ([sys.executable], python()):
+        job = subprocess.Popen([*begin, "-c", code], stdout=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        assert job.stdout.readline() == "begun\n"
+        job.send_signal(signal.SIGINT)
+        assert job.communicate(timeout=300)[0] == "stopped\n"*asks and job.returncode == 0
+
 def test_other_settings_need_a_new_program():
     code = "import sys; print('sklearn.cluster' in sys.modules)"
     done = subprocess.run([*python(), "-c", code], capture_output=True, text=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
