@@ -322,7 +322,7 @@ def test_outline_finds_topics_of_its_own_and_siblings_beyond(outlined, outline_p
     sibling = other.parent.children[other.id[-1] == "0"].id
     outlined.evaluate("id => document.querySelector(`.row[data-id='${id}']`).click()", sibling)
     outlined.locator(".node h3 button").filter(has_text=tree.title(other)).first.click()
-    outlined.wait_for_selector(f".row[data-id='{other.id}'][aria-selected=true]")
+    outlined.wait_for_selector(f".row[data-id='{other.id}'][aria-selected=true]", state="attached")
     assert chosen(outlined) == other.id and outlined.get_attribute("text=All splits", "aria-pressed") == "true"
     back(outlined)
     outlined.click("text=Outline")
