@@ -59,7 +59,8 @@ def confined(limit):
             (group/file).write_text(str(limit))
             (group/"cgroup.procs").write_text(str(os.getpid()))
             return str(group)
-        except OSError: continue
+        except OSError:
+            if group.is_dir(): group.rmdir()
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     return "RLIMIT_DATA"
 

@@ -767,6 +767,7 @@ def check_checkpoint(
         raise ValueError(f"--checkpoint {folder} has other files in it; give a new folder, "
                          "or that of a run that was interrupted")
 
+# %% ../nbs/70_cli.ipynb #52e20afd
 def check_spread(
     args,   # the parsed command line
 ):
@@ -781,6 +782,7 @@ def check_spread(
         raise ValueError("with --memory or --scheduler, files are read by their endings; of the options for reading "
                          "there is only --text-field")
 
+# %% ../nbs/70_cli.ipynb #e7d974dc
 def fit_in_partitions(
     args,   # the parsed command line
 ):          # a `TopicTree`

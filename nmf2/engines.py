@@ -67,15 +67,6 @@ class Local:
     def hold(self, f, *columns, shared=()): return list(self._run(f, columns, shared))
     def keep(self, f, *columns, shared=()): return tuple(map(list, zip(*self._run(f, columns, shared)))) or ([], [])
     def total(self, f, *columns, shared=(), add): return tree_sum(self._run(f, columns, shared), add)
-    def keep_and_total(self, f, *columns, shared=(), add):
-        held = []
-        def told():
-            for kept, value in self._run(f, columns, shared):
-                held.append(kept)
-                yield value
-        total = tree_sum(told(), add)
-        return held, total
-
     def join(self, f, held, shared=()): return f(*shared, *held)
     def fetch(self, held): return list(held)
 
@@ -99,6 +90,21 @@ def _scratch_folder(engine):
     return engine.scratch
 
 # %% ../nbs/60_engines.ipynb #e1344b7c
+@patch_to(Local)
+def keep_and_total(engine,
+    f,             # gives a pair for each partition
+    *columns,      # partitions, and what else there is for each
+    shared=(),     # what is the same for all
+    add,           # adds two of the second of the pairs
+)->tuple:          # the first of the pairs, as they are held; the sum of the second
+    "What stays of each partition, and what is told of all together."
+    held = []
+    def told(pair):
+        held.append(pair[0])
+        return pair[1]
+    total = tree_sum(map(told, engine._run(f, columns, shared)), add)
+    return held, total
+
 @patch_to(Local)
 def take(engine,
     sources,   # matrices, paths or delayed blocks
