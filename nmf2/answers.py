@@ -93,7 +93,8 @@ def without_itself(
     "The cosines, but each document's own topic is made of the others in it."
     docs, C, labels = unit_rows(X), cosines(X, Ht), np.asarray(labels, np.int64)
     if labels.shape != (len(C),) or labels.max(initial=-1) >= C.shape[1]:
-        raise ValueError(f"labels must be {len(C)} numbers below {C.shape[1]}, one for each document")
+        n, k = C.shape
+        raise ValueError(f"labels must be {n} numbers below {k}, one for each document")
     masses = np.empty(len(labels))
     _masses(n_parts(len(labels)), docs.data, docs.indptr, masses)
     if totals is None: totals = np.bincount(labels[labels >= 0], masses[labels >= 0], C.shape[1])
