@@ -2,8 +2,10 @@
 
 A tree of topics is made of four fifths of each collection. Each node of a cut gets four words: its heaviest, or its heading, in which a
 phrase counts as its two words. For cuts into 3, 6, 12 and all leaves: the share of different words among all words of the cut; their
-NPMI, mean over pairs of words of a node, in the other fifth; and whether a node is found again from its words alone: the share of nodes,
-and the mean reciprocal rank, where nodes are ranked by how many of the words their unseen documents have on average.
+NPMI, mean over pairs of words of a node, in the other fifth; whether a node is found again from its words alone: the share of nodes,
+and the mean reciprocal rank, where nodes are ranked by how many of the words their unseen documents have on average; and whether words
+tell documents where they belong: the share of a node's unseen documents that have more of its words than of any other node's, mean over
+nodes (of n nodes with equally many each counts 1/n, documents with no word at all count nothing).
 
     NMF2_DATA=folder python benchmarks/headings.py [--quick] [--out FOLDER]
 """
@@ -47,8 +49,11 @@ def judged(tree, words, there, labels, n):
     hits = np.array([shares[:, some].mean(1) for some in numbers])
     ranks = 1 + (hits > hits.diagonal()[:, None]).sum(1)
     every = [j for some in numbers for j in some]
+    hits = np.array([there[:, some].sum(1) for some in numbers]).T
+    most = (hits == hits.max(1, keepdims=True)) & (hits > 0)
+    right = np.array([(most[own == k, k]/np.maximum(most[own == k].sum(1), 1)).mean() for k in range(len(cut)) if (own == k).any()])
     return dict(leaves=n, diversity=len(set(every))/len(every), npmi=float(np.mean([v for some in numbers for v in npmi(some, there)])),
-                found=float((ranks == 1).mean()), reciprocal=float((1/ranks).mean()))
+                found=float((ranks == 1).mean()), told=float(right.mean()), reciprocal=float((1/ranks).mean()))
 
 
 def runs(name, corpus, k, **options):
@@ -81,11 +86,11 @@ def main():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows = [row for name, corpus, k, options in found(args.quick) for row in runs(name, corpus, k, **options)]
-    figures = "diversity", "npmi", "found", "reciprocal"
+    figures = "diversity", "npmi", "found", "reciprocal", "told"
     def means(some): return [f"{np.mean([row[figure] for row in some]):.3f}" for figure in figures]
     lines = [[name, which, *means(some)] for (name, which), some in together(rows, "collection", "words").items()]
     lines += [["mean", which, *means([row for row in rows if row["words"] == which])] for which in WORDS]
-    write(args.output, table(["collection", "words", "different words", "NPMI", "found first", "reciprocal rank"], lines),
+    write(args.output, table(["collection", "words", "different words", "NPMI", "found first", "reciprocal rank", "documents told"], lines),
           what="words of nodes, judged on unseen documents: means over cuts into 3, 6, 12 and all leaves", rows=rows)
 
 

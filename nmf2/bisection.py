@@ -28,7 +28,7 @@ from .instructions import _add32, _add64, _strip32, _strip64, _strip128, fetch
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
 from .products import Rows, zeros_in_lines
 from .nnls import heaviest
-from .weighting import EmptyDocumentsWarning, divide_rows
+from .weighting import divide_rows, warn_of_no_label
 
 # %% ../nbs/22_bisection.ipynb #9ed51b0c
 def rows_of(
@@ -71,8 +71,11 @@ def cluster_values(
     if kind == I2: return np.sqrt(square), 0.
     if kind == G1: return 0., max(whole - square, 0.)/square
     if kind == G1P: return 0., n*n*max(whole - square, 0.)/square
-    inner = np.sqrt(square) if kind == H2 else 0. if kind == E1 else square/n
-    return inner, 0. if kind == I1 else n*whole/np.sqrt(square)
+    if kind == H2: inner = np.sqrt(square)
+    elif kind == E1: inner = 0.
+    else: inner = square/n
+    outer = 0. if kind == I1 else n*whole/np.sqrt(square)
+    return inner, outer
 
 # %% ../nbs/22_bisection.ipynb #24357b18
 @njit(nogil=True)
@@ -449,6 +452,7 @@ def _after(known, c, sign, in_a, in_b, pull, then):
 def _accept(kind, trials, i, c):
     "Let document `i` change sides in trial `c`, if `trials.then` is better; is it?"
     value = _value(kind, trials.then, c)
+    # the last document of a side stays
     alone = min(trials.then[N_A,c], trials.then[N_B,c]) == 0
     if alone or value <= trials.value[c] + GAIN*abs(trials.value[c]): return False
     trials.side[i,c] = 1 - trials.side[i,c]
@@ -625,10 +629,11 @@ def _best_cut(clusters, task, worth_after, dtype):
     may = [c for c in clusters if c.halves]
     return may[first_best([worth_after(c) for c in may], dtype)] if may else None
 
-def _largest_cut(clusters, task, worth_after, dtype):
+def _largest_cut(clusters, task):
     "The cluster to cut by the rule `large`; None if there is none"
-    by_size = sorted(clusters, key=lambda c: -len(c.docs))
-    return next((c for c in by_size if c.halves or not c.tried and _try_to_cut([c], task)), None)
+    for c in sorted(clusters, key=lambda c: -len(c.docs)):
+        if not c.tried: _try_to_cut([c], task)
+        if c.halves: return c
 
 def _cut(clusters, chosen):
     "Replace a cluster by its larger half, add the other one; where it was"
@@ -654,10 +659,13 @@ def _cut_up(X, numbers, cstype, kind, n_init, max_iter, seed):
         return _task(_some(docs, c.docs), n_terms, pull[c.docs], kind, n_init, max_iter,
                      stream(seed, c.path))
     def after(c): return whole - c.values + c.halves.values.sum(0)
-    choose = _best_cut if cstype == "best" else _largest_cut
+    def worth_after(c): return worth(kind, *after(c))
+    def chosen_by_rule():
+        if cstype == "large": return _largest_cut(clusters, task)
+        return _best_cut(clusters, task, worth_after, X.dtype)
     for k in numbers:
         while len(clusters) < k:
-            chosen = choose(clusters, task, lambda c: worth(kind, *after(c)), X.dtype)
+            chosen = chosen_by_rule()
             if chosen is None: break
             whole = after(chosen)
             splits.append(_cut(clusters, chosen))
@@ -737,6 +745,7 @@ class Assignment(NamedTuple):
 # %% ../nbs/22_bisection.ipynb #c5389bd3
 @register_jitable
 def _assignment(docs, pull, kind, k, labels, tables):
+    "Documents in clusters of which nothing is known yet"
     return Assignment(docs, pull, kind, labels, tables,
                       np.zeros((k, 3)), np.zeros((k, 2)), np.zeros(2))
 
@@ -883,7 +892,7 @@ def _different(docs, order, tables, k):
 # %% ../nbs/22_bisection.ipynb #f271d167
 @njit(nogil=True)
 def _join(docs, tables, m, state, labels):
-    "Each document to the most similar of m seeds, by lot if it is like none; then the sums"
+    "Each document to the most similar of m seeds, one at random if it is like none; then the sums"
     width = tables.shape[2]
     products = np.zeros(len(tables)*width, tables.dtype)
     for i in range(len(labels)):
@@ -982,11 +991,7 @@ def _filled(X):
     "Documents of length one, which of those given these are, and a warning of empty ones"
     lengths = np.sqrt(Rows(X).squares())
     filled = lengths > 0
-    if not filled.all():
-        empty = (~filled).sum()
-        they = "is empty: it gets" if empty == 1 else "are empty: they get"
-        warnings.warn(f"{empty} of {len(filled)} documents {they} the label -1",
-                      EmptyDocumentsWarning, stacklevel=2)
+    warn_of_no_label(np.count_nonzero(~filled), len(filled))
     return divide_rows(sp.csr_array(X if filled.all() else X[filled]), lengths[filled]), filled
 
 # %% ../nbs/22_bisection.ipynb #c3f2b891
@@ -1048,8 +1053,8 @@ def fit(self,
     seed = seed_of(self.random_state)
     docs, filled = _filled(X)
     if self.n_clusters > filled.sum():
-            raise ValueError(f"n_clusters must be at most {filled.sum()}, "
-                             f"the documents that have terms: got {self.n_clusters}")
+        raise ValueError(f"n_clusters must be at most {filled.sum()}, "
+                         f"the documents that have terms: got {self.n_clusters}")
     self.labels_ = np.full(len(filled), -1)
     self._cut = self.labels_.copy()
     with say_if_compiling(): self._cut[filled], run = _clusters(self, docs, seed)

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from .answers import expected_of
 from .bisection import bisect, rows_of, unit_rows
 from .core import check_number, single_blas
-from .headings import give_headings
+from .headings import give_headings, leaf_doc_freq
 from .kernels import documents as filled_documents
 from .nnls import heaviest, memberships, unit
 from .regroup import cluster_sums, split_of
@@ -325,7 +325,13 @@ def redo(
     return model.history[-1]
 
 # %% ../nbs/27_editing.ipynb #c4531af5
-def _heads(model, tree, shape, given):
+def _leaf_df(model, tree, X):
+    "In how many documents of each leaf each word is, if the documents are at hand"
+    at_hand = model.pipeline_ in _WEIGHTED or own_documents(model) is not None
+    if X is None and at_hand: X = matrix_of(model)
+    return None if X is None else leaf_doc_freq(X, tree.labels(), tree.n_leaves)
+
+def _heads(model, tree, shape, given, X):
     "Names and headings of a new tree: the old ones where a node has the same documents"
     old = model.tree_
     tree.names = {shape.was[id]: name for id, name in old.names.items() if id in shape.was}
@@ -333,7 +339,8 @@ def _heads(model, tree, shape, given):
             if id in shape.was and np.array_equal(old[id].docs, tree[shape.was[id]].docs)}
     dropped = tree.n_terms != old.n_terms
     if dropped or any(id and id not in same for id in tree.nodes):
-        give_headings(tree, **phrase_options(model, getattr(given, "texts", given)))
+        texts = phrase_options(model, getattr(given, "texts", given))
+        give_headings(tree, _leaf_df(model, tree, X), **texts)
     if not dropped:
         tree.headings = {id: same.get(id, tree.headings.get(id)) for id in tree.nodes if id}
 
@@ -353,11 +360,12 @@ def new_version(
     tree:Tree,        # filled, with topics
     shape:Shape,      # its shape
     edits=None,       # `Edits`, if they are others
+    X=None,           # weighted documents, if they are at hand, (n_docs, n_terms)
     **state,          # what else is new
 )->Changed:
     "Give a model another tree."
     old, edits = model.tree_, model.edits_ if edits is None else edits
-    _heads(model, tree, shape, state.get("given_", model.given_))
+    _heads(model, tree, shape, state.get("given_", model.given_), X)
     if old.support is not None: tree.support = carried(old.support, old, tree, shape.was)
     kept = tuple(sorted({shape.was[id] for id in edits.kept if id in shape.was}))
     sizes = np.array(shape.sizes, np.int64)
@@ -381,7 +389,7 @@ def edited(
     old = model.tree_
     tree = fill_tree(Tree(old.n_docs, old.root_topic, old.vocab), shape, old, X)
     give_leads(tree, old.leaf_topics, leads)
-    return new_version(model, step, tree, shape, edits)
+    return new_version(model, step, tree, shape, edits, X)
 
 def led(
     leads:Leads,   # of the topics of a tree
@@ -644,7 +652,7 @@ def made_anew(
     trim = state.get("pipeline_", model.pipeline_)["trim"]
     expected = expected_of(X, tree, trim)
     shape = shape._replace(sizes=expected.sizes.tolist())
-    return new_version(model, step, tree, shape, edits, expected_=expected, **state)
+    return new_version(model, step, tree, shape, edits, X, expected_=expected, **state)
 
 # %% ../nbs/27_editing.ipynb #3a491ec0
 def refit(

@@ -40,7 +40,7 @@ from .order import own_order, reordered, sorted_by
 from .rank2 import Rank2, first_topics, fit_options, rank2_nmf, sides, terms_last
 from .score import error_gain, mndcg_of
 from .tree import Split, Tree, route, shares
-from .weighting import divide_rows
+from .weighting import divide_rows, warn_of_no_label
 
 # %% ../nbs/22_hier.ipynb #6b8ddc89
 def find_split(
@@ -125,7 +125,7 @@ def cut_in_two(
     docs = of_length_one(sub)
     halves = bisect(docs, n_init=CUTS)
     if halves is None: return None, (0, stored(sub), True)
-    passes = np.count_nonzero(~np.isnan(halves.record))
+    passes = np.count_nonzero(~np.isnan(halves.record).all(0))     # all trials together
     Ht = unit(composites(docs, halves.side.astype(np.int64), 2).T.astype(np.float64))[0]
     W = nnls2(Ht.T @ Ht, documents(sub).times(Ht))
     split = Split(terms.astype(np.int32), Ht.astype(sub.dtype), W.astype(np.float32),
@@ -230,7 +230,7 @@ def try_node(
     id:str,             # of the new node
     rows:np.ndarray,    # its documents
     topic:np.ndarray,   # its topic, (n_terms,)
-    bar:float,          # a small side with at least this score is no outliers
+    floor:float,        # a small side with at least this score is no outliers
 )->tuple:               # documents kept, score, split or None, and what each factorization took
     """Set outliers aside; if that is not enough, give up or cut in two.
 
@@ -250,7 +250,7 @@ def try_node(
         small_topic = split.topic(small, grower.tree.n_terms)
         _, odd, cost = grower.split(kept[split.side == small], small_topic, id, trial, 1)
         took.append(cost)
-        if odd >= bar: return kept, score, split, took
+        if odd >= floor: return kept, score, split, took
         if trial == how.trials - 1 or len(rest) < (1 - most)*len(rows): break
         kept = rest
         if how.max_outliers is not None: topic = None
@@ -273,16 +273,6 @@ def plant(
     outliers = np.setdiff1d(every, rows, assume_unique=True)
     grower.tree.add("", rows, outliers, -1. if split is None else np.inf, split)
 
-# %% ../nbs/22_hier.ipynb #9ebb1b9c
-def _warn_of_empty(n_docs, n_filled):
-    "Say how many documents are empty, if any"
-    from nmf2.weighting import EmptyDocumentsWarning
-    n_empty = n_docs - n_filled
-    if not n_empty: return
-    they = "is empty: it gets" if n_empty == 1 else "are empty: they get"
-    warnings.warn(f"{n_empty} of {n_docs} documents {they} the label -1",
-                  EmptyDocumentsWarning, stacklevel=4)
-
 # %% ../nbs/22_hier.ipynb #17fad787
 def planted(
     X,                   # weighted document-term matrix, CSR or dense, (n_docs, n_terms)
@@ -294,14 +284,14 @@ def planted(
     total = docs.back(np.ones((X.shape[0], 1)))[:,0]
     filled = docs.filled()
     del docs  # its working space is wanted elsewhere
-    _warn_of_empty(len(filled), np.count_nonzero(filled))
+    warn_of_no_label(np.count_nonzero(~filled), len(filled), stacklevel=4)
     grower = Grower(X, Tree(X.shape[0], total/np.linalg.norm(total)), start, how)
     plant(grower, np.arange(X.shape[0]), np.flatnonzero(filled))
     return grower
 
 # %% ../nbs/22_hier.ipynb #1d1bf88a
 def _children(grower, node):
-    "What `try_node` has to know of both children of a leaf, but for the bar"
+    "What `try_node` has to know of both children of a leaf, but for the lowest score"
     for side in (0, 1):
         topic = node.split.topic(side, grower.tree.n_terms)
         yield node.id + "01"[side], node.docs[node.split.side == side], topic
@@ -311,32 +301,32 @@ AHEAD = 2_000_000           # nonzeros of a large node
 def begin(
     grower:Grower,      # what is shared
     nodes:list,         # leaves that will be split soon, the most urgent first
-    bar:float,          # as far as can be told now
+    floor:float,        # as far as can be told now
 ):
     "Let other threads try the children of some leaves."
     large = max(grower.tree.n_docs/3, AHEAD/stored(grower.X)*grower.tree.n_docs)
     for node in nodes:
         if node.id in grower.begun or node.size > large: continue
-        grower.begun[node.id] = [grower.helpers().submit(try_node, grower, *child, bar)
+        grower.begun[node.id] = [grower.helpers().submit(try_node, grower, *child, floor)
                                  for child in _children(grower, node)]
 
 # %% ../nbs/22_hier.ipynb #788ae937
-def _try_children(grower, node, bar):
+def _try_children(grower, node, floor):
     "Both children of a leaf, tried: by other threads what these have begun, by this one the rest"
     children = list(_children(grower, node))
     begun = grower.begun.get(node.id, [])
     for child, work in zip(children, begun):
-        if work.cancel(): try_node(grower, *child, bar)  # not begun; what it finds is kept
+        if work.cancel(): try_node(grower, *child, floor)  # not begun; what it finds is kept
     wait([work for work in begun if not work.cancelled()])
-    return [(id, rows, *try_node(grower, id, rows, topic, bar)) for id, rows, topic in children]
+    return [(id, rows, *try_node(grower, id, rows, topic, floor)) for id, rows, topic in children]
 
 def split_leaf(
     grower:Grower,      # what is shared
     node,               # a leaf with a provisional split
-    bar:float,          # the smallest positive score of the leaves, this one included
+    floor:float,        # the smallest positive score of the leaves, this one included
 ):
     "Make the provisional split of a leaf real, and try both children."
-    for id, rows, kept, score, split, took in _try_children(grower, node, bar):
+    for id, rows, kept, score, split, took in _try_children(grower, node, floor):
         outliers = np.setdiff1d(rows, kept, assume_unique=True) if len(kept) < len(rows) else ()
         grower.tree.add(id, kept, outliers, score, split)
         grower.took += [cost for cost in took if cost]

@@ -59,7 +59,7 @@ def terms_last(
     for i in range(max_iter + 1):                           # i iterations are complete
         S, G, slope = sweep(Ht, W)
         if i == 1: first = slope
-        converged = i > min_iter and slope <= max(tol**2*first, rounding)
+        converged = i > min_iter and bool(slope <= max(tol**2*first, rounding))
         if converged or i == max_iter:
             sweep(before, W)
             return Rank2(W*norms, Ht, i, converged)
@@ -103,7 +103,7 @@ def _inner_products(T, basis, images, factors):
     return (lengths + lengths.T)/2, seen
 
 def _chance(n):
-    "Numbers by lot, always the same; those for smaller vocabularies are kept"
+    "Random numbers, always the same; those for smaller vocabularies are kept"
     if n <= FEW: return _few()[:n]
     return np.random.default_rng(0).random((n, 2))[:,1]
 

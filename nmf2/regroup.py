@@ -13,7 +13,7 @@ import numpy as np
 from .bisection import composites, rows_of, unit_rows
 from .core import names_of, single_blas
 from .cutting import take
-from .headings import give_headings, good_levels
+from .headings import give_headings, good_levels, leaf_doc_freq
 from .kernels import documents, nnls2
 from .tree import Split, Tree
 
@@ -167,5 +167,6 @@ def regroup(
     topics = sums/np.linalg.norm(sums, axis=1, keepdims=True)
     tree.leaf_topics = topics[np.argsort(ids)].T.astype(X.dtype)
     tree.levels = good_levels(tree)
-    if tree.vocab is not None: give_headings(tree, texts, **options)
+    if tree.vocab is not None:
+        give_headings(tree, leaf_doc_freq(X, tree.labels(), tree.n_leaves), texts, **options)
     return tree

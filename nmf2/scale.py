@@ -31,13 +31,14 @@ from .compiling import say_if_compiling
 from .core import check_number, patch_to, progress_bar, seed_of, single_blas
 from .cutting import as_csr, seen_in, stored, take, take_over
 from .engines import Dask, Local, running_client, sent, tree_sum
-from .hier import (Grower, _warn_of_empty, checksum, cut_in_two, find_split, grow, grower_options, plant,
+from .hier import (Grower, checksum, cut_in_two, find_split, grow, grower_options, plant,
                        starter)
 from .kernels import SOLVE, Docs, _collect, documents, working_space
 from .products import Rows
 from .rank2 import SAMPLE, rank2_nmf, revive, sides, svd_topics
 from .shards import Found, Slice, check_part, in_slices, open_shard, save_shards
 from .tree import Node, Split, Tree
+from .weighting import warn_of_no_label
 from .writing import whole_file
 
 # %% ../nbs/60_scale.ipynb #d7bf2998
@@ -744,7 +745,7 @@ def planted_blocks(
     total = engine.total(_sum, blocks.parts, add=np.add)
     every, rows = (Members(engine, blocks.parts, *engine.keep(ids, blocks.parts), whole, blocks.dtype.name)
                    for ids in (_all_ids, _filled_ids))
-    _warn_of_empty(len(every), len(rows))
+    warn_of_no_label(len(every) - len(rows), len(every), stacklevel=4)
     tree = SpreadTree(blocks.shape[0], total/np.linalg.norm(total))
     grower = SpreadGrower(blocks, tree, starter(*origin), how._replace(split_by=split_blocks))
     grower.origin = origin

@@ -410,7 +410,7 @@ def _grow_topics(model, blocks, seed, how, texts_of, seen):
     begin_history(model)
     model.given_ = model.counts_ = model.choice_ = None
     model.vocab_ = model.pipeline_.get_feature_names_out()
-    def words(tree): give_headings(tree, **texts_of(tree))
+    def words(tree, leaf_df): give_headings(tree, leaf_df, **texts_of(tree))
     how = dict(n_init=model.n_init, moves_max_iter=model.moves_max_iter, seed=seed, words=words, **how)
     model.tree_, model.criteria_ = topic_tree_over(blocks, model.n_topics, model.vocab_, **how)
     trim = model.pipeline_["trim"]

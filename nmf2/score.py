@@ -20,7 +20,7 @@ from .ranks import descending
 class Logarithms(NamedTuple):
     "What the score needs to know of a vocabulary of m terms"
     log:np.ndarray          # log 1, ..., log m
-    share:np.ndarray        # 1 over these, log 2 for log 1: what gains keep, by m less worse place
+    share:np.ndarray        # one over these, with log 2 for log 1: gains are multiplied by them
     place:np.ndarray        # one over 1, 1, log2 3, ..., log2 m: what each place counts
 
 @lru_cache(maxsize=4)
@@ -89,7 +89,7 @@ def mndcg_sum(
     left:np.ndarray,        # and in its children's, (t,)
     right:np.ndarray,       # likewise
     logs:Logarithms,        # from `logarithms`, for all m terms of the vocabulary
-    published:bool,         # as the authors' program has it? Then other terms only fill the gaps
+    published:bool,         # gains as in the authors' program, or else as in the paper?
 )->float:
     "The modified NDCG, see `mndcg`, over some terms. Source: Kuang and Park (2013), Section 3."
     last = len(logs.log) - 1

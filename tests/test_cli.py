@@ -143,6 +143,7 @@ def test_few_documents_are_one_topic(letters, capsys):
     assert main(["cluster", "letters", "--min-df", "1", "--max-df", "1.0", "--support"]) == 0
     assert "1 topic: with fewer than ten documents it can't be told" in capsys.readouterr().out
 
+@pytest.mark.slow
 def test_support_is_in_all_files(tmp_path, capsys):
     from nmf2 import TopicTree
     assert main(["cluster", planted(tmp_path), "--out", str(tmp_path/"a"), "--quiet", "--leaves", "9", "--support"]) == 0

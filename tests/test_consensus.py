@@ -195,6 +195,7 @@ def test_votes_of_new_documents(planted, ensemble):
         assert_allclose(model.transform(X)[np.arange(270), model.labels_], model.confidence_, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_documents_without_a_place(planted):
     X = planted[0].tolil()
     X[[0, 100]] = 0
@@ -207,6 +208,7 @@ def test_documents_without_a_place(planted):
     assert_array_equal(np.flatnonzero(race.labels_ == -1), [0, 100])
 
 
+@pytest.mark.slow
 def test_other_bases(planted):
     X, truth = planted
     trees = HypergraphEnsemble(9, n_runs=6, base=HierNMF2(9, init="random"), random_state=0).fit(X)
@@ -242,6 +244,7 @@ def test_ensemble_names_what_is_wrong(planted, options, message):
     with pytest.raises(ValueError, match=message): HypergraphEnsemble(**{"n_clusters": 3, "n_runs": 2, **options}).fit(planted[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("X", [np.eye(5), np.ones((6, 3)), np.array([[1.], [2.], [3.], [4.]]), np.eye(4)[[0, 0, 0, 1, 1, 1]]])
 @pytest.mark.filterwarnings("ignore")
@@ -317,6 +320,7 @@ def test_given_clusterings_and_estimators(planted):
     assert ClusterAggregation(9, clusterers=lonely, algorithms=["kmeans"], random_state=0).fit(X).labels_[4] == -1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_default_is_races_nine(planted):
     X, truth = planted

@@ -61,6 +61,7 @@ OPTIONS = [dict(), dict(dtype=np.float32, token_pattern=WORDS, stop_words="engli
            dict(analyzer="char_wb", ngram_range=(2, 3)), dict(analyzer=words_of), dict(tokenizer=words_of, token_pattern=None),
            dict(strip_accents="unicode")]
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "none")
 def test_as_in_one_process(method, options):
     texts = random_texts()
@@ -163,6 +164,7 @@ def test_parameters_are_those_of_scikit_learn():
     assert ours.set_params(n_jobs=1, ngram_range=(1, 2)).n_jobs == 1
     with pytest.raises(TypeError, match="colour"): TermCounter(colour="red")
 
+@pytest.mark.slow
 def test_pipelines_take_n_jobs(small):
     texts = random_texts()
     one, two = (text_pipeline(1, 1.0, n_jobs=n, stop_words=None, token_pattern=r"\w+").fit_transform(texts) for n in (1, 2))

@@ -344,6 +344,7 @@ def test_20newsgroups_through_scikit_learn(here, monkeypatch):
     assert load("20newsgroups", folder="c").texts == ["from a file"]
 
 
+@pytest.mark.slow
 def test_built_in(docs):
     assert load("library-docs").texts == docs.texts
 
@@ -370,6 +371,7 @@ def test_newsgroup_levels_are_those_of_the_file():
     for row in set(map(tuple, c.labels)): assert data._newsgroup_levels(row[-1]) == list(row)
 
 
+@pytest.mark.slow
 @there
 def test_reuters_single_topic_stories():
     try: c = load("reuters21578", folder=os.environ["NMF2_DATA"])

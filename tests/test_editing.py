@@ -116,6 +116,7 @@ def starts(corpus):
 def cheap(n): return settings(derandomize=True, max_examples=n, deadline=None, phases=[Phase.generate],
                              suppress_health_check=[HealthCheck.function_scoped_fixture])
 
+@pytest.mark.slow
 @cheap(8)
 @given(which=st.integers(0, 2), steps=steps)
 def test_some_steps(starts, tmp_path, which, steps): try_steps(*starts[which], which == 2, steps, tmp_path)
@@ -165,6 +166,7 @@ def where(model, docs):
     "The leaf of each document by its id"
     return np.array([leaf.id for leaf in model.tree_.leaves()] + ["none"], object)[model.predict(docs)]
 
+@pytest.mark.slow
 @cheap(10)
 @given(steps=st.lists(st.tuples(st.sampled_from(["split", "merge", "join"]), st.integers(0, 60), st.integers(0, 60)), min_size=3, max_size=7))
 def test_new_documents_go_where_they_went(starts, new, steps):

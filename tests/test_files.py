@@ -226,6 +226,7 @@ def test_bombs(exploded, name):
     assert "limits=False" in message or name == "cells.mat" and "terms" in message
 
 
+@pytest.mark.slow
 def test_limits_are_lifted(here):
     path = put("lines.txt.gz", gzip.compress(b"ball and goal " + b"x"*40*MILLION))
     refused(path, "limits=False")

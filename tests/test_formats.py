@@ -599,6 +599,7 @@ def test_lines_that_only_resemble_it(here):
     fails(read_csv, put("a.csv", "\nsep=;\n1\n"), "which field")          # not the first line: the names of two columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("head", ["", "text\r"])
 def test_millions_of_empty_lines_are_noticed_soon(here, head):
     path = put("a.csv.gz", head.encode() + b"\r"*(2**21), gzip.open)

@@ -6,13 +6,13 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (SHOWN, Phrase, _another, _in_turn, _leaf_words, _parts_in_turn, _speak_for_more, _subjects_first, _telling_words, _together,
-                           _together_first, _tree_leaves, checked_levels, distinction, find_headings, find_phrases, give_headings,
-                           good_levels, leaf_profiles, name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi, tree_phrases, uses_of)
+from nmf2.headings import (LeafShares, Phrase, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
+                           _used_first, checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, leaf_doc_freq, leaf_shares,
+                           name_nodes, outline, outline_rows, outside, returning, same_word, smoothed_npmi, tree_phrases, uses_of)
 from nmf2.regroup import regroup
 from nmf2.weighting import count_pipeline
 
@@ -94,14 +94,14 @@ def test_words_that_come_once_do_not_head_inner_nodes(tree):
     """A word that is in every document, once, of half of the tree; the others come twice."""
     telling = _telling_words(tree, 72)
     once = str(tree.vocab[telling["0"][0][0]])
-    texts = [" ".join(word if word == once else f"{word} {word}" for word in tree.vocab) for _ in range(450)]
+    texts = [" ".join(word if word == once else f"{word} {word}" for word in tree.vocab) for _ in range(90)]
     worth = returning(uses_of(texts, tree.vocab))
     ordered = _subjects_first(tree, telling, worth, {})
     for id, (words, values) in telling.items():
         worths = [worth[str(word)] if tree[id].children else 1 for word in tree.vocab[words]]
         assert dict(zip(*ordered[id])) == dict(zip(words, values*worths)) and (np.diff(ordered[id][1]) <= 0).all()
     assert str(tree.vocab[ordered["0"][0][0]]) != once
-    give_headings(tree, texts)
+    give_headings(tree, some=texts)
     assert tree.headings["0"][0].split(" ")[0] != once
 
 
@@ -130,25 +130,30 @@ def test_phrases_of_a_tree():
     assert {"the clipper chip", "secret key", "new york times"} <= found and "silicon key" not in found
 
 
-def test_words_are_ranked_once(tree, monkeypatch):
-    """Headings with phrases from one ranking, the same as from three."""
+@pytest.mark.parametrize("counted", [False, True])
+def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
+    """Headings with phrases from one ranking, the same as step by step."""
     texts = [" ".join(tree.vocab[np.random.default_rng(i).permutation(len(tree.vocab))[:30]]) for i in range(450)]
     telling = _telling_words(tree, 72)
-    leaves = _tree_leaves(tree, telling, {})
+    leaf_df = leaf_doc_freq(planted[0], tree.labels(), tree.n_leaves) if counted else None
     def by_steps(texts=(), phrases=()):
         uses = uses_of(texts, {str(word) for words, _ in telling.values() for word in tree.vocab[words]})
-        ranked = _parts_in_turn(tree, telling, leaves) | _together_first(tree, telling, uses)
-        more = _speak_for_more(tree, ranked, find_headings(tree, phrases=phrases, ranked=ranked), leaves)
-        return find_headings(tree, phrases=phrases, ranked=more)
-    apart = by_steps([texts[i] for i in sorted({int(i) for leaf in tree.leaves() for i in tree.typical(leaf, 100)})], tree_phrases(tree, texts, least=2))
+        own = outside(uses)
+        worth = {word: own[word]*again for word, again in returning(uses).items()}
+        first, inner = _subjects_first(tree, telling, worth, own), {}
+        if counted: first, inner = _used_first(first, leaf_shares(tree, leaf_df)), _for_all_below(tree, telling, worth, uses, leaf_shares(tree, leaf_df))
+        ranked = {id: words for id, (words, _) in first.items()} | inner | _together_first(tree, first, uses)
+        return find_headings(tree, phrases=phrases, ranked=ranked)
+    some = [texts[i] for i in sorted({int(i) for leaf in tree.leaves() for i in tree.typical(leaf, 100)})]
+    words = {str(word) for words in by_steps(some).values() for word in words}
     calls = []
-    def counted(tree, n):
+    def ranked_by(tree, n):
         calls.append(n)
         return _telling_words(tree, n)
-    monkeypatch.setattr("nmf2.headings._telling_words", counted)
-    give_headings(tree, texts, least=2)
-    assert calls == [72] and tree.headings == apart
-    give_headings(tree)
+    monkeypatch.setattr("nmf2.headings._telling_words", ranked_by)
+    give_headings(tree, leaf_df, texts, least=2)
+    assert calls == [72] and words & words_of(set().union(*tree.headings.values()))
+    give_headings(tree, leaf_df)
     assert tree.headings == by_steps()
 
 
@@ -172,91 +177,78 @@ def test_words_in_addresses_do_not_head_leaves():
     X = sp.csr_array(np.array([[re.sub(r"\W", " ", text).split().count(word) for word in vocab] for text in texts], float))
     tree = regroup(X, np.repeat([0, 1], 400), vocab)
     leaf = next(leaf.id for leaf in tree.leaves() if 0 in leaf.docs)
-    give_headings(tree)
+    give_headings(tree, leaf_doc_freq(X, tree.labels(), 2))
     assert words_of(tree.headings[leaf]) & {"pittnet", "edu", "cs", "jo"}
-    give_headings(tree, texts)
+    give_headings(tree, leaf_doc_freq(X, tree.labels(), 2), texts)
     assert not words_of(tree.headings[leaf][:3]) & {"pittnet", "edu", "cs", "jo"}
 
 
-def spoken_for(tree, id, entries):
-    """The share of the votes of a node's leaves that have one of some words among their eight most telling, word by word."""
-    P, leaves = leaf_profiles(tree)
-    roots = np.array([leaf.size for leaf in leaves])**.5
-    background, votes = roots/roots.sum() @ P, 0
-    for p, leaf, root in zip(P, leaves, roots):
-        telling = distinction(p, background)
-        best = sorted(range(len(p)), key=lambda j: -telling[j])[:8]
-        if leaf.id.startswith(id) and words_of(entries) & {str(tree.vocab[j]) for j in best}: votes += root
-    return votes/sum(root for leaf, root in zip(leaves, roots) if leaf.id.startswith(id))
+def test_documents_of_leaves_that_have_words():
+    rng = np.random.default_rng(0)
+    X, labels = rng.poisson(.3, (60, 20)), rng.integers(-1, 4, 60)
+    expected = [[np.count_nonzero(X[labels == leaf, j]) for j in range(20)] for leaf in range(5)]
+    for form in (X, sp.csr_array(X)): assert_array_equal(leaf_doc_freq(form, labels, 5), expected)
 
 
-def naive_in_turn(tree, id, words, values):
-    """Each time the word with the greatest value times one plus the votes of the leaves that it speaks for and none before does."""
-    taken = []
-    while len(taken) < min(SHOWN, len(words)):
-        def gain(j): return values[j]*(1 + spoken_for(tree, id, [*taken, words[j]]) - spoken_for(tree, id, taken))
-        j = max((j for j in range(len(words)) if words[j] not in taken), key=lambda j: (round(gain(j), 12), -j))
-        taken.append(words[j])
-    return taken
+def test_shares_of_nodes(planted, tree):
+    X = planted[0].toarray() > 0
+    shares = leaf_shares(tree, leaf_doc_freq(planted[0], tree.labels(), tree.n_leaves))
+    words = np.array([3, 0, 7])
+    for node in tree:
+        assert_allclose(shares.of(node.id, words), X[np.ix_(node.docs, words)].mean(0))
+        if not node.id: continue
+        p, q, r = (X[np.ix_(some.docs, words)].mean(0) for some in (node, tree[""], node.parent))
+        with np.errstate(divide="ignore", invalid="ignore"): expected = np.where(p > 0, np.maximum(np.log(p/q) + np.log(p/r)/2, 0), 0)
+        assert_allclose(_contrast(shares, node.id, words), expected)
 
 
-def test_words_are_taken_in_turn(tree):
-    telling = _telling_words(tree, 20)
-    ranked = _parts_in_turn(tree, telling, _tree_leaves(tree, telling, {}))
-    for id, (numbers, values) in telling.items():
-        words = [str(word) for word in tree.vocab[numbers]]
-        assert sorted(ranked[id]) == sorted(numbers)
-        found = [str(word) for word in tree.vocab[ranked[id]]]
-        expected = naive_in_turn(tree, id, words, values) if tree[id].children else words[:SHOWN]
-        assert found == expected + [word for word in words if word not in expected]
+def test_words_that_few_documents_have_come_later():
+    shares = LeafShares(["0", "1"], np.array([10, 30]), np.array([[.4, .08, .04, 0.], [.1, .04, .02, .1]]))
+    telling = {id: (np.array([0, 1, 2, 3]), np.array([1., .8, .6, .4])) for id in ("0", "1")}
+    used = _used_first(telling, shares)
+    assert_array_equal(used["0"][0], [0, 1, 2, 3])
+    assert_allclose(used["0"][1], [1, .8, .6*.5, 0])                                      # a fifth of .4
+    assert_array_equal(used["1"][0], [0, 1, 3, 2])
+    assert_allclose(used["1"][1], [1, .8*.8, .4, .6*.4])                                  # one in twenty
 
 
-def test_in_turn():
-    best, votes = np.array([[True, True, True, False], [False, False, False, True]]), np.array([.5, .5])
-    assert _in_turn(np.array([1., .9, .8, .7]), best, votes) == [0, 3, 1, 2]
-    assert _in_turn(np.array([1., .9, .8, .5]), best, votes) == [0, 1, 2, 3]                       # too little to tell
-    assert _in_turn(np.array([1., .9, .8, .7]), best, np.array([1., 0.])) == [0, 1, 2, 3]          # by a leaf without a vote
-    assert _in_turn(np.array([2., 1.]), best[:, :2], votes) == [0, 1] and _in_turn(np.empty(0), best[:, :0], votes) == []
+@pytest.mark.parametrize("seed", range(3))
+def test_words_that_cover_most(seed):
+    rng = np.random.default_rng(seed)
+    shares, sizes, worth, C = .9*rng.random((4, 15)), rng.integers(1, 50, 4), rng.random(15), rng.uniform(-.9, .9, (15, 15))
+    order = _covering(shares, sizes, worth, C, 6)
+    taken = []                                                                          # since all documents counted
+    for i, found in enumerate(order):
+        gains = {j: worth[j]*sum(n*row[j]*np.prod([1 - row[o] for o in taken]) for n, row in zip(sizes, shares)) for j in range(15) if j not in order[:i]}
+        gains = {j: gain*(1 + np.mean([C[j, o] for o in order[:i]] or [0])) for j, gain in gains.items()}
+        assert gains[found] == pytest.approx(max(gains.values()))
+        taken.append(found)
+        if sum(n*np.prod([1 - row[o] for o in taken]) for n, row in zip(sizes, shares)) < .05*sizes.sum(): taken = []
+    assert sorted(_covering(shares, sizes, worth, C, 50)) == list(range(15)) and _covering(shares[:, :0], sizes, worth[:0], C[:0, :0]) == []
+    none = np.zeros((4, 4))
+    assert _covering(np.full((2, 4), 1/3), np.array([1, 2]), np.ones(4), none, 3) == [0, 1, 2]                     # of equals the first
+    assert _covering(np.array([[.2, 1., .9, .8]]), np.array([9]), np.ones(4), none, 4) == [1, 2, 3, 0]             # all have the first: all count again
 
 
-def test_last_words_for_the_leaves_that_are_not_spoken_for(tree):
-    ranked, leaves = ranked_words(tree), _tree_leaves(tree, _telling_words(tree, 72), {})
-    before = find_headings(tree, ranked=ranked)
-    after = find_headings(tree, ranked=_speak_for_more(tree, ranked, before, leaves))
-    changed = {id for id in before if before[id] != after[id]}
-    assert changed and all(tree[id].children for id in changed)
-    for id in before:
-        if not tree[id].children: continue
-        first = next((n for n in range(SHOWN) if before[id][n] != after[id][n]), SHOWN)
-        assert first >= SHOWN - 2 and not (spoken_for(tree, id, before[id][:SHOWN]) >= .5 and id in changed)
-        if first < SHOWN: assert spoken_for(tree, id, after[id][:SHOWN]) > spoken_for(tree, id, before[id][:first])
-        if first == SHOWN - 2: assert spoken_for(tree, id, after[id][:SHOWN]) >= spoken_for(tree, id, before[id][:SHOWN])
-
-
-def test_a_second_word_gives_way_where_one_is_not_enough():
-    """Six leaves with four words in common and eight of their own each, beside a seventh."""
-    own = [f"{a}{b}" for a in "uvwxyz" for b in "12345678"]
-    labels = np.repeat(np.arange(7), [30]*6 + [60])
-    X = np.hstack([.5*(labels < 6)[:, None].repeat(4, 1), (labels[:, None] == np.arange(7)).repeat(8, 1)])
-    tree = regroup(sp.csr_array(X), labels, [*"abcd", *own, *"ijklmnop"])
-    broad, = (node.id for node in tree if node.id and sum(leaf.id.startswith(node.id) for leaf in tree.leaves()) == 6)
-    assert find_headings(tree)[broad][:SHOWN] == [*"abcd"]
-    words = tree.headings[broad][:SHOWN]
-    assert words[:2] == ["a", "b"] and set(words[2:]) <= set(own) and words[2][0] != words[3][0]
+def test_a_title_speaks_for_its_parts():
+    """Below a node are a leaf with three words in most of its documents and one with a word in half; beside it is a third leaf."""
+    labels = np.repeat(np.arange(3), 40)
+    X = np.zeros((120, 7))
+    X[:36, 0] = X[3:37, 1] = X[6:38, 2] = 1
+    X[40:80:2, 3] = 1
+    X[:80, 4], X[:, 5], X[80:, 6] = 1, .1, 1
+    tree = regroup(sp.csr_array(X), labels, ["car", "engine", "dealer", "orbit", "vehicle", "the", "god"])
+    assert tree["0"].size == 80
+    telling, shares, uses = _telling_words(tree, 72), leaf_shares(tree, leaf_doc_freq(X, tree.labels(), 3)), uses_of((), tree.vocab.tolist())
+    def first(worth={}): return tree.vocab[_for_all_below(tree, telling, worth, uses, shares)["0"][:3]].tolist()
+    assert first({"vehicle": 0}) == ["car", "orbit", "engine"] and tree.headings["0"][0] == first()[0] == "vehicle"
+    assert first({"vehicle": 0, "car": 0}) == ["engine", "orbit", "dealer"]
+    ranked = _for_all_below(tree, telling, {}, uses, shares)
+    assert set(ranked) == {"0"} and sorted(ranked["0"]) == sorted(telling["0"][0])
 
 
 def test_a_tree_of_one_leaf_has_no_headings():
     assert regroup(sp.csr_array(np.ones((5, 3))), np.zeros(5, int), [*"abc"]).headings == {}
-
-
-def test_another_word():
-    telling, best = _leaf_words(np.array([[.6, .4, 0], [.6, 0, .4]]), np.ones(3), np.array([.6, .2, .2]), 1)
-    assert telling.tolist() == best.tolist() == [[0, 1, 0], [0, 0, 1]]
-    votes, spread = np.array([.7, .3]), np.array([1., .7, .3])
-    assert _another([0], telling, best, votes, spread) == 1 and _another([1], telling, best, votes, spread) == 2
-    assert _another([1, 2], telling, best, votes, spread) is None                       # all leaves are spoken for
-    alike, none = _leaf_words(np.full((2, 3), 1/3), np.ones(3), np.full(3, 1/3))
-    assert not alike.any() and _another([], alike, np.zeros_like(none), votes, spread) is None
 
 
 def test_levels_that_are_given(tree):
@@ -308,8 +300,10 @@ def test_distinction_is_the_divergence():
 
 @pytest.mark.parametrize("a, b, same", [("gun", "guns", True), ("guns", "gun", True), ("box", "boxes", True), ("encryption", "encrypted", True),
                                         ("christ", "christian", True), ("car", "card", False), ("state", "static", False), ("a", "b", False),
-                                        ("international", "internet", False), ("", "s", True)])
-def test_forms_of_a_word(a, b, same): assert same_word(a, b) == same
+                                        ("international", "internet", False), ("", "s", True), ("query", "queries", True), ("riding", "ride", True),
+                                        ("axis", "axes", True), ("jews", "jewish", True), ("added", "adding", True), ("read", "reading", True), ("tv", "tvs", True),
+                                        ("ring", "red", False), ("plan", "plane", False), ("part", "party", False), ("s", "sing", False), ("the", "thing", True)])
+def test_forms_of_a_word(a, b, same): assert same_word(a, b) == same_word(b, a) == same
 
 
 def test_what_must_be_there(tree):

@@ -71,8 +71,9 @@ def twin_tree(case, side):
     return naive.Hier(blocks(seed, sizes, n_odd), starts(seed, side), imbalance, **OPTIONS).grow(7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["H0", "W0"])
-@pytest.mark.parametrize("case", [CASES[0], *(pytest.param(case, marks=pytest.mark.slow) for case in CASES[1:])])
+@pytest.mark.parametrize("case", CASES)
 def test_whole_trees_as_the_naive_twin(case, side):
     seed, sizes, n_odd, imbalance = case
     X = blocks(seed, sizes, n_odd)
@@ -83,6 +84,7 @@ def test_whole_trees_as_the_naive_twin(case, side):
         assert_same_tree(model, twin_tree(case, side))
 
 
+@pytest.mark.slow
 def test_the_cases_reach_every_decision():
     nodes = [node for case in CASES for node in twin_tree(case, "H0").nodes.values()]
     assert any(node["outliers"] for node in nodes)
@@ -367,6 +369,7 @@ def assert_beginning(model, whole):
     assert_array_equal(model.grow(6).labels_, whole.labels_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("owner, name", [(order, "_renumbered"), (Tree, "add")])
 def test_stop_while_a_tree_is_renumbered_or_added_to(monkeypatch, owner, name):
     "Interrupted at the first, the second, … call, fitted anew or grown on: a model is as it was, or has the beginning of the tree"
@@ -573,6 +576,7 @@ def short_pile(n_odd=60, seed=0):
     return X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [dict(), dict(leaf_choice="error"), dict(init="random", random_state=1), dict(solver="hals"),
                                      dict(init="random", extrapolate=False, random_state=2, max_outliers=None)])
 @pytest.mark.parametrize("form", [sp.csr_array, np.asarray], ids=["sparse", "dense"])

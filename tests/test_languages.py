@@ -30,6 +30,7 @@ def afresh():
     cutter.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_words_without_spaces(name):
     found = [cutter(name)(text) for text in TEXTS[name]]
@@ -58,6 +59,7 @@ def test_what_is_no_tokenizer(bad, words):
         with pytest.raises(ValueError, match=words): fit(["a goal", "a vote"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_counted_the_same_in_any_way(name, monkeypatch):
     from nmf2 import counting

@@ -171,6 +171,7 @@ def test_error_falls_and_factors_are_sound(planted, solver, dtype):
         assert (np.diff(run.record[:,0]) > 0).all() and len(run.record) == run.n_iter
 
 
+@pytest.mark.slow
 def test_solvers_meet(planted):
     X, _ = planted
     found = {solver: nmf(X, 6, solver, init="nndsvda", max_iter=1500, random_state=0).error for solver in SOLVERS if solver != "ahcls"}
@@ -401,6 +402,7 @@ def test_any_format_and_the_names_of_scikit_learn(planted):
     assert model.n_components_ == 4 and model.reconstruction_err_ <= truth.error*(1 + 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("init", ["documents", "random", "nndsvd"])
 @pytest.mark.parametrize("density", [.1, .3])
 def test_columns_of_very_different_size_in_single_precision(init, density):
@@ -416,6 +418,7 @@ def test_columns_of_very_different_size_in_single_precision(init, density):
         assert model.reconstruction_err_ < np.linalg.norm(X.data.astype(np.float64))
 
 
+@pytest.mark.slow
 def test_dependent_topics_get_the_weights_of_transform_to_the_last_bit():
     for seed in range(4):
         rng = np.random.default_rng(seed)

@@ -211,6 +211,7 @@ def test_no_move_is_better_by_cosine_for_points_of_any_sign():
     assert_array_equal(by_cosine(np.zeros((5, 2)), np.arange(5) % 2, 2)[0], np.arange(5) % 2)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:n_clusters")
 def test_cosine_on_degenerate_matrices():
     for name, X in degenerate():
@@ -290,6 +291,7 @@ def test_nmf_clusters_weights(planted):
     assert ari(topics, model.labels_) > .8
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters", "ignore:n_clusters", "ignore:stopped at max_iter")
 @pytest.mark.parametrize("method", [SVDClustering, lambda k, **p: SVDClustering(k, centered=False, **p), NMFClustering])
 def test_reduction_of_degenerate_matrices(method):

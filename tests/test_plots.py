@@ -136,6 +136,7 @@ def test_words_are_chosen_again_for_another_resolution_or_size(trees, picture):
     words_in_place(fig)
 
 
+@pytest.mark.slow
 def test_frames_do_not_touch(trees):
     for kind in ("plain", "skewed"):
         fig = plot_tree(trees[kind], n=40).figure
@@ -144,6 +145,7 @@ def test_frames_do_not_touch(trees):
         assert not any(a.overlaps(b) for i, a in enumerate(frames) for b in frames[:i])
 
 
+@pytest.mark.slow
 @each_picture
 def test_a_title_gets_room(trees, picture):
     ax = picture(trees["plain"], n=6)
@@ -152,6 +154,7 @@ def test_a_title_gets_room(trees, picture):
     assert ax.figure.bbox.y1 >= title.get_window_extent().y1
 
 
+@pytest.mark.slow
 @each_picture
 @pytest.mark.parametrize("form", ["pdf", "svg"])
 def test_pictures_can_be_saved(trees, picture, form):
@@ -203,6 +206,7 @@ def test_names_are_shown_and_marked_when_cut():
     assert "…" in shown(fig)
 
 
+@pytest.mark.slow
 @of_a_tree
 def test_a_tree_that_was_never_split(picture):
     for vocab in ("plain", None):
@@ -315,6 +319,7 @@ def test_empty_documents_are_left_out():
     assert len(plot_map([[1., 0], [0, 0], [1, 3]]).collections[0].get_offsets()) == 2
 
 
+@pytest.mark.slow
 def test_many_documents_are_an_image_in_a_pdf():
     W = np.random.default_rng(0).random((100_000, 4))
     ax, file = plot_map(W), io.BytesIO()
@@ -413,6 +418,7 @@ def test_leaves_of_a_branch_have_different_shades():
 
 # ---- manners
 
+@pytest.mark.slow
 @each_picture
 def test_pictures_leave_everything_as_it_was(trees, picture):
     tree, settings = trees["plain"], dict(matplotlib.rcParams)

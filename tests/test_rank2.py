@@ -55,6 +55,7 @@ def test_at_most_max_iter_and_then_it_says_so():
     with pytest.warns(UserWarning, match="max_iter=2"): Rank2NMF(max_iter=2).fit(matrix())
 
 
+@pytest.mark.slow
 @pytest.mark.no_estimator
 @pytest.mark.parametrize("extrapolate", [True, False])
 def test_the_svd_start_is_as_good_as_the_best_of_random_ones(extrapolate):

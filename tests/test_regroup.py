@@ -108,6 +108,7 @@ def test_bad_labels(labels, message):
     with pytest.raises(ValueError, match=message): regroup(some_documents()[0], labels)
 
 
+@pytest.mark.slow
 def test_new_documents_are_compared_with_all_clusters(planted):
     _, X, flat = planted
     tree = regroup(X, flat.labels_)

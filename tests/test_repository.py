@@ -173,6 +173,7 @@ def test_changelog_has_this_version():
     import nmf2
     assert re.search(rf"^## \[?{re.escape(nmf2.__version__)}\]?", (ROOT/"CHANGELOG.md").read_text(encoding="utf-8"), re.M)
 
+@pytest.mark.slow
 def test_files_speak_of_the_project_and_not_of_a_machine():
     places = re.compile(r"(?<![\w.<])/(work|tmp|home|root|Users)/\w|\bpypi\.org|\bfiles\.pythonhosted\b|(?<!\w)[A-Z]:\\Users\\")
     for path in ROOT.rglob("*"):

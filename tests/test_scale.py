@@ -175,6 +175,7 @@ def test_a_node_with_too_many_outliers_is_cut_by_a_sample(monkeypatch):
     assert tree.n_leaves == 2 and sum(leaf.size for leaf in tree.leaves()) == X.shape[0]
 
 
+@pytest.mark.slow
 def test_shards_on_disk(tmp_path):
     X = collection(np.float32)
     save_shards(X, tmp_path/"plain", 3)
@@ -211,6 +212,7 @@ def test_slices_are_the_shard(tmp_path, most):
     assert in_slices([tmp_path/"small.npz"], [found], most) == ([tmp_path/"small.npz"], [found])
 
 
+@pytest.mark.slow
 def test_the_tree_of_slices_is_that_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("nmf2.scale.PER_TERM", 1)
     X, engine = collection(np.float32), Local(tmp_path/"scratch")
@@ -221,6 +223,7 @@ def test_the_tree_of_slices_is_that_in_memory(tmp_path, monkeypatch):
     assert_same(fit(HierNMF2(8), blocks, whole=WHOLE).tree_, in_memory(X), 1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compressed", [False, True])
 def test_headers_need_no_parser_of_python(tmp_path, monkeypatch, compressed):
     "Python 3.11's fails when several threads parse at the same time"

@@ -51,22 +51,22 @@ def there(labels, parts):
     return [labels[end-part.shape[0]:end] for part, end in zip(parts, ends)]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [1, 2, 7])
-def test_moves_are_those_in_memory(n, dtype, monkeypatch):
+@pytest.mark.parametrize("batch", [False, pytest.param(True, marks=pytest.mark.slow)])             # groups whole; batches of ten documents
+@pytest.mark.parametrize("n, dtype", [(2, np.float32), *(pytest.param(n, dtype, marks=pytest.mark.slow) for n, dtype in [
+    (1, np.float32), (7, np.float32), (1, np.float64), (2, np.float64), (7, np.float64)])])
+def test_moves_are_those_in_memory(n, dtype, batch):
     X = collection(dtype)
     filled = np.diff(X.indptr) > 0
     labels = np.where(filled, np.random.default_rng(n).integers(0, 9, X.shape[0]), -1)
     better, record = refine(unit_rows(X[filled]), labels[filled], rng=5)
     parts = cut(X, n)
     blocks = as_blocks(parts)
-    for movers in (8_000_000, 10*blocks.size//blocks.shape[0]):               # groups whole; batches of ten documents
-        monkeypatch.setattr("nmf2.scale_topics.MOVERS", movers)
-        found, told = moved(blocks, there(labels, parts), 9, rng=5)
-        found = np.concatenate(found)
-        assert_array_equal(found[filled], better)
-        assert (found[~filled] == -1).all() and (found != labels).sum() > 500
-        assert_allclose(told, record, rtol=1e-6)
+    few = dict(batch=10*blocks.size//blocks.shape[0]) if batch else {}
+    found, told = moved(blocks, there(labels, parts), 9, rng=5, **few)
+    found = np.concatenate(found)
+    assert_array_equal(found[filled], better)
+    assert (found[~filled] == -1).all() and (found != labels).sum() > 500
+    assert_allclose(told, record, rtol=1e-6)
 
 
 def test_more_clusters_than_a_table_has_columns():
@@ -227,6 +227,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [700, 5000, 2**30])
 def test_each_line_is_in_one_stretch(folder, piece):
     sources = text_sources(folder, piece)
@@ -234,6 +235,7 @@ def test_each_line_is_in_one_stretch(folder, piece):
     assert (len(sources) == 3) == (piece == 2**30)
 
 
+@pytest.mark.slow
 def test_weights_are_those_in_memory_to_the_last_bit(folder):
     options = dict(stop_words="english", token_pattern=WORDS)
     pipe = text_pipeline(**options)
@@ -271,6 +273,7 @@ def test_model_of_a_folder_of_texts(folder, tmp_path):
     with pytest.warns(EmptyDocumentsWarning): assert_array_equal(TopicTree(6).fit(folder).labels_, here.labels_)
 
 
+@pytest.mark.slow
 def test_texts_are_found_again(folder):
     sources = text_sources(folder, 20_000)
     counts = counted_over(sources, Local(), stop_words=None)
@@ -372,6 +375,7 @@ def uninterrupted():
     return grown, grown.tree.labels(), 10**9 - engine.left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, after", [("_asked", 0), ("_asked", 20), ("_asked", 30), ("_mixed_in", 0), ("_mixed_in", 1)])
 def test_an_interrupted_fit_of_topics_goes_on_from_its_checkpoint(tmp_path, name, after):
     (here, criteria), labels, asked = uninterrupted()
@@ -425,6 +429,7 @@ def test_texts_go_on_from_a_checkpoint(tmp_path):
     assert_array_equal(there.components_, here.components_)
 
 
+@pytest.mark.slow
 def test_the_command_goes_on_from_a_checkpoint(tmp_path, monkeypatch, capsys):
     from nmf2 import cli
     texts = [f"{'abc'[i % 3]*3} {'def'[i % 3]*3} w{i % 7}w w{i % 11}w" for i in range(300)]

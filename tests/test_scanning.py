@@ -80,6 +80,7 @@ def test_every_letter_of_the_basic_plane(always, pattern, step):
     texts = [f"{c} a{c} {c}b a{c}b 1{c} {c}{c}" for c in map(chr, range(0, 0x10000, step))]
     check(["\n".join(texts[i:i + 97]) for i in range(0, len(texts), 97)], token_pattern=pattern)
 
+@pytest.mark.slow
 def test_every_letter_beyond(always):
     check([" ".join(f"a{chr(c)}b {chr(c)}" for c in range(i, i + 500)) for i in range(0x10000, 0x32000, 500)], token_pattern=r"\w+")
 
@@ -118,6 +119,7 @@ def test_other_patterns_go_the_other_way(always, pattern):
     assert counter.way_ == "alone"
     assert_same(counter, X, plain := CountVectorizer(token_pattern=pattern), plain.fit_transform(texts))
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_random_patterns(seed):
     "Where a pattern is understood, it is understood as `re` does"

@@ -154,6 +154,7 @@ def test_mixtures_are_the_best_on_the_simplex(planted):
     for w in range(0, X.shape[1], 37): assert_allclose(C[w], naive.simplex_least_squares(B, rows[w]), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.no_estimator
 def test_kl_mixtures_reach_what_em_reaches(planted):
     X, _ = planted
@@ -337,6 +338,7 @@ each_model = pytest.mark.parametrize("model", MODELS, ids=str)
 
 @pytest.mark.parametrize("model", [AnchorWords(6), AnchorWords(6, recover="kl"), AnchorWords(6, project=2000, random_state=0),
                                    XRAY(6), XRAY(6, anchors="documents"), Hottopixx(6, random_state=0, max_iter=60, max_docs=100)], ids=str)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_planted_topics(planted, model, dtype):
     X, truth = planted[0].astype(dtype), planted[1]

@@ -36,6 +36,7 @@ def test_the_page_and_nothing_else(server):
     assert answer(server, method="POST")[0] == 501
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host, status", [("127.0.0.1", 200), ("localhost:80", 200), ("elsewhere.example", 403), ("elsewhere.example:8000", 403),
                                           ("", 403), ("127.0.0.1.elsewhere.example", 403)])
 def test_pages_from_elsewhere_can_not_ask(server, host, status):

@@ -494,6 +494,7 @@ def exists(dotted):
         thing = getattr(thing, part)
     return True
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*NOTEBOOKS, *DOCUMENTS, *(ROOT/"nmf2"/f"{m}.py" for m in MODULES)], ids=lambda p: p.name)
 def test_no_name_is_made_up(words, path):
     "What is in backticks and looks like a name: `Tree.save`, `save(path)`, `n_leaves=3`, `TreeExplorer`"

@@ -148,6 +148,7 @@ def test_large_nodes_are_judged_by_a_sample(case, tree, monkeypatch):
     assert sampled[0] > 1.5 and (sampled > 1.1).sum() == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branching, law", [((3,), {}), ((3, 4), dict(noise=.2)), ((5, 6), dict(skew=.5)), ((40,), dict(overlap=.5))])
 def test_planted_numbers(branching, law):
     k = int(np.prod(branching))

@@ -74,6 +74,7 @@ def test_fitted_trees_are_sound_and_come_back_the_same(X, tmp_path, make, dtype)
     assert again.root_topic.dtype == tree.root_topic.dtype
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_few_strange_documents():
     rng = np.random.default_rng(0)
@@ -129,6 +130,7 @@ def test_a_pipe(tree, tmp_path):
     assert said == f"{tree}\n"
 
 
+@pytest.mark.slow
 def test_many_nodes_are_read_quickly(tmp_path):
     "2,000 leaves, each of one term"
     n = 2000

@@ -305,6 +305,7 @@ def test_how_often_new_documents_go_to_a_topic(corpus):
 def naive_heaviest(x, Ht): return int(scipy.optimize.nnls(Ht, x)[0].argmax())
 
 
+@pytest.mark.slow
 def test_documents_that_come_as_before_are_no_new_topic():
     docs = load("library-docs")
     rows = np.random.default_rng(0).permutation(len(docs))
