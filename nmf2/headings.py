@@ -199,6 +199,9 @@ def leaf_shares(
 )->LeafShares:
     "What shares of documents have words."
     leaves = tree.leaves()
+    if np.shape(leaf_df) != (len(leaves), tree.n_terms):
+        raise ValueError(f"leaf_df must be {(len(leaves), tree.n_terms)}, got {np.shape(leaf_df)}: "
+                         "leaf_doc_freq(X, tree.labels(), tree.n_leaves) counts it")
     sizes = np.array([leaf.size for leaf in leaves])
     return LeafShares([leaf.id for leaf in leaves], sizes, leaf_df/sizes[:,None])
 
