@@ -49,8 +49,8 @@ def judged(tree, words, there, labels, n):
     hits = np.array([shares[:, some].mean(1) for some in numbers])
     ranks = 1 + (hits > hits.diagonal()[:, None]).sum(1)
     every = [j for some in numbers for j in some]
-    hits = np.array([there[:, some].sum(1) for some in numbers]).T
-    most = (hits == hits.max(1, keepdims=True)) & (hits > 0)
+    words_there = np.array([there[:, some].sum(1) for some in numbers]).T
+    most = (words_there == words_there.max(1, keepdims=True)) & (words_there > 0)
     right = np.array([(most[own == k, k]/np.maximum(most[own == k].sum(1), 1)).mean() for k in range(len(cut)) if (own == k).any()])
     return dict(leaves=n, diversity=len(set(every))/len(every), npmi=float(np.mean([v for some in numbers for v in npmi(some, there)])),
                 found=float((ranks == 1).mean()), told=float(right.mean()), reciprocal=float((1/ranks).mean()))

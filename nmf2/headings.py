@@ -256,7 +256,7 @@ def _for_all_below(tree, telling, worth, uses, shares):
 
 # %% ../nbs/24_headings.ipynb #1ab73221
 ENDINGS = [("", "s"), ("", "es"), ("", "ed"), ("", "ing"), ("", "ish"), ("e", "ing"), ("ed", "ing"), ("s", "ing"),
-           ("es", "ing"), ("y", "ies"), ("s", "ish"), ("is", "es")]
+           ("es", "ing"), ("y", "ies"), ("s", "ish")]
 
 def same_word(
     a:str,   # a word
@@ -267,8 +267,8 @@ def same_word(
     same = next((i for i, (x, y) in enumerate(zip(short, long)) if x != y), len(short))
     if same >= 5 and same >= .6*len(long): return True
     ends = short[same:], long[same:]
-    if a == b or ends in ENDINGS[:2]: return True
-    return same >= 2 and (ends in ENDINGS or ends[::-1] in ENDINGS)
+    if a == b or ends in ENDINGS[:2] or set(ends) == {"is", "es"}: return True
+    return same >= 3 and ends in ENDINGS
 
 # %% ../nbs/24_headings.ipynb #3d07dd3e
 def _side_by_side(ids):

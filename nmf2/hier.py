@@ -125,7 +125,7 @@ def cut_in_two(
     docs = of_length_one(sub)
     halves = bisect(docs, n_init=CUTS)
     if halves is None: return None, (0, stored(sub), True)
-    passes = np.count_nonzero(~np.isnan(halves.record).all(0))     # all trials together
+    passes = np.count_nonzero(~np.isnan(halves.record).all(1))     # of all trials together
     Ht = unit(composites(docs, halves.side.astype(np.int64), 2).T.astype(np.float64))[0]
     W = nnls2(Ht.T @ Ht, documents(sub).times(Ht))
     split = Split(terms.astype(np.int32), Ht.astype(sub.dtype), W.astype(np.float32),
@@ -291,7 +291,7 @@ def planted(
 
 # %% ../nbs/22_hier.ipynb #1d1bf88a
 def _children(grower, node):
-    "What `try_node` has to know of both children of a leaf, but for the lowest score"
+    "What `try_node` has to know of both children of a leaf, but for the floor"
     for side in (0, 1):
         topic = node.split.topic(side, grower.tree.n_terms)
         yield node.id + "01"[side], node.docs[node.split.side == side], topic

@@ -533,6 +533,26 @@ def smoothed_npmi(texts, a, b):
     return np.log((both + 1)/(n_a*n_b/len(texts) + 1))/-np.log((both + 1)/(len(texts) + 2))
 
 
+def title_words(X, labels, below, beside, words, worth, C):
+    """Numbers of all words in turn: those that most documents below a node gain that have none of the words before, words independent in each leaf.
+
+    X says which documents have which words; a word's gain is times its worth, its contrast to the power 1.5, and one plus how much it goes with those before.
+    Once fewer than one in twenty documents have none of the words, all count again.
+    """
+    here, near = np.isin(labels, below), np.isin(labels, [*below, *beside])
+    def worths(j):
+        p, q, r = X[here,j].mean(), X[labels >= 0,j].mean(), X[near,j].mean()
+        return worth[j]*max(0, log(p/q) + .5*log(p/r))**1.5 if p > 0 else 0.
+    order, since = [], []
+    def without(leaf): return (labels == leaf).sum()*np.prod([1 - X[labels == leaf,j].mean() for j in since])
+    while len(order) < len(words):
+        def gain(j): return worths(j)*sum(without(leaf)*X[labels == leaf,j].mean() for leaf in below)*(1 + np.mean([C[j,i] for i in order] or [0]))
+        order.append(max((j for j in words if j not in order), key=gain))
+        since.append(order[-1])
+        if sum(map(without, below)) < .05*here.sum(): since.clear()
+    return order
+
+
 def roots_of(X, labels):
     "For each cluster the square roots of the summed documents of length one, of length one, (n_terms, k)"
     topics = []

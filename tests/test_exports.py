@@ -177,9 +177,9 @@ def test_json_is_as_the_schema_says(model, corpus):
     valid(edited.tree_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [dict(id="2"), dict(size=-1), dict(size=1.5), dict(children=["0"]), dict(terms=[["a"]]), dict(terms=[["a", 1, 2]]),
                                    dict(docs=[[1]]), dict(score="high"), dict(heading="a, b"), dict(name=3)], ids=str)
-@pytest.mark.slow
 def test_the_schema_sees_mistakes(wrong):
     pytest.importorskip("jsonschema")
     data, validator = valid(single())

@@ -16,9 +16,10 @@ from sklearn.metrics import v_measure_score
 from sklearn.pipeline import make_pipeline
 
 from nmf2 import hier, order
+from nmf2.bisection import bisect, unit_rows
 from nmf2.data import count_terms
 from nmf2.flat import FlatNMF2
-from nmf2.hier import Grower, GrowerOptions, HierNMF2, cut_in_two, starter, try_node
+from nmf2.hier import CUTS, Grower, GrowerOptions, HierNMF2, cut_in_two, starter, try_node
 from nmf2.tree import Tree
 from nmf2.rank2 import Rank2NMF
 from nmf2.weighting import text_pipeline
@@ -632,6 +633,8 @@ def test_the_cut_is_two_topics_and_their_weights():
     X = short_pile(10)[:400]
     split, (passes, read, converged) = cut_in_two(sp.csr_array(X[:, :40]), np.arange(40))
     assert converged and passes > 1 and read == passes*np.count_nonzero(X)
+    record = bisect(unit_rows(X[:, :40]), n_init=CUTS).record
+    assert passes == sum(any(value == value for value in row) for row in record) != CUTS               # of all trials together
     assert_allclose(np.linalg.norm(split.Ht, axis=0), 1)
     assert_allclose(split.W, naive.nnls_rows(split.Ht.astype(float), X[:, :40]), atol=1e-6)
     assert_array_equal(split.side, split.W[:,0] <= split.W[:,1])

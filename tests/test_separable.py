@@ -337,8 +337,8 @@ each_model = pytest.mark.parametrize("model", MODELS, ids=str)
 
 
 @pytest.mark.parametrize("model", [AnchorWords(6), AnchorWords(6, recover="kl"), AnchorWords(6, project=2000, random_state=0),
-                                   XRAY(6), XRAY(6, anchors="documents"), Hottopixx(6, random_state=0, max_iter=60, max_docs=100)], ids=str)
-@pytest.mark.slow
+                                   XRAY(6), XRAY(6, anchors="documents"),
+                                   pytest.param(Hottopixx(6, random_state=0, max_iter=60, max_docs=100), marks=pytest.mark.slow)], ids=str)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_planted_topics(planted, model, dtype):
     X, truth = planted[0].astype(dtype), planted[1]
