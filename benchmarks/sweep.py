@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 from common import arguments, interleaved, matrices, say, table, write
 
-from nmf2.instructions import _add32, _add64, instructions_work
+from nmf2.instructions import add_to_strip, instructions_work
 from nmf2.kernels import SOLVE, documents, next_topics, one_pass, solve_terms
 
 os.environ.setdefault("KMP_BLOCKTIME", "0")        # MKL's threads must not spin on while others are measured
@@ -161,8 +161,7 @@ def add_all(data, indices, indptr, table, factors):
     """Add every document to the columns of a table."""
     for i in range(len(indptr) - 1):
         p, end = np.int64(indptr[i]), np.int64(indptr[i+1])
-        if table.itemsize == 4: _add32(data, indices, p, end, table, factors)
-        else: _add64(data, indices, p, end, table, factors)
+        add_to_strip(data, indices, p, end, table, factors)
 
 
 def eight_sums(X):

@@ -6,8 +6,9 @@
 __all__ = ['CRITERIA', 'I1', 'I2', 'E1', 'H1', 'H2', 'G1', 'G1P', 'COLUMNS', 'COPIES', 'N_A', 'N_B', 'SQUARE_A', 'SQUARE_B',
            'WHOLE_A', 'WHOLE_B', 'GAIN', 'CALM', 'REST', 'SAME', 'PART', 'rows_of', 'unit_rows', 'cluster_values',
            'worth', 'Documents', 'arrays', 'labels_of', 'kind_of', 'composites', 'numbered', 'criterion_of_sums',
-           'criterion_of', 'Task', 'Trials', 'Halves', 'first_best', 'bisect', 'Cluster', 'Clustering',
-           'repeated_bisection', 'coarser', 'bisections', 'Assignment', 'refine', 'direct', 'RepeatedBisection']
+           'criterion_of', 'shuffle_docs', 'Task', 'Trials', 'Halves', 'first_best', 'bisect', 'Cluster', 'Clustering',
+           'repeated_bisection', 'coarser', 'bisections', 'sum_tables', 'Assignment', 'revalue', 'recount',
+           'wants_to_move', 'move_each', 'refine', 'direct', 'RepeatedBisection']
 
 # %% ../nbs/22_bisection.ipynb #a7a6b821
 import warnings
@@ -24,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from .compiling import njit, say_if_compiling
 from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags,
                        patch_to, renamed, seed_of, stream, width_of)
-from .instructions import _add32, _add64, _strip32, _strip64, _strip128, fetch
+from .instructions import add_to_strip, fetch, strip_product
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
 from .products import Rows, zeros_in_lines
 from .nnls import heaviest
@@ -216,10 +217,7 @@ def _products(docs, i, D, out, place):
     "Write the inner products of document `i` with the columns of `D` into `out`, from `place` on"
     start = np.int64(docs.starts[i])
     end = np.int64(docs.ends[i])
-    size = D.shape[1]*D.itemsize
-    if size == 128: _strip128(docs.weights, docs.terms, start, end, D, out, place)
-    elif size == 64: _strip64(docs.weights, docs.terms, start, end, D, out, place)
-    else: _strip32(docs.weights, docs.terms, start, end, D, out, place)
+    strip_product(docs.weights, docs.terms, start, end, D, out, place)
 
 # %% ../nbs/22_bisection.ipynb #0f51f2e2
 @njit(nogil=True)
@@ -235,8 +233,7 @@ def _put_all(docs, i, D, signs):
     "Add document `i` to each column of `D`, times its sign; 0 leaves it as it is"
     start = np.int64(docs.starts[i])
     end = np.int64(docs.ends[i])
-    if D.itemsize == 4: _add32(docs.weights, docs.terms, start, end, D, signs)
-    else: _add64(docs.weights, docs.terms, start, end, D, signs)
+    add_to_strip(docs.weights, docs.terms, start, end, D, signs)
 
 # %% ../nbs/22_bisection.ipynb #3d400dd7
 @njit(nogil=True, forceinline=True)
@@ -252,8 +249,11 @@ def _draw(state, n):
     return state[0]*n >> 31
 
 @njit(nogil=True)
-def _shuffle(order, state):
-    "Bring documents into random order"
+def shuffle_docs(
+    order,    # documents by number, changed in place
+    state,    # of the random numbers, changed in place
+):
+    "Bring documents into random order."
     for i in range(len(order) - 1, 0, -1):
         j = _draw(state, i + 1)
         order[i], order[j] = order[j], order[i]
@@ -524,7 +524,7 @@ def _trials(g, task):
     t, moves = 0, 1
     while t < task.max_iter and moves:
         _note(task, trials, g, t)
-        _shuffle(order, state)
+        shuffle_docs(order, state)
         awake = _awake(order, trials.rest)
         moves = _pass(task, trials, awake)
         if moves == 0 and len(awake) < len(order):         # some rested: all are asked once more
@@ -719,8 +719,12 @@ def bisections(
 
 # %% ../nbs/22_bisection.ipynb #9fb384e1
 @njit(nogil=True)
-def _tables(k, n_terms, data):
-    "Room for the sums of `k` clusters, side by side in as many tables as it takes"
+def sum_tables(
+    k,          # clusters
+    n_terms,    # terms
+    data,       # an array of the type wanted
+):              # zeros, (tables, n_terms, clusters of a table)
+    "Room for the sums of `k` clusters, side by side in as many tables as it takes."
     width = COLUMNS
     while width < k and width*data.itemsize < 128: width *= 2
     return zeros_in_lines(-(-k//width)*n_terms, width, data).reshape(-(-k//width), n_terms, width)
@@ -750,22 +754,33 @@ def _assignment(docs, pull, kind, k, labels, tables):
                       np.zeros((k, 3)), np.zeros((k, 2)), np.zeros(2))
 
 @njit(nogil=True)
-def _count(now):
-    "Fill in what is known of each cluster, and what it adds to the criterion"
-    known, tables = now.known, now.tables
-    known[:] = 0
-    for i in range(len(now.labels)):
-        known[now.labels[i],0] += 1
-        known[now.labels[i],2] += now.pull[i]
+def revalue(
+    kind,      # place of the criterion in `CRITERIA`
+    tables,    # sums of the clusters, as in `Assignment`, like the following
+    known,     # their sizes and pulls; the squared lengths of the sums are filled in
+    values,    # filled
+    added,     # filled
+):
+    "What each cluster adds to the criterion, from its sum and what else is known of it."
     n_tables, n_terms, width = tables.shape
     for b in range(n_tables):
         squares = np.zeros(width)
         for j in range(n_terms):
             for c in range(width): squares[c] += np.float64(tables[b,j,c])**2
         for c in range(min(width, len(known) - b*width)): known[b*width+c,1] = squares[c]
-    for c in range(len(known)):
-        now.values[c] = cluster_values(now.kind, known[c,0], known[c,1], known[c,2])
-    for s in (0, 1): now.added[s] = now.values[:,s].sum()
+    for c in range(len(known)): values[c] = cluster_values(kind, known[c,0], known[c,1], known[c,2])
+    for s in (0, 1): added[s] = values[:,s].sum()
+
+@njit(nogil=True)
+def recount(
+    now,    # an `Assignment` with its labels and tables; the rest is filled in
+):
+    "Fill in what is known of each cluster, and what it adds to the criterion."
+    now.known[:] = 0
+    for i in range(len(now.labels)):
+        now.known[now.labels[i],0] += 1
+        now.known[now.labels[i],2] += now.pull[i]
+    revalue(now.kind, now.tables, now.known, now.values, now.added)
 
 # %% ../nbs/22_bisection.ipynb #2d95592f
 @njit(nogil=True)
@@ -792,7 +807,12 @@ def _best_cluster(kind, known, values, added, own, pull, products):
 PART = 256                           # documents that are asked by a thread
 
 @in_parts
-def _ask(part, now, some, wants):
+def wants_to_move(
+    part,     # part of the documents, by number; callers give how many parts there are
+    now,      # an `Assignment`
+    some,     # documents by number
+    wants,    # filled: would the document be better elsewhere? (len(some),)
+):
     "Which of some documents would be better elsewhere?"
     docs = now.docs
     tables = now.tables
@@ -828,8 +848,11 @@ def _put_into(now, i, c, sign, product):
 
 # %% ../nbs/22_bisection.ipynb #1ca6877e
 @njit(nogil=True)
-def _move(now, some):
-    "Move documents that are better elsewhere, one after another; how many did"
+def move_each(
+    now,     # an `Assignment`, changed in place
+    some,    # documents by number
+):           # how many moved
+    "Move documents that are better elsewhere, one after another."
     docs = now.docs
     tables = now.tables
     labels = now.labels
@@ -856,17 +879,17 @@ def _refine(now, max_iter, state, record):
     wants = np.zeros(n, np.bool_)
     asked = max(PART, n//8)
     t, moves = 0, 1
-    _count(now)
+    recount(now)
     record[0] = worth(now.kind, now.added[0], now.added[1])
     while t < max_iter and moves:
-        _shuffle(order, state)
+        shuffle_docs(order, state)
         moves = 0
         for s in range(0, n, asked):
             some = order[s:s+asked]
-            _ask(-(-len(some)//PART), now, some, wants)
-            moves += _move(now, some[wants[:len(some)]])
+            wants_to_move(-(-len(some)//PART), now, some, wants)
+            moves += move_each(now, some[wants[:len(some)]])
         t += 1
-        _count(now)
+        recount(now)
         record[t] = worth(now.kind, now.added[0], now.added[1])
 
 # %% ../nbs/22_bisection.ipynb #f1a0f083
@@ -908,8 +931,8 @@ def _direct(part, docs, n_terms, pull, kind, k, max_iter, states, labels, record
     "One trial: k seeds, each document to the most similar one, and passes"
     state = states[part:part+1]
     order = np.arange(len(pull))
-    _shuffle(order, state)
-    tables = _tables(k, n_terms, docs.weights)
+    shuffle_docs(order, state)
+    tables = sum_tables(k, n_terms, docs.weights)
     m = _different(docs, order, tables, k)
     _join(docs, tables, m, state, labels[part])
     _refine(_assignment(docs, pull, kind, m, labels[part], tables), max_iter, state, record[part])
@@ -936,7 +959,7 @@ def _refined(X, labels, kind, max_iter, rng):
     docs, n_terms = arrays(X), X.shape[1]
     k = labels.max() + 1
     state = np.random.default_rng(rng).integers(1, 2147483647, 1)
-    tables = _tables(k, n_terms, X.data)
+    tables = sum_tables(k, n_terms, X.data)
     width = tables.shape[2]
     parts = np.split(_sums(docs, n_terms, labels, k), range(width, k, width))
     for table, part in zip(tables, parts): table[:,:len(part)] = part.T

@@ -403,8 +403,8 @@ class HypergraphEnsemble(ByVotes):
         n_runs:int=20,               # runs
         weights:str="weighted",      # "weighted", "standard" or "full"
         integrate:str="bisection",   # "bisection", "kmeans", "nmf", "spectral" or "meta"
-        base=None,                   # estimator to run; None for ten turns of NMF by HALS from random factors
-        n_components=None,           # clusters of a run, or several in turns; None: `n_clusters`, or as in `base`
+        base=None,                   # estimator to run; None for ten iterations of NMF by HALS from random factors
+        n_components=None,           # clusters of a run, or several, taken in turn; None: `n_clusters`, or as in `base`
         verbose:bool=False,          # show a progress bar?
         random_state=None,           # seed of the runs and of what comes after
     ):

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['HIDDEN', 'LINE', 'FIELDS', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'ENTRY', 'ORIENTATIONS', 'PAIR', 'NAMES', 'NPY_PARTS',
            'READERS', 'ENDINGS', 'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk',
-           'read_folder', 'read_lines', 'read_jsonl', 'read_csv', 'read_parquet', 'read_arrow', 'read_reuters',
-           'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz',
-           'guess_format', 'as_cell', 'write_table']
+           'read_folder', 'read_lines', 'field_names', 'parsed_json', 'read_jsonl', 'read_csv', 'read_parquet',
+           'read_arrow', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
+           'read_matlab', 'read_npz', 'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import codecs
@@ -155,8 +155,13 @@ FIELDS = {"text": ("text", "texts", "body", "content", "abstract", "document", "
           "id": ("id", "_id", "doc_id", "docid", "uid")}
 
 # %% ../nbs/00_formats.ipynb #16b3f7fe
-def _field(path, what, asked, present):
-    "Names of the fields that hold `what`: those asked for, or a usual name, or none"
+def field_names(
+    path,        # the file, for errors
+    what:str,    # one of `FIELDS`, such as "text"
+    asked,       # a name, several, '' for none; None to take a usual name
+    present,     # fields that are there
+)->list:         # of names
+    "Names of the fields that hold `what`: those asked for, or a usual name, or none."
     asked = [] if asked is None else [str(name) for name in (asked if isinstance(asked, (list, tuple)) else [asked])]
     there = listing(present, quote="'")
     for name in asked:
@@ -173,9 +178,9 @@ def _field(path, what, asked, present):
 # %% ../nbs/00_formats.ipynb #05b4db14
 def _fields(path, present, text_field, label_field, id_field):
     "The field of the text, those of the labels, and that of the identifier, if any"
-    text = _field(path, "text", text_field, present)
+    text = field_names(path, "text", text_field, present)
     if len(text) != 1: raise ValueError(f"text_field must be the name of one field; got {brief(text_field)}")
-    label, id_ = _field(path, "label", label_field, present), _field(path, "id", id_field, present)
+    label, id_ = field_names(path, "label", label_field, present), field_names(path, "id", id_field, present)
     if len(id_) > 1: raise ValueError(f"id_field must be the name of one field; got {brief(id_field)}")
     return text[0], label, id_[0] if id_ else None
 
@@ -249,8 +254,12 @@ def _from_records(path, records, fields):
     return _from_columns(path, columns, fields, [line for line, _ in records])
 
 # %% ../nbs/00_formats.ipynb #076f4959
-def _json(path, n, text):
-    "Some JSON that begins at line `n` of a file"
+def parsed_json(
+    path,        # the file, for errors
+    n:int,       # the line it begins at
+    text:str,    # JSON
+):               # what it says
+    "Some JSON that begins at line `n` of a file."
     try: return json.loads(text)
     except json.JSONDecodeError as e:
         raise fault(path, n + e.lineno - 1, f"not JSON, {e.msg} at column {e.colno}") from None
@@ -264,10 +273,10 @@ def _json_records(source, text):
     for n, line in enumerate(text, 1):
         if not line.strip(): continue
         if not records and line.lstrip().startswith("["):
-            values = _json(source, n, line + text.read())
+            values = parsed_json(source, n, line + text.read())
             source.justify(len(values), "documents")
             return [(None, value) for value in values]
-        records.append((n, _json(source, n, line)))
+        records.append((n, parsed_json(source, n, line)))
     return records
 
 # %% ../nbs/00_formats.ipynb #41fc10dc

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['IN_PARTS', 'SOLVE', 'GRAM', 'BACK', 'TIMES', 'STOPPED', 'CONVERGED', 'DIED', 'GO_ON', 'NEAR', 'prepare', 'solve2',
-           'nnls2', 'Work', 'working_space', 'projected_gradient', 'one_pass', 'solve_terms', 'next_topics', 'unit2',
-           'Docs', 'documents', 'krylov', 'Rules', 'alternate', 'squared_error', 'residuals']
+           'nnls2', 'Work', 'working_space', 'projected_gradient', 'one_pass', 'solve_terms', 'next_topics',
+           'collect_sums', 'unit2', 'Docs', 'documents', 'krylov', 'Rules', 'alternate', 'squared_error', 'residuals']
 
 # %% ../nbs/10_kernels.ipynb #9d8e7c7f
 from typing import NamedTuple
@@ -328,8 +328,12 @@ def next_topics(
 
 # %% ../nbs/10_kernels.ipynb #1af2b128
 @in_parts
-def _collect(part, work, S):
-    "Add up the sums of all chunks, in order, for one part of the terms"
+def collect_sums(
+    part,    # part of the terms, by number; callers give how many parts there are
+    work,    # room for chunks, from `working_space`
+    S,       # filled: the sums, (n_terms, 2)
+):
+    "Add up the sums of all chunks, in order, for one part of the terms."
     tables = work.tables
     lo, hi = share(len(S), part, len(work.parts))
     for j in range(lo, hi):
@@ -421,7 +425,7 @@ def read(docs,
         docs.work.gram[:] = (B.T @ B)[[0, 0, 1], [0, 1, 1]]
     docs.one_pass(W, mode)
     S = np.empty((docs.shape[1], 2))
-    _collect(len(docs.work.parts), docs.work, S)
+    collect_sums(len(docs.work.parts), docs.work, S)
     return S
 
 # %% ../nbs/10_kernels.ipynb #00c55ca5

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from .compiling import njit
 from .core import (check_matrix, check_number, keep_parameters, patch_to, seed_of,
                        single_blas, value_range, width_of)
-from .instructions import _strip128
+from .instructions import strip_product
 from .parts import ROWS, in_parts, in_threads, n_parts
 from .products import Rows
 from .nnls import TopicModel, heaviest, memberships, nnls, unit
@@ -71,7 +71,7 @@ def _hals(part, G, R, F, passes, inverse):
         _as_columns(R, i, r)
         for _ in range(passes):
             for c in range(k):
-                _strip128(G[c], topics, 0, k, f, s, 0)           # s = G[c] @ f
+                strip_product(G[c], topics, 0, k, f, s, 0)           # s = G[c] @ f
                 for q in range(len(s)): f[c,q] = max(f[c,q] + (r[c,q] - s[q])*inverse[c], 0)
         for q in range(min(len(s), n - i)):
             for c in range(k): F[i+q,c] = f[c,q]
@@ -115,7 +115,7 @@ def _slopes(part, F, G, R, out):
         _as_columns(R, i, r)
         squares[:] = 0
         for c in range(k):
-            _strip128(G[c], topics, 0, k, f, s, 0)           # s = G[c] @ f
+            strip_product(G[c], topics, 0, k, f, s, 0)           # s = G[c] @ f
             for q in range(len(s)):
                 slope = s[q] - r[c,q] if f[c,q] > 0 else min(s[q] - r[c,q], zero)
                 squares[q] += slope*slope

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numba.extending import register_jitable
 
 from .core import patch_to
-from .instructions import _strip16, _strip32, _strip64, _strip128
+from .instructions import strip_product
 from .parts import ROWS, in_parts, n_parts
 
 # %% ../nbs/07_products.ipynb #e6d6c27e
@@ -52,15 +52,11 @@ def _times(part, data, indices, indptr, strip, out, column):
     "Some rows of the columns of `out` = X B from one on, for a strip of B"
     places = out.reshape(-1)
     n = out.shape[1]
-    size = strip.shape[1]*strip.itemsize
     for i in range(ROWS*part, min(len(out), ROWS*(part + 1))):
         p = np.int64(indptr[i])
         end = np.int64(indptr[i+1])
         place = np.int64(i*n + column)
-        if size == 128: _strip128(data, indices, p, end, strip, places, place)
-        elif size == 64: _strip64(data, indices, p, end, strip, places, place)
-        elif size == 32: _strip32(data, indices, p, end, strip, places, place)
-        else: _strip16(data, indices, p, end, strip, places, place)
+        strip_product(data, indices, p, end, strip, places, place)
 
 # %% ../nbs/07_products.ipynb #cacce2fb
 @in_parts

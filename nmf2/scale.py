@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['PER_TERM', 'WHOLE', 'NODE', 'AT_ONCE', 'Topics', 'Part', 'weights_of', 'sweep_part', 'PartedWeights', 'Blocks',
-           'usual_engine', 'as_blocks', 'sample', 'start_topics', 'Spread', 'Marked', 'Sides', 'Members', 'Scrap',
-           'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole', 'cut_blocks', 'Place', 'Step', 'Checkpoint',
-           'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks', 'planted_blocks', 'fit', 'in_one_piece',
-           'fit_partitions']
+           'usual_engine', 'row_numbers', 'as_blocks', 'stacked', 'sample', 'start_topics', 'Spread', 'Marked', 'Sides',
+           'Members', 'Scrap', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole', 'cut_blocks',
+           'Place', 'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks', 'planted_blocks',
+           'fit', 'part_matrix', 'in_one_piece', 'fit_partitions']
 
 # %% ../nbs/60_scale.ipynb #b7293e31
 import copy
@@ -33,7 +33,7 @@ from .cutting import as_csr, seen_in, stored, take, take_over
 from .engines import Dask, Local, running_client, sent, tree_sum
 from .hier import (Grower, checksum, cut_in_two, find_split, grow, grower_options, plant,
                        starter)
-from .kernels import SOLVE, Docs, _collect, documents, working_space
+from .kernels import SOLVE, Docs, collect_sums, documents, working_space
 from .products import Rows
 from .rank2 import SAMPLE, rank2_nmf, revive, sides, svd_topics
 from .shards import Found, Slice, check_part, in_slices, open_shard, save_shards
@@ -108,7 +108,7 @@ def sweep_part(
     docs.one_pass(W, SOLVE)
     part.last = now.stamp, W
     S = np.empty((docs.shape[1], 2), docs.data.dtype)
-    _collect(len(docs.work.parts), docs.work, S)
+    collect_sums(len(docs.work.parts), docs.work, S)
     return S, docs.work.sums[0].copy()
 
 # %% ../nbs/60_scale.ipynb #2df3091f
@@ -179,8 +179,13 @@ def usual_engine():
     "`Dask` if a client runs in this process, else `Local`."
     return Local() if running_client() is None else Dask()
 
-def _numbers(lo, hi): return np.arange(lo, hi, dtype=np.int32 if hi < 2**31 else np.int64)
-def _numbered(source, lo, hi): return Part(source, _numbers(lo, hi))
+def row_numbers(
+    lo:int,       # the first
+    hi:int,       # and the one after the last
+)->np.ndarray:    # of 32 bits while that is enough
+    "Numbers of documents, lo to hi − 1."
+    return np.arange(lo, hi, dtype=np.int32 if hi < 2**31 else np.int64)
+def _numbered(source, lo, hi): return Part(source, row_numbers(lo, hi))
 
 # %% ../nbs/60_scale.ipynb #0324d566
 def as_blocks(
@@ -212,8 +217,10 @@ def _filled_rows(part, chosen):
     X = part.X
     return _rows_of(X, np.flatnonzero(Rows(X).filled())[chosen])
 
-def _stacked(blocks):
-    "Several CSR matrices, one below the other"
+def stacked(
+    blocks,       # CSR matrices with the same terms, a list
+)->sp.csr_array:
+    "Several CSR matrices, one below the other."
     X = sp.vstack(blocks, format="csr")
     return as_csr(X.data, X.indices, X.indptr, X.shape[1])
 
@@ -226,7 +233,7 @@ def sample(
     cuts = np.searchsorted(chosen, ends)
     starts = ends - [f.n_filled for f in blocks.found]
     places = [chosen[lo:hi] - start for lo, hi, start in zip([0, *cuts[:-1]], cuts, starts)]
-    return _stacked(blocks.engine.fetch(blocks.engine.hold(_filled_rows, blocks.parts, places)))
+    return stacked(blocks.engine.fetch(blocks.engine.hold(_filled_rows, blocks.parts, places)))
 
 # %% ../nbs/60_scale.ipynb #3036b0c5
 def start_topics(
@@ -372,8 +379,12 @@ class Scrap:
 
     def __str__(self): return str(self.path)
 
-def _put_away(X, ids, scratch):
-    "A new partition: in memory, or as a shard in the scratch folder"
+def put_away(
+    X,          # CSR, (n, n_terms)
+    ids,        # numbers of its documents, (n,)
+    scratch,    # a folder, or None for memory
+)->Part:
+    "A new partition: in memory, or as a shard in the scratch folder."
     if scratch is None: return Part(X, ids)
     path = Path(scratch)/f"{uuid4().hex}.npz"
     sp.save_npz(path, X, compressed=False)
@@ -381,7 +392,7 @@ def _put_away(X, ids, scratch):
 
 def _gathered(scratch, *pieces):
     "One partition of several matrices and the numbers of their documents"
-    return _put_away(_stacked([X for X, _ in pieces]), np.concatenate([ids for _, ids in pieces]), scratch)
+    return put_away(stacked([X for X, _ in pieces]), np.concatenate([ids for _, ids in pieces]), scratch)
 
 def _cut(part, ids): return _rows_of(part.X, _places(part, ids)), ids
 
@@ -423,7 +434,7 @@ def _terms_in(part, ids): return seen_in(part.X, _places(part, ids))
 
 def _narrowed(part, ids, seen, scratch):
     "Some documents of a partition, over the terms that were seen anywhere"
-    return _put_away(take_over(part.X, _places(part, ids), seen), ids, scratch)
+    return put_away(take_over(part.X, _places(part, ids), seen), ids, scratch)
 
 def cut_out(
     rows:Members,   # some documents
@@ -799,13 +810,17 @@ def _named(est, grower):
     return est
 
 # %% ../nbs/60_scale.ipynb #14c4f3cf
-def _matrix_of(part): return part.X
+def part_matrix(
+    part:Part,       # a partition
+)->sp.csr_array:     # (n, n_terms)
+    "Its matrix, read if it is on disk."
+    return part.X
 
 def in_one_piece(
     blocks:Blocks,   # all documents
 )->sp.csr_array:
     "The whole matrix, here."
-    X = _stacked(blocks.engine.fetch(blocks.engine.hold(_matrix_of, blocks.parts)))
+    X = stacked(blocks.engine.fetch(blocks.engine.hold(part_matrix, blocks.parts)))
     return as_csr(np.array(X.data), np.array(X.indices), np.array(X.indptr), X.shape[1])
 
 def fit_partitions(

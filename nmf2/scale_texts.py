@@ -19,16 +19,16 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from .counting import TermCounter, check_options
 from .cutting import as_csr
-from .engines import Local, _scratch_folder
-from .formats import _field, _json
+from .engines import Local, scratch_folder
+from .formats import field_names, parsed_json
 from .headings import give_headings
-from .scale import WHOLE, Blocks, Part, _matrix_of, _numbers, _put_away, _stacked, as_blocks, usual_engine
-from .scale_topics import _weights_of, expected_over, topic_tree_over
+from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
+from .scale_topics import expected_over, node_weights, topic_tree_over
 from .shards import Found
-from .topictree import (AUTO, COUNTING, Documents, _checked, _pipeline, _warn_of_few, begin_history, phrase_options,
-                            topics_of)
+from .topictree import (AUTO, COUNTING, Documents, begin_history, checked_seed, phrase_options, pipeline_of,
+                            topics_of, warn_of_few)
 from .tree import as_words
-from .weighting import (_on_grid, _warn_empty, degrees, divide_rows, doc_freq, row_lengths, trim_mask)
+from .weighting import degrees, divide_rows, doc_freq, on_grid, row_lengths, trim_mask, warn_of_empty_rows
 
 # %% ../nbs/62_scale_texts.ipynb #5312519c
 PIECE = 32_000_000       # bytes of a file that are a partition
@@ -45,18 +45,18 @@ class Stretch(NamedTuple):
 def _first_line(path):
     "The names of the fields of a file of JSON lines"
     with open(path, "rb") as file: line = next((line for line in file if line.strip()), b"")
-    value = _json(path, 1, line) if line.lstrip()[:1] == b"{" else None
+    value = parsed_json(path, 1, line) if line.lstrip()[:1] == b"{" else None
     return None if value is None else list(value)
 
 def _in_stretches(path, piece, text_field):
     "The stretches of a file"
     if path.suffix == ".parquet":
         parquet = _parquet(path)
-        field = _field(path, "text", text_field, parquet.schema_arrow.names)[0]
+        field = field_names(path, "text", text_field, parquet.schema_arrow.names)[0]
         return [Stretch(str(path), k, k + 1, field) for k in range(parquet.num_row_groups)]
     present = _first_line(path) if path.suffix in (".jsonl", ".ndjson") else None
     if present is None: return [Stretch(str(path), field=text_field)]
-    field, size = _field(path, "text", text_field, present)[0], path.stat().st_size
+    field, size = field_names(path, "text", text_field, present)[0], path.stat().st_size
     n = -(-size//piece)
     return [Stretch(str(path), size*k//n, size*(k + 1)//n, field) for k in range(n)]
 
@@ -119,7 +119,7 @@ def read_texts(
         return _parquet(path).read_row_group(source.start, [source.field]).column(0).to_pylist()
     if source.end:
         lines = enumerate(_lines(source), 1)
-        return [_text(source, _json(path, k, line)) for k, line in lines if line.strip()]
+        return [_text(source, parsed_json(path, k, line)) for k, line in lines if line.strip()]
     from nmf2.data import read
     return read(path, **({} if source.field is None else dict(text_field=source.field))).texts
 
@@ -149,7 +149,7 @@ def _count(source, name, options, scratch):
     X.sort_indices()
     words = np.empty(0, object) if not X.shape[1] else counter.get_feature_names_out()
     X = as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1])
-    return Counted(_put_away(X, np.arange(X.shape[0]), scratch), words), (*X.shape, X.nnz)
+    return Counted(put_away(X, np.arange(X.shape[0]), scratch), words), (*X.shape, X.nnz)
 
 # %% ../nbs/62_scale_texts.ipynb #655a7aac
 class Counts(NamedTuple):
@@ -173,7 +173,7 @@ def counted_over(
     "The words of texts in partitions, each for itself."
     check_options(TermCounter(**options))
     names = [f"partition {k}" + (f", {s}," if isinstance(s, Stretch) else "") for k, s in enumerate(sources)]
-    if isinstance(engine, Local) and any(isinstance(s, Stretch) for s in sources): _scratch_folder(engine)
+    if isinstance(engine, Local) and any(isinstance(s, Stretch) for s in sources): scratch_folder(engine)
     held, told = engine.keep(_count, _there(engine, sources), names, shared=(options, engine.scratch))
     return Counts(engine, held, np.array(told))
 
@@ -274,11 +274,11 @@ def _unit_there(counted, first, number, tfidf, scratch):
     ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr].astype(X.indptr.dtype)
     X = as_csr(X.data[kept], columns[X.indices[kept]].astype(np.int32), ends, len(tfidf.idf_))
     empty = first + np.flatnonzero(np.diff(X.indptr) == 0)
-    ids = _numbers(first, first + X.shape[0])
+    ids = row_numbers(first, first + X.shape[0])
     if X.shape[0]:
         X = tfidf.transform(X)
         X = divide_rows(X, row_lengths(X))
-    return _put_away(as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1]), ids, scratch), empty
+    return put_away(as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1]), ids, scratch), empty
 
 # %% ../nbs/62_scale_texts.ipynb #05ccb902
 def _peaks_in(part):
@@ -290,7 +290,7 @@ def _peaks_in(part):
 def _grid_in(part, largest, n):
     "The sum of a partition's rows, on a grid that is exact for `n` of them"
     X = part.X
-    return np.bincount(X.indices, _on_grid(X.data/largest[X.indices], n), X.shape[1])
+    return np.bincount(X.indices, on_grid(X.data/largest[X.indices], n), X.shape[1])
 
 def _degrees_in(part, s):
     "The degree of each document; the sum of all, and how many are above zero"
@@ -301,7 +301,7 @@ def _scaled_in(part, d, more, scratch):
     "The weights of normalized cut; and what was `Found`"
     X = divide_rows(part.X, np.sqrt(np.where(d > 0, d + more, 0)))
     filled = int(np.count_nonzero(np.diff(X.indptr)))
-    return _put_away(X, part.ids, scratch), Found(*X.shape, filled, X.nnz, X.dtype.name)
+    return put_away(X, part.ids, scratch), Found(*X.shape, filled, X.nnz, X.dtype.name)
 
 # %% ../nbs/62_scale_texts.ipynb #fd2be0eb
 def _check_left(keep, n_docs):
@@ -322,7 +322,7 @@ def weighted_over(
     firsts = np.cumsum(counts.told[:,0]) - counts.told[:,0]
     parts, empty = engine.keep(_unit_there, counts.parts, firsts, shared=(engine.send(number), tfidf, engine.scratch))
     trim.empty_docs_ = np.concatenate(empty)
-    _warn_empty(trim.empty_docs_, counts.n_docs, "no terms left after trimming")
+    warn_of_empty_rows(trim.empty_docs_, counts.n_docs, "no terms left after trimming")
     return _cut_weights(engine, parts, ncut, counts.n_docs)
 
 def _cut_weights(engine, parts, ncut, n_docs):
@@ -343,7 +343,7 @@ def _typical_in(part, labels, splits, n):
     found = []
     for k, (terms, Ht, side) in enumerate(splits):
         rows = np.flatnonzero(labels == k)
-        W = _weights_of(part, np.where(labels == k, 0, -1), np.array([True]), terms, Ht)[:,side]
+        W = node_weights(part, np.where(labels == k, 0, -1), np.array([True]), terms, Ht)[:,side]
         best = np.argsort(-W, kind="stable")[:n]
         found.append((part.ids[rows[best]], W[best]))
     return None, found
@@ -418,7 +418,7 @@ def _grow_topics(model, blocks, seed, how, texts_of, seen):
     if seen: expected = expected._replace(unknown=float(1 - (1 - expected.unknown)*trim.df_.sum()/seen))
     model.expected_ = expected
     _tell(model, blocks)
-    _warn_of_few(model)
+    warn_of_few(model)
     return model
 
 def _check_number(model):
@@ -438,11 +438,11 @@ def fit_topics(
     **options,          # of `text_sources`
 ):                      # the model
     "Fit a `TopicTree` to documents in partitions."
-    seed = _checked(model)
+    seed = checked_seed(model)
     how = dict(whole=whole, checkpoint=checkpoint)
     if _are_counts(documents): return _fit_counts(model, documents, vocab, engine, how, seed)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
-    pipe = _pipeline(model, [], None, None)
+    pipe = pipeline_of(model, [], None, None)
     sources = text_sources(documents, **options)
     engine = usual_engine() if engine is None else engine
     counts = counted_over(sources, engine, **{name: getattr(pipe["count"], name) for name in COUNTING})
@@ -474,11 +474,11 @@ def _fit_counts(model, X, vocab, engine, how, seed):
     given = as_blocks(X, engine)
     engine = given.engine
     if given.size <= how["whole"]:
-        return model.fit(_stacked(engine.fetch(engine.hold(_matrix_of, given.parts))), vocab=vocab)
+        return model.fit(stacked(engine.fetch(engine.hold(part_matrix, given.parts))), vocab=vocab)
     _check_number(model)
     df = engine.total(_df_in, given.parts, add=np.add)
     names = None if vocab is None else as_words(vocab, len(df))
-    model.pipeline_ = pipe = _pipeline(model, None, sp.csr_array((1, len(df))), vocab)
+    model.pipeline_ = pipe = pipeline_of(model, None, sp.csr_array((1, len(df))), vocab)
     keep, gone = trim_mask(df, given.shape[0], model.min_df, model.max_df)
     _check_left(keep, given.shape[0])
     fitted_steps(pipe, Words(names, df, keep, gone, 0), given.shape[0], names=False)

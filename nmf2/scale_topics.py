@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['BATCH', 'sums_over', 'drawn', 'start_labels', 'Standing', 'Shuffled', 'Wanting', 'Moving', 'moved', 'best_start_over',
-           'Mixing', 'mixture_over', 'settled', 'Later', 'tree_over', 'leaf_doc_freq_over', 'topic_tree_over',
-           'expected_over', 'flatten_over', 'fit_flat']
+           'Mixing', 'mixture_over', 'settled', 'Later', 'node_weights', 'tree_over', 'leaf_doc_freq_over',
+           'topic_tree_over', 'expected_over', 'flatten_over', 'fit_flat']
 
 # %% ../nbs/61_scale_topics.ipynb #01f19b5b
 from functools import partial
@@ -17,19 +17,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from .answers import Expected, focus_of, thousand_of, unknown_share, without_itself
-from .bisection import (I2, PART, Assignment, _ask, _count, _move, _shuffle, _tables, arrays, composites,
-                            first_best, repeated_bisection, unit_rows, worth)
+from .bisection import (I2, PART, Assignment, arrays, composites, first_best, move_each, repeated_bisection,
+                            revalue, shuffle_docs, sum_tables, unit_rows, wants_to_move, worth)
 from .core import single_blas, stream
 from .headings import give_headings, good_levels, leaf_doc_freq
 from .hier import HierNMF2
 from .kernels import documents, nnls2
-from .mixture import Clusters, _as_labelled, _presence, _ranges, _round, lifts, made_up
+from .mixture import Clusters, clusters_of_labels, lifts, made_up, mixture_round, presence, word_ranges
 from .nnls import heaviest, heaviest_by, memberships, nnls, unit
 from .products import Rows
 from .rank2 import SAMPLE
-from .regroup import _ids, joined, joins
-from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, _stacked, about_blocks, as_blocks,
-                        in_one_piece)
+from .regroup import joined, joins, node_ids
+from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, about_blocks, as_blocks,
+                        in_one_piece, stacked)
 from .scale import fit as fit_tree
 from .topictree import PIECES, Grown
 from .tree import Split
@@ -73,7 +73,7 @@ def drawn(
 # %% ../nbs/61_scale_topics.ipynb #1dc39765
 def _bisected(k, seed, *cut):
     "Pieces of a sample: the label of each document, and their sums"
-    docs = unit_rows(_stacked(cut))
+    docs = unit_rows(stacked(cut))
     labels = repeated_bisection(docs, min(k, docs.shape[0]), seed=seed).labels
     return labels, composites(docs, labels, labels.max() + 1)
 
@@ -138,17 +138,14 @@ def _assigned(X, labels, standing):
 
 def _counted(standing):
     "What is known of the clusters, from their sums; no moves yet"
-    few = np.minimum(standing.known[:,0], 2).astype(int)                    # only none, one and more make a difference
-    now = Assignment(arrays(sp.csr_array((0, 1))), np.zeros(few.sum()), I2, np.repeat(np.arange(len(few)), few),
-                     standing.tables, standing.known.copy(), standing.values.copy(), standing.added.copy())
-    _count(now)
-    now.known[:,0] = standing.known[:,0]
-    return standing._replace(known=now.known, values=now.values, added=now.added, moves=0)
+    new = standing._replace(known=standing.known.copy(), values=standing.values.copy(), added=standing.added.copy(), moves=0)
+    revalue(I2, new.tables, new.known, new.values, new.added)
+    return new
 
 def _first_standing(sums, sizes, dtype):
     "Clusters as they stand, from their sums"
     k = len(sums)
-    tables = _tables(k, sums.shape[1], np.empty(0, dtype))
+    tables = sum_tables(k, sums.shape[1], np.empty(0, dtype))
     width = tables.shape[2]
     for table, some in zip(tables, np.split(sums, range(width, k, width))): table[:,:len(some)] = some.T
     known = np.zeros((k, 3))
@@ -169,7 +166,7 @@ def _not_shuffled(n, rng):
 def _shuffled_again(docs):
     "The same in another order"
     docs = Shuffled(docs.order.copy(), docs.state.copy())
-    _shuffle(*docs)
+    shuffle_docs(*docs)
     return docs
 
 def _shuffled(n, rng, times):
@@ -202,7 +199,7 @@ def _asked(part, labels, turns, first, last, standing):
     at = np.flatnonzero(labels >= 0)[now]
     wants = np.zeros(len(at), bool)
     X, own = _unit_at(part, at), labels[at].astype(int)
-    _ask(-(-len(at)//PART), _assigned(X, own, standing), np.arange(len(at)), wants)
+    wants_to_move(-(-len(at)//PART), _assigned(X, own, standing), np.arange(len(at)), wants)
     return Wanting(X[wants], own[wants], at[wants], turns[now][wants])
 
 # %% ../nbs/61_scale_topics.ipynb #e8fed735
@@ -214,8 +211,8 @@ def _moved(standing, *wanting):
     standing = _copied(standing)
     turn = np.argsort(np.concatenate([w.turns for w in wanting]))
     old = np.concatenate([w.labels for w in wanting])
-    now = _assigned(_stacked([w.X for w in wanting])[turn], old[turn], standing)
-    moves = _move(now, np.arange(len(turn)))
+    now = _assigned(stacked([w.X for w in wanting])[turn], old[turn], standing)
+    moves = move_each(now, np.arange(len(turn)))
     new = np.empty_like(old)
     new[turn] = now.labels
     there = np.split(new, np.cumsum([len(w.at) for w in wanting])[:-1])
@@ -355,7 +352,7 @@ def _none_held(labels): return np.full_like(labels, -1)
 
 def _clusters_in(part, labels, k, df):
     "What documents add to the clusters that their labels describe"
-    return tuple(_as_labelled(_presence(part.X), labels, k, _ranges(df)))
+    return tuple(clusters_of_labels(presence(part.X), labels, k, word_ranges(df)))
 
 def _counted_in(labels, k):
     "How many documents clusters have"
@@ -363,9 +360,9 @@ def _counted_in(labels, k):
 
 def _mixed_in(part, held, clusters, q, alpha, df):
     "A round in a partition: where documents belong most; words, sizes, fit and counts to add up"
-    rows, k = _presence(part.X), len(clusters.sizes)
+    rows, k = presence(part.X), len(clusters.sizes)
     if not len(held): return held, (np.zeros((k, len(q))), np.zeros(k), 0., np.zeros(k, np.int64))
-    new, labels, criterion = _round(rows, clusters, q, alpha, held.astype(int), _ranges(df))
+    new, labels, criterion = mixture_round(rows, clusters, q, alpha, held.astype(int), word_ranges(df))
     fit = criterion*len(held) - _prior(clusters, q, alpha)
     return labels.astype(np.int32), (*new, fit, _counted_in(labels, k))
 
@@ -483,8 +480,14 @@ def _sides_of(part, labels, which, right):
     "Which side of a node its documents are on"
     return right[labels[np.append(which, False)[labels]]].astype(np.int8)
 
-def _weights_of(part, labels, which, terms, Ht):
-    "The weights of a node's documents in its two topics"
+def node_weights(
+    part,         # a partition
+    labels,       # leaves of its documents, −1 for none, (n,)
+    which,        # is a leaf below the node? (leaves,)
+    terms,        # terms of the node, by number
+    Ht,           # its two topics over these, (len(terms), 2)
+)->np.ndarray:    # (documents of the node in this partition, 2)
+    "The weights of a node's documents in its two topics."
     whole = np.zeros((part.X.shape[1], 2))
     whole[terms] = Ht
     rows = np.flatnonzero(np.append(which, False)[labels])
@@ -498,7 +501,7 @@ def _split_at(blocks, labels, sums, sizes, which, right):
     terms = np.flatnonzero(topics.any(1))
     Ht = topics[terms]/np.linalg.norm(topics, axis=0)
     n = int(sizes[which].sum())
-    W = Later(blocks, labels, n, _weights_of, which, terms, Ht)
+    W = Later(blocks, labels, n, node_weights, which, terms, Ht)
     side = Later(blocks, labels, n, _sides_of, which, right)
     return Split(terms.astype(np.int32), Ht.astype(blocks.dtype), W, side)
 
@@ -512,7 +515,7 @@ def tree_over(
     "A tree whose leaves are the clusters. Source: as for `regroup`."
     sums, sizes = sums_over(blocks, labels, k)
     with single_blas(): made = joins(sums @ sums.T)
-    ids, cost = _ids(made, sizes)
+    ids, cost = node_ids(made, sizes)
     order = np.argsort(ids)
     number = np.argsort(order)
     labels = blocks.engine.hold(_mapped, labels, shared=(number,))

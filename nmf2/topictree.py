@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['PIECES', 'AUTO', 'COUNTING', 'REMEDIES', 'NO_ROWS', 'pieces', 'Best', 'best_start', 'sums_of', 'roots_of', 'Topics',
-           'settled_topics', 'Grown', 'topic_tree', 'TopicTree', 'Documents', 'phrase_options', 'Edits', 'Saved',
-           'begin_history', 'topics_of', 'tell', 'in_order', 'as_in_fit']
+           'settled_topics', 'Grown', 'topic_tree', 'TopicTree', 'checked_seed', 'pipeline_of', 'Documents',
+           'phrase_options', 'Edits', 'Saved', 'begin_history', 'topics_of', 'tell', 'warn_of_few', 'in_order',
+           'as_in_fit']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
@@ -209,8 +210,10 @@ class TopicTree(LabelsLater, BaseEstimator):
 # %% ../nbs/25_topictree.ipynb #7a868766
 AUTO = "auto"       # in the place of a number of topics: find it out
 
-def _checked(est):
-    "The seed, or an error that names the parameter that is wrong"
+def checked_seed(
+    est,    # a `TopicTree`
+)->int:
+    "The seed, or an error that names the parameter that is wrong."
     if isinstance(est.n_topics, str) and est.n_topics != AUTO:
         raise ValueError(f"n_topics must be a whole number of at least 1, or {AUTO!r}, "
                          f"got {est.n_topics!r:.60}")
@@ -245,8 +248,13 @@ def _given(documents):
 # %% ../nbs/25_topictree.ipynb #815ed16b
 COUNTING = "token_pattern", "tokenizer", "stop_words", "lowercase", "ngram_range"
 
-def _pipeline(est, texts, counts, vocab):
-    "The steps from texts, or from counts with their words, to weights"
+def pipeline_of(
+    est,       # a `TopicTree`
+    texts,     # texts, or None
+    counts,    # counts in their place, (n_docs, n_terms), or None
+    vocab,     # their words, or None
+):             # a scikit-learn pipeline, not fitted
+    "The steps from texts, or from counts with their words, to weights."
     common = dict(min_df=est.min_df, max_df=est.max_df, tau=est.tau)
     words = None if vocab is None or counts is None else as_words(vocab, counts.shape[1])
     if texts is None: return count_pipeline(vocab=words, **common)
@@ -363,8 +371,10 @@ def tell(
     told = f"{model.documents_.words} Taken out later: {dropped}."
     if dropped: model.documents_ = model.documents_._replace(words=told)
 
-def _warn_of_few(model):
-    "Say if there are fewer topics than wanted"
+def warn_of_few(
+    model,    # a fitted `TopicTree`
+):
+    "Say if there are fewer topics than wanted."
     if model.n_topics != AUTO and model.n_topics_ < model.n_topics:
         warnings.warn(f"n_topics={model.n_topics} can't be had: there are {model.n_topics_} topics "
                       "that some document has most of", stacklevel=3)
@@ -389,7 +399,7 @@ def fit(model,
 
 def _fitted(model, documents, y, vocab):
     "The model, with what `fit` finds"
-    seed = _checked(model)
+    seed = checked_seed(model)
     if in_partitions(documents):
         from nmf2.scale_texts import fit_topics
         return fit_topics(model, documents, vocab)
@@ -397,7 +407,7 @@ def _fitted(model, documents, y, vocab):
     if texts is not None: texts = check_texts(texts)
     given = counts if texts is None else texts
     _check_size(model, given, y)
-    model.pipeline_ = _pipeline(model, texts, counts, words if vocab is None else vocab)
+    model.pipeline_ = pipeline_of(model, texts, counts, words if vocab is None else vocab)
     X = _weighed(model.pipeline_, given)
     readable = texts is not None or hasattr(documents, "labels")                # counts are not
     model.given_ = documents if readable else None
@@ -411,7 +421,7 @@ def _fitted(model, documents, y, vocab):
     from nmf2.answers import expected_of
     model.expected_ = expected_of(X, model.tree_, model.pipeline_["trim"])
     tell(model)
-    _warn_of_few(model)
+    warn_of_few(model)
     return model
 
 # %% ../nbs/25_topictree.ipynb #e4edfc59

@@ -31,7 +31,7 @@ product, D = np.zeros(16), np.arange(48.).reshape(3, 16)
 document = bisection.Documents(np.array([1., 2.]), np.array([0, 2]), np.array([0]), np.array([2]))
 bisection._products(document, 0, D, product, 0)
 bisection._put_all(document, 0, D, np.ones(16))
-bisection._tables(3, 5, np.ones(2))
+bisection.sum_tables(3, 5, np.ones(2))
 steps += [float(product.sum()), float(D.sum())]
 used = {f"{m.__name__}.{name}": (sum(d.stats.cache_hits.values()), sum(d.stats.cache_misses.values()))
         for m in (bisection, kernels, nmf, nnls, products) for name, d in vars(m).items()
@@ -184,8 +184,7 @@ if len(sys.argv) > 1: instructions._every_instruction = dict(fails=fails, wrong=
 from nmf2.kernels import GRAM, SOLVE, documents
 @njit
 def add(data, indices, p, end, table, factors):
-    if table.itemsize == 4: instructions._add32(data, indices, p, end, table, factors)
-    else: instructions._add64(data, indices, p, end, table, factors)
+    instructions.add_to_strip(data, indices, p, end, table, factors)
 found = {}
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2 import kernels
 from nmf2.cutting import seen_in, take, take_over
-from nmf2.instructions import _add32, _add64
+from nmf2.instructions import add_to_strip
 from nmf2.kernels import (GRAM, Rules, alternate, documents, krylov, nnls2, prepare, projected_gradient, residuals, solve2,
                           solve_terms, squared_error)
 from nmf2.parts import cut_points, in_threads, pool
@@ -103,8 +103,7 @@ def test_products_with_any_number_of_columns(dtype, index):
 def test_one_document_added_to_eight_columns(dtype, index):
     @njit
     def add(data, indices, p, end, table, factors):
-        if table.itemsize == 4: _add32(data, indices, p, end, table, factors)
-        else: _add64(data, indices, p, end, table, factors)
+        add_to_strip(data, indices, p, end, table, factors)
     rng = np.random.default_rng(1)
     X, table = sp.random(20, 30, .3, "csr", dtype=dtype, rng=rng), rng.random((30, 8)).astype(dtype)
     for i in range(20):

@@ -107,6 +107,13 @@ def test_imports_flow_one_way(path):
     assert {m for m in names - on_call if PLACE[m] >= PLACE[path.stem]} == set()
 
 @each_module
+def test_private_names_stay_in_their_module(path):
+    taken = [f"{n.module}.{a.name}" for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+             if isinstance(n, ast.ImportFrom) and (n.level or (n.module or "").startswith("nmf2"))
+             for a in n.names if re.match(r"_(?!_)", a.name)]
+    assert taken == []
+
+@each_module
 def test_library_does_without_nbdev(path):
     tops = {m.split(".")[0] for m in imports(ast.parse(path.read_text(encoding="utf-8")))}
     assert not tops & {"nbdev", "fastcore", "execnb", "ghapi"}

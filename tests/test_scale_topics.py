@@ -19,7 +19,7 @@ from nmf2.hier import HierNMF2
 from nmf2.mixture import fit_mixture
 from nmf2.order import Order
 from nmf2.regroup import regroup
-from nmf2.scale import SpreadTree, _matrix_of, as_blocks, save_shards
+from nmf2.scale import SpreadTree, part_matrix, as_blocks, save_shards
 from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
 from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, settled,
@@ -245,7 +245,7 @@ def test_weights_are_those_in_memory_to_the_last_bit(folder):
         words = words_over(counts, bucket=bucket)
         other = text_pipeline(**options)
         with pytest.warns(EmptyDocumentsWarning, match="3 of 903"): blocks = weighted_over(counts, other, words)
-        Y = sp.csr_array(sp.vstack(blocks.engine.fetch(blocks.engine.hold(_matrix_of, blocks.parts))))
+        Y = sp.csr_array(sp.vstack(blocks.engine.fetch(blocks.engine.hold(part_matrix, blocks.parts))))
         for name in ("data", "indices", "indptr"): assert_array_equal(getattr(Y, name), getattr(X, name))
         assert Y.dtype == X.dtype
         for step, name in (("tfidf", "idf_"), ("ncut", "sum_"), ("ncut", "mean_degree_"), ("trim", "empty_docs_")):
