@@ -8,6 +8,7 @@ __all__ = ['POOLS', 'FAST', 'ROWS', 'pool', 'in_threads', 'in_parts', 'n_parts',
 # %% ../nbs/05_parts.ipynb #eb57249b
 import os
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import wraps
 
 import numpy as np
 from numba import get_num_threads, set_num_threads
@@ -55,6 +56,7 @@ def in_parts(
 ):            # takes the number of parts instead; `.part` is the compiled kernel for a single part
     "Compile a kernel that runs in threads from Python, part after part from compiled code."
     compiled = njit(nogil=True, fastmath=FAST)(kernel)
+    @wraps(kernel)
     def run(n_parts, *args): in_threads(compiled, n_parts, *args)
     run.part = compiled
     @overload(run)

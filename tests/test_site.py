@@ -23,6 +23,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import programs
 import rendering
 from browser import Missing
 from browser import chromium as start_chromium
@@ -120,11 +121,30 @@ def chromium():
         with start_chromium() as browser: yield browser
     except Missing as e: pytest.skip(str(e))
 
+@contextlib.contextmanager
+def alone(folder):
+    "One process of a test run at a time"
+    fcntl = pytest.importorskip("fcntl")
+    folder.mkdir(exist_ok=True)
+    with open(folder/"lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    "All pages as Quarto gets them from `nbdev_docs`, made in a copy of the repository, and what was said while making them"
+def site():
+    "All pages as Quarto gets them from `nbdev_docs`, and what was said while making them; once for all processes of a test run"
     pytest.importorskip("nbdev")
-    copy = tmp_path_factory.mktemp("site")/"nmf2"
+    shared = Path(programs.folder())/"site"
+    copy, said = shared/"nmf2", shared/"said"
+    with alone(shared):
+        if not said.exists():
+            if copy.exists(): pytest.fail("another process could not make the site")
+            said.write_text(make_site(copy), encoding="utf-8")
+    pages = {path: Page(copy/"_proc"/path.relative_to(NBS)) for path in NOTEBOOKS}
+    return SimpleNamespace(pages=pages, folder=copy/"_proc", copy=copy, said=said.read_text(encoding="utf-8"))
+
+def make_site(copy):
+    "Make the pages in a copy of the repository; what was said"
     left = (".*", "build", "dist", "_docs", "_proc", "nmf2-results", "__pycache__", "*.egg-info")
     shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*left))
     (copy/"nmf2"/"__pycache__").mkdir()                            # with machine code, the demo need not be compiled anew
@@ -137,8 +157,7 @@ def site(tmp_path_factory):
     os.utime(copy/"README.md", (0, 0))                            # as old as it can be beside the notebook it is written from
     done = run("-c", "from nbdev.quarto import nbdev_docs; nbdev_docs(n_workers=0)")
     assert done.returncode == 0, done.stderr[-3000:]
-    pages = {path: Page(copy/"_proc"/path.relative_to(NBS)) for path in NOTEBOOKS}
-    return SimpleNamespace(pages=pages, folder=copy/"_proc", copy=copy, said=done.stderr)
+    return done.stderr
 
 def stand_in(folder):
     "A folder with a `quarto` that notes what it is asked for, and spoils the README if told to write it"
