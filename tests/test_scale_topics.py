@@ -51,9 +51,9 @@ def there(labels, parts):
     return [labels[end-part.shape[0]:end] for part, end in zip(parts, ends)]
 
 
-@pytest.mark.parametrize("batch", [False, pytest.param(True, marks=pytest.mark.slow)])             # groups whole; batches of ten documents
-@pytest.mark.parametrize("n, dtype", [(2, np.float32), *(pytest.param(n, dtype, marks=pytest.mark.slow) for n, dtype in [
-    (1, np.float32), (7, np.float32), (1, np.float64), (2, np.float64), (7, np.float64)])])
+@pytest.mark.parametrize("n, dtype, batch", [(2, np.float32, False), *(pytest.param(*case, marks=pytest.mark.slow) for case in [
+    (1, np.float32, False), (7, np.float32, False), (2, np.float64, False), (1, np.float64, True), (2, np.float32, True),
+    (7, np.float64, True)])])                                                  # groups whole; batches of ten documents
 def test_moves_are_those_in_memory(n, dtype, batch):
     X = collection(dtype)
     filled = np.diff(X.indptr) > 0
