@@ -73,6 +73,7 @@ function explore(place, host, before) {
   const view = () => (state.outline ? outline : all)
   const marks = new Map() // rank of the word that was looked for, by node
   const seen = new Map() // answers about nodes
+  const coming = new Map() // answers about nodes that were asked for and are not there yet
 
   const parent = id => id.slice(0, -1)
   const splits = id => view().parts(id).length > 0
@@ -475,15 +476,28 @@ function explore(place, host, before) {
     seen.set(id, await host.ask('details', id, many).finally(() => clearTimeout(late)))
   }
 
+  // Who asks again before the answer is there waits for the same one
+  function answerOnce(id) {
+    const answer = coming.get(id) || answered(id).finally(() => coming.delete(id))
+    coming.set(id, answer)
+    return answer
+  }
+
+  let turns = 0 // several that wait for the same answer draw it once: somebody may be reading already
+
   async function drawNode({many, document} = {}) {
     const id = state.selected
+    turns += 1
+    const turn = turns
+    const late = () => id !== state.selected || (turn !== turns && !many && !document)
     try {
-      if (many || !seen.has(id)) await answered(id, many)
+      if (many) await answered(id, many)
+      else if (!seen.has(id)) await answerOnce(id)
     } catch (error) {
-      if (id === state.selected) tell(id, sorry(error))
+      if (!late()) tell(id, sorry(error))
       return
     }
-    if (id !== state.selected || picked.length) return
+    if (late() || picked.length) return
     const node = seen.get(id)
     const wanted = document && doc(document[1], document[0], 'found', document[2], true)
     tell(id, wanted, wordsOf(node), documentsOf(node), labelsOf(node), columnsOf(node))
