@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from .core import seed_of
 from .counting import TermCounter, check_options
 from .cutting import as_csr
 from .engines import Local, scratch_folder
@@ -25,7 +26,7 @@ from .headings import give_headings
 from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
 from .scale_topics import expected_over, node_weights, topic_tree_over
 from .shards import Found
-from .topictree import (AUTO, COUNTING, Documents, begin_history, checked_seed, phrase_options, pipeline_of,
+from .topictree import (AUTO, COUNTING, Documents, begin_history, check_parameters, phrase_options, pipeline_of,
                             topics_of, warn_of_few)
 from .tree import as_words
 from .weighting import degrees, divide_rows, doc_freq, on_grid, row_lengths, trim_mask, warn_of_empty_rows
@@ -438,7 +439,8 @@ def fit_topics(
     **options,          # of `text_sources`
 ):                      # the model
     "Fit a `TopicTree` to documents in partitions."
-    seed = checked_seed(model)
+    check_parameters(model)
+    seed = seed_of(model.random_state)
     how = dict(whole=whole, checkpoint=checkpoint)
     if _are_counts(documents): return _fit_counts(model, documents, vocab, engine, how, seed)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PIECES', 'AUTO', 'COUNTING', 'REMEDIES', 'NO_ROWS', 'pieces', 'Best', 'best_start', 'sums_of', 'roots_of', 'Topics',
-           'settled_topics', 'Grown', 'topic_tree', 'TopicTree', 'checked_seed', 'pipeline_of', 'Documents',
+           'settled_topics', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of', 'Documents',
            'phrase_options', 'Edits', 'Saved', 'begin_history', 'topics_of', 'tell', 'warn_of_few', 'in_order',
            'as_in_fit']
 
@@ -210,17 +210,16 @@ class TopicTree(LabelsLater, BaseEstimator):
 # %% ../nbs/25_topictree.ipynb #7a868766
 AUTO = "auto"       # in the place of a number of topics: find it out
 
-def checked_seed(
+def check_parameters(
     est,    # a `TopicTree`
-)->int:
-    "The seed, or an error that names the parameter that is wrong."
+):
+    "An error that names the first parameter that is wrong, if one is."
     if isinstance(est.n_topics, str) and est.n_topics != AUTO:
         raise ValueError(f"n_topics must be a whole number of at least 1, or {AUTO!r}, "
                          f"got {est.n_topics!r:.60}")
     for name, low in (("n_topics", 1), ("n_init", 1), ("moves_max_iter", 0)):
         if name == "n_topics" and isinstance(est.n_topics, str): continue
         check_number(name, getattr(est, name), low)
-    return seed_of(est.random_state)
 
 # %% ../nbs/25_topictree.ipynb #e5f338aa
 def _is_matrix(X):
@@ -399,7 +398,8 @@ def fit(model,
 
 def _fitted(model, documents, y, vocab):
     "The model, with what `fit` finds"
-    seed = checked_seed(model)
+    check_parameters(model)
+    seed = seed_of(model.random_state)
     if in_partitions(documents):
         from nmf2.scale_texts import fit_topics
         return fit_topics(model, documents, vocab)
