@@ -91,6 +91,7 @@ def node_ids(
         ids[left], ids[right] = id + "0", id + "1"
     return [ids[c] for c in range(len(sizes))], cost
 
+# %% ../nbs/24_regroup.ipynb #eb608d06
 def split_of(
     X,                 # documents, CSR, (n_docs, n_terms)
     rows:np.ndarray,   # those of a node, ascending, (n,)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['WEAK', 'WORDS_WANTED', 'STYLE', 'Split', 'Node', 'as_words', 'shortened', 'Tree', 'in_table', 'largest', 'route',
-           'leaf_numbers', 'leaf_gram', 'numbers_at', 'Ways', 'leaves_found', 'shares', 'cut_shares', 'leaf_shares',
+           'leaf_gram', 'numbers_at', 'Ways', 'leaves_found', 'leaf_numbers', 'shares', 'cut_shares', 'leaf_shares',
            'Support', 'check_given', 'beginning', 'or_none']
 
 # %% ../nbs/21_tree.ipynb #978ea29b
@@ -142,7 +142,8 @@ class Tree:
 # %% ../nbs/21_tree.ipynb #556eeba5
 def _set_topics(tree, topics):
     if topics is not None:
-        topics = np.asarray(topics).view()
+        topics = np.asarray(topics)
+        topics = topics.copy() if topics.flags.writeable else topics.view()
         topics.flags.writeable = False
     tree._leaf_topics = topics
 
@@ -401,33 +402,6 @@ def route(
             todo += [(id + "0", rows[first]), (id + "1", rows[~first])]
     return labels
 
-# %% ../nbs/21_tree.ipynb #5d0c7e94
-@patch_to(Tree)
-def predict(tree,
-    X,                 # document-term matrix, dense or sparse, weighted as the tree's, (n, n_terms)
-    n:int|None=None,   # in the tree with this many leaves; all if None
-)->np.ndarray:         # numbers as in `Tree.labels`, −1 for those without weight in any leaf, (n,)
-    """The leaf of each of some new documents: at each node the side with more weight.
-
-    A tree with `leaf_topics` compares documents with all leaves at once: the heaviest is theirs.
-
-    Source: Kuang and Park (2013), Algorithm 2, one document a right-hand side.
-    """
-    X = check_matrix(tree, X, reset=False, min_docs=1, n_terms=tree.n_terms)
-    return leaf_numbers(tree, X, n)
-
-def leaf_numbers(
-    tree,              # a Tree
-    X,                 # the documents, checked, (n, n_terms)
-    n:int|None=None,   # in the tree with this many leaves; all if None
-)->np.ndarray:         # (n,)
-    "`Tree.predict` of a matrix that is known to be sound."
-    if tree.leaf_topics is None: return route(tree, X, n)
-    numbers = np.append(numbers_at(tree, n), -1)
-    with single_blas():
-        topics = heaviest_topics(X, tree.leaf_topics, gram=leaf_gram(tree))
-        return numbers[leaves_found(tree, topics, X)]
-
 # %% ../nbs/21_tree.ipynb #e395fe76
 _GRAMS = WeakKeyDictionary()       # tree -> the topics of its leaves, and their `Gram`
 
@@ -480,6 +454,33 @@ def leaves_found(
         rows = np.flatnonzero(found == number)
         if len(rows): found[rows] = to[np.maximum(heaviest(memberships(X[rows], pair)), 0)]
     return found
+
+# %% ../nbs/21_tree.ipynb #5d0c7e94
+@patch_to(Tree)
+def predict(tree,
+    X,                 # document-term matrix, dense or sparse, weighted as the tree's, (n, n_terms)
+    n:int|None=None,   # in the tree with this many leaves; all if None
+)->np.ndarray:         # numbers as in `Tree.labels`, −1 for those without weight in any leaf, (n,)
+    """The leaf of each of some new documents: at each node the side with more weight.
+
+    A tree with `leaf_topics` compares documents with all leaves at once: the heaviest is theirs.
+
+    Source: Kuang and Park (2013), Algorithm 2, one document a right-hand side.
+    """
+    X = check_matrix(tree, X, reset=False, min_docs=1, n_terms=tree.n_terms)
+    return leaf_numbers(tree, X, n)
+
+def leaf_numbers(
+    tree,              # a Tree
+    X,                 # the documents, checked, (n, n_terms)
+    n:int|None=None,   # in the tree with this many leaves; all if None
+)->np.ndarray:         # (n,)
+    "`Tree.predict` of a matrix that is known to be sound."
+    if tree.leaf_topics is None: return route(tree, X, n)
+    numbers = np.append(numbers_at(tree, n), -1)
+    with single_blas():
+        topics = heaviest_topics(X, tree.leaf_topics, gram=leaf_gram(tree))
+        return numbers[leaves_found(tree, topics, X)]
 
 # %% ../nbs/21_tree.ipynb #7a160ae2
 def _parts(node, R, both):

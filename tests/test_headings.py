@@ -12,7 +12,8 @@ from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
 from nmf2.headings import (LeafShares, Phrase, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
                            _used_first, checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, leaf_doc_freq, leaf_shares,
-                           name_nodes, outline, outline_rows, outside, returning, same_word, smoothed_npmi, tree_phrases, uses_of)
+                           name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
+                           typical_texts, uses_of)
 from nmf2.regroup import regroup
 from nmf2.weighting import count_pipeline
 
@@ -92,7 +93,7 @@ def test_words_of_addresses_do_not_come_again():
 
 def test_words_that_come_once_do_not_head_inner_nodes(tree):
     """A word that is in every document, once, of half of the tree; the others come twice."""
-    telling = _telling_words(tree, 72)
+    telling = _telling_words(tree)
     once = str(tree.vocab[telling["0"][0][0]])
     texts = [" ".join(word if word == once else f"{word} {word}" for word in tree.vocab) for _ in range(90)]
     worth = returning(uses_of(texts, tree.vocab))
@@ -126,7 +127,8 @@ def test_phrases_of_a_tree():
     vocab = sorted(words_of(re.sub(",", "", text) for text in texts))
     X = sp.csr_array(np.array([[text.replace(",", "").split().count(word) for word in vocab] for text in texts], float))
     tree = regroup(X, labels, vocab)
-    found = {str(phrase) for phrase in tree_phrases(tree, texts)}
+    telling = {str(word) for words in ranked_words(tree).values() for word in tree.vocab[words[:30]]}
+    found = {str(phrase) for phrase in find_phrases(typical_texts(tree, texts), telling, thirds=vocab)}
     assert {"the clipper chip", "secret key", "new york times"} <= found and "silicon key" not in found
 
 
@@ -134,7 +136,7 @@ def test_phrases_of_a_tree():
 def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
     """Headings with phrases from one ranking, the same as step by step."""
     texts = [" ".join(tree.vocab[np.random.default_rng(i).permutation(len(tree.vocab))[:30]]) for i in range(450)]
-    telling = _telling_words(tree, 72)
+    telling = _telling_words(tree)
     leaf_df = leaf_doc_freq(planted[0], tree.labels(), tree.n_leaves) if counted else None
     def by_steps(texts=()):
         uses = uses_of(texts, {str(word) for words, _ in telling.values() for word in tree.vocab[words]})
@@ -151,12 +153,12 @@ def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
         return find_headings(tree, phrases=phrases, ranked=ranked), phrases
     apart, phrases = by_steps([texts[i] for i in sorted({int(i) for leaf in tree.leaves() for i in tree.typical(leaf, 100)})])
     calls = []
-    def ranked_by(tree, n):
-        calls.append(n)
-        return _telling_words(tree, n)
+    def ranked_by(tree):
+        calls.append(tree)
+        return _telling_words(tree)
     monkeypatch.setattr("nmf2.headings._telling_words", ranked_by)
     give_headings(tree, leaf_df, texts, least=2)
-    assert calls == [72] and tree.headings == apart
+    assert calls == [tree] and tree.headings == apart
     give_headings(tree, leaf_df)
     assert tree.headings == by_steps()[0] and (not counted or tree.headings != apart)
 
@@ -262,7 +264,7 @@ def test_a_title_speaks_for_its_parts():
     X[:80, 4], X[:, 5], X[80:, 6] = 1, .1, 1
     tree = regroup(sp.csr_array(X), labels, ["car", "engine", "dealer", "orbit", "vehicle", "the", "god"])
     assert tree["0"].size == 80
-    telling, shares, uses = _telling_words(tree, 72), leaf_shares(tree, leaf_doc_freq(X, tree.labels(), 3)), uses_of((), tree.vocab.tolist())
+    telling, shares, uses = _telling_words(tree), leaf_shares(tree, leaf_doc_freq(X, tree.labels(), 3)), uses_of((), tree.vocab.tolist())
     def ranked(worth={}, named=telling): return _for_all_below(tree, telling, worth, uses, shares, named)
     def first(worth={}): return tree.vocab[ranked(worth)["0"][:3]].tolist()
     assert first({"vehicle": 0}) == ["car", "orbit", "engine"] and tree.headings["0"][0] == first()[0] == "vehicle"
