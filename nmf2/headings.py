@@ -94,7 +94,9 @@ class Uses(NamedTuple):
 def _counter(words, token_pattern, lowercase, length):
     "What counts the numbers of some words in a text: elsewhere than in addresses, and in these"
     pattern, numbers = re.compile(token_pattern), {word: j for j, word in enumerate(words)}
-    def found(text): return [numbers[t.group()] for t in pattern.finditer(text) if t.group() in numbers]
+    def found(text):
+        tokens = (token.group() for token in pattern.finditer(text))
+        return [numbers[word] for word in tokens if word in numbers]
     def counted(text):
         text = text[:length].lower() if lowercase else text[:length]
         return Counter(found(ADDRESS.sub(" ", text))), set(found(" ".join(ADDRESS.findall(text))))
@@ -348,7 +350,7 @@ def find_phrases(
     words,                              # the words that may be in phrases
     token_pattern:str=r"\b\w\w+\b",     # what a word looks like
     lowercase:bool=True,                # ignore upper and lower case?
-    least:int=5,                        # documents that a phrase must be in
+    min_df:int=5,                       # documents that a phrase must be in
     length:int=5000,                    # letters of each text that are looked at
     thirds=(),                          # words that may be the third of a phrase
 )->list:                                # of `Phrase`s, the most frequent first
@@ -357,9 +359,9 @@ def find_phrases(
     alone, together, beside = Counter(), Counter(), Counter()
     for text in texts:
         text = text[:length].lower() if lowercase else text[:length]
-        for counter, some in zip((alone, together, beside), _pairs(pattern.finditer(text), text, words)):
-            counter.update(some)
-    phrases = [Phrase(a, b, n, alone[a], alone[b]) for (a, b), n in together.items() if n >= least]
+        found = _pairs(pattern.finditer(text), text, words)
+        for counter, some in zip((alone, together, beside), found): counter.update(some)
+    phrases = [Phrase(a, b, n, alone[a], alone[b]) for (a, b), n in together.items() if n >= min_df]
     def belongs(p):
         n_a, n_b = p.n_first, p.n_second
         return p.n_docs >= .4*min(n_a, n_b) and p.n_docs**2 >= .1*n_a*n_b
@@ -432,16 +434,16 @@ def give_headings(
     tree,          # a `Tree` with words
     leaf_df=None,  # documents of each leaf with each word, (n_leaves, n_terms); see `leaf_doc_freq`
     texts=None,    # its documents, (n_docs,), if headings may have phrases
-    least:int=5,   # documents that a phrase must be in
-    some=None,     # the texts that are most typical of the leaves, if they are at hand
+    min_df:int=5,  # documents that a phrase must be in
+    typical=None,  # the texts that are most typical of the leaves, if they are at hand
     **options,     # what `uses_of` and `find_phrases` share
 ):
     "Set the headings of a tree."
     _check_words(tree)
     telling = _telling_words(tree)
-    if some is None: some = () if texts is None else typical_texts(tree, texts)
+    if typical is None: typical = () if texts is None else typical_texts(tree, texts)
     names = _first_words(tree, {id: words for id, (words, _) in telling.items()})
-    uses = uses_of(some, names, **options)
+    uses = uses_of(typical, names, **options)
     own = outside(uses)
     worth = {word: own[word]*again for word, again in returning(uses).items()}
     first = _subjects_first(tree, telling, worth, own)
@@ -452,7 +454,7 @@ def give_headings(
         ranked |= _for_all_below(tree, telling, worth, uses, shares, first)
     ranked |= _together_first(tree, first, uses)
     names, thirds = _first_words(tree, ranked, 30), tree.vocab.tolist()
-    phrases = find_phrases(some, names, least=least, thirds=thirds, **options)
+    phrases = find_phrases(typical, names, min_df=min_df, thirds=thirds, **options)
     tree.headings = find_headings(tree, phrases=phrases, ranked=ranked)
 
 # %% ../nbs/24_headings.ipynb #7082468f

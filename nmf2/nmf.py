@@ -200,7 +200,7 @@ def singular_vectors(
     X,               # document-term matrix, CSR or dense, checked, (n_docs, n_terms)
     k:int,           # how many, at most the smaller side of X
     rng,             # a NumPy `RandomState`
-    turns:int=7,     # products with X and its transpose
+    n_iter:int=7,    # products with X and its transpose
 )->tuple:            # (n_docs, k), (k,), (n_terms, k)
     """Leading singular vectors and values, nearly, of a large matrix.
 
@@ -211,7 +211,7 @@ def singular_vectors(
     width = min(k + 10, *X.shape)
     def basis(B): return la.qr(B, mode="economic", overwrite_a=True, check_finite=False)[0]
     Q = rng.standard_normal((X.shape[1], width)).astype(X.dtype)
-    for _ in range(turns): Q = basis(terms.times(docs.times(Q)))
+    for _ in range(n_iter): Q = basis(terms.times(docs.times(Q)))
     U, sizes, V = la.svd(docs.times(Q), full_matrices=False, overwrite_a=True, check_finite=False)
     return U[:,:k], sizes[:k], (Q @ V.T)[:,:k]
 

@@ -68,7 +68,7 @@ def describe(
     docs:np.ndarray,     # descriptions so far, uint64, (n_docs,); changed in place
     terms:np.ndarray,    # likewise, (n_terms,)
     weights:bool,        # by the weights, too? Otherwise only by which words a document has
-    turns:int=2,         # how often to go round
+    n_iter:int=2,        # how often to go round
 ):
     """Describe documents by their words and words by their documents.
 
@@ -77,7 +77,7 @@ def describe(
     bits = _bits(X) if weights else np.empty(0, np.uint32)
     parts = max(1, min(get_num_threads(), 8, X.nnz//(4*len(terms) + 100_000)))
     seen = np.empty((parts, len(terms)), np.uint64)
-    for _ in range(turns):
+    for _ in range(n_iter):
         _describe(parts, parts, X.indptr, X.indices, bits, docs, terms, _mixed_all(terms), seen)
         terms[:] = _mixed_all(terms + seen.sum(0, dtype=np.uint64))
 

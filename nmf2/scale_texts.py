@@ -456,7 +456,7 @@ def fit_topics(
     def texts_of(tree):
         phrases = phrase_options(model, ())
         if not phrases: return {}
-        return phrases | dict(texts=None, some=texts_at(sources, counts, typical_over(blocks, tree)))
+        return phrases | dict(texts=None, typical=texts_at(sources, counts, typical_over(blocks, tree)))
     return _grow_topics(model, blocks, seed, how, texts_of, known.seen)
 
 # %% ../nbs/62_scale_texts.ipynb #8adb55f5

@@ -493,7 +493,7 @@ def shares(
     tree,              # a Tree
     X,                 # CSR or dense matrix, checked, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves
-    at_once:int=16,    # nodes with which documents are weighed in one pass
+    batch_size:int=16, # nodes with which documents are weighed in one pass
 )->np.ndarray:         # each row sums to one, (n, n_leaves)
     "How much of each leaf is in each document."
     docs, leaves = Rows(X), tree.leaves(n)
@@ -501,8 +501,8 @@ def shares(
     inner = sorted({leaf.id[:i] for leaf in leaves for i in range(len(leaf.id))})  # top down
     out = np.ones((X.shape[0], len(leaves)), X.dtype)
     share = {"": np.ones(X.shape[0])}
-    for lo in range(0, len(inner), at_once):
-        ids = inner[lo:lo+at_once]
+    for lo in range(0, len(inner), batch_size):
+        ids = inner[lo:lo+batch_size]
         Ht = _topics(tree, ids)
         R = docs.times(Ht)
         for k, id in enumerate(ids):

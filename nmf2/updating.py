@@ -362,7 +362,8 @@ def _told(updated):
     lines += [f"{what}: {', '.join(map(in_table, ids))}" for what, ids in told.items() if ids]
     moved = [f"{in_table(a)} -> {in_table(b)}" for a, b in updated.renamed.items()]
     if moved: lines.append("renamed: " + ", ".join(moved))
-    lines += [f"title of {in_table(id)}: {a} -> {b}" for id, (a, b) in updated.titles.items()]
+    for id, (before, now) in updated.titles.items():
+        lines += [f"title of {in_table(id)}: {before}", f"  -> {now}"]
     return "\n".join(lines)
 
 # %% ../nbs/28_updating.ipynb #20e2a28b

@@ -102,7 +102,7 @@ def test_words_that_come_once_do_not_head_inner_nodes(tree):
         worths = [worth[str(word)] if tree[id].children else 1 for word in tree.vocab[words]]
         assert dict(zip(*ordered[id])) == dict(zip(words, values*worths)) and (np.diff(ordered[id][1]) <= 0).all()
     assert str(tree.vocab[ordered["0"][0][0]]) != once
-    give_headings(tree, some=texts)
+    give_headings(tree, typical=texts)
     assert tree.headings["0"][0].split(" ")[0] != once
 
 
@@ -115,7 +115,7 @@ def test_phrases_by_counting(seed):
     texts = [re.sub("cc.ff", f"{third} \\g<0>", text, flags=re.I | re.S) for text, third in zip(texts, ["Jj"]*55 + ["kk"]*5)]
     words = {"aa", "bb", "cc", "ff"}
     for thirds in ((), {"aa", "bb", "gg", "hh", "jj", "kk"}):
-        found = find_phrases(texts, words, least=3, thirds=thirds)
+        found = find_phrases(texts, words, min_df=3, thirds=thirds)
         assert found and {(p.first, p.second): tuple(p[2:]) for p in found} == naive.phrases(texts, words, least=3, thirds=thirds)
         assert ("jj cc ff" in map(str, found)) == bool(thirds)
     assert [p.n_docs for p in found] == sorted((p.n_docs for p in found), reverse=True)
@@ -149,7 +149,7 @@ def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
             inner = _for_all_below(tree, telling, worth, uses, shares, first)
         ranked = {id: words for id, (words, _) in first.items()} | inner | _together_first(tree, first, uses)
         some = {str(word) for words in ranked.values() for word in tree.vocab[words[:30]]}
-        phrases = find_phrases(texts, some, least=2, thirds=tree.vocab.tolist())
+        phrases = find_phrases(texts, some, min_df=2, thirds=tree.vocab.tolist())
         return find_headings(tree, phrases=phrases, ranked=ranked), phrases
     apart, phrases = by_steps([texts[i] for i in sorted({int(i) for leaf in tree.leaves() for i in tree.typical(leaf, 100)})])
     calls = []
@@ -157,7 +157,7 @@ def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
         calls.append(tree)
         return _telling_words(tree)
     monkeypatch.setattr("nmf2.headings._telling_words", ranked_by)
-    give_headings(tree, leaf_df, texts, least=2)
+    give_headings(tree, leaf_df, texts, min_df=2)
     assert calls == [tree] and tree.headings == apart
     give_headings(tree, leaf_df)
     assert tree.headings == by_steps()[0] and (not counted or tree.headings != apart)

@@ -136,7 +136,7 @@ def test_typical_by_hand():
 
 def test_many_nodes_at_once_or_one_by_one(fitted):
     _, X, model = fitted
-    assert_allclose(shares(model.tree_, X, at_once=1), shares(model.tree_, X, at_once=5), atol=1e-7)
+    assert_allclose(shares(model.tree_, X, batch_size=1), shares(model.tree_, X, batch_size=5), atol=1e-7)
 
 
 def test_new_documents(fitted):
