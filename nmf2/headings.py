@@ -236,7 +236,7 @@ def _contrast(shares, id, words):
     return np.maximum(np.log(p/q) + np.log(p/r)/2, 0)
 
 # %% ../nbs/24_headings.ipynb #908efe87
-TOGETHER = 1.5         # what it counts in titles that words go together
+TOGETHER = 1.2         # what it counts in titles that words go together
 
 def _covering(
     shares,   # of the documents of leaves that have words, (n_leaves, n_words)
