@@ -10,7 +10,6 @@ __all__ = ['STEP', 'focus_of', 'cosines', 'without_itself', 'Expected', 'known_c
 # %% ../nbs/25_answers.ipynb #97720551
 import warnings
 from bisect import bisect_left
-from contextlib import suppress
 from textwrap import fill
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -21,7 +20,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .bisection import unit_rows
-from .core import check_number, single_blas
+from .core import as_table, check_number, single_blas
 from .nnls import heaviest, heaviest_by, in_slices, nnls
 from .parts import ROWS, in_parts, n_parts
 from .products import Rows
@@ -372,11 +371,7 @@ def answer_table(
     "A row for each new document."
     check_is_fitted(model)
     columns = answer_columns(model, count_new(model, documents), n, reject)
-    if not plain:
-        with suppress(ImportError):
-            from pandas import DataFrame
-            return DataFrame(columns)
-    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+    return as_table(zip(*columns.values()), list(columns), plain)
 
 # %% ../nbs/25_answers.ipynb #fcdab334
 def holm(

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['LIMITS', 'expect_error', 'expect_warning', 'check_layout', 'check_sparse', 'value_range', 'check_matrix',
            'matrix_tags', 'check_number', 'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of',
-           'in_partitions', 'LabelsLater', 'progress_bar', 'in_processes', 'renamed', 'patch_to', 'keep_parameters',
-           'single_blas']
+           'in_partitions', 'LabelsLater', 'progress_bar', 'in_processes', 'as_table', 'renamed', 'patch_to',
+           'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import multiprocessing
@@ -394,6 +394,19 @@ def _end_workers():
     if multiprocessing.parent_process() is None: return
     from joblib.externals.loky import get_reusable_executor
     get_reusable_executor().shutdown(wait=True, kill_workers=True)
+
+# %% ../nbs/00_core.ipynb #c4c40fe4
+def as_table(
+    rows,              # dictionaries with the same keys; or tuples
+    columns=None,      # with tuples: the names of what is in them
+    plain:bool=False,  # a list of dictionaries, also where pandas is there?
+):
+    "A pandas data frame if pandas is there, else a list of dictionaries."
+    if columns is not None: rows = [dict(zip(columns, row)) for row in rows]
+    if plain: return rows
+    try: from pandas import DataFrame
+    except ImportError: return rows
+    return DataFrame(rows, columns=columns)
 
 # %% ../nbs/00_core.ipynb #2d272f70
 def renamed(

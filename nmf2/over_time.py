@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .answers import matrix_of_new
-from .core import check_number
+from .core import as_table, check_number
 from .dates import check_dates, in_periods
 from .editing import matrix_of, own_documents
 from .headings import distinction
@@ -114,7 +114,4 @@ def over_time(
             words = {} if found.words is None else dict(words=" ".join(found.words[k][j]))
             rows.append(dict(topic=k, node=in_table(node.id), title=found.titles[k], period=name,
                              documents=int(found.counts[k,j]), share=float(shares[k,j])) | words)
-    if plain: return rows
-    try: from pandas import DataFrame
-    except ImportError: return rows
-    return DataFrame(rows)
+    return as_table(rows, plain=plain)

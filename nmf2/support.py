@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from .bisection import bisect, bisections, refine, unit_rows
 from .compiling import njit
-from .core import check_matrix, check_number, in_processes, patch_to, progress_bar, seed_of, single_blas, stream
-from .core import width_of
+from .core import (as_table, check_matrix, check_number, in_processes, patch_to, progress_bar, seed_of,
+                       single_blas, stream, width_of)
 from .cutting import as_csr, take
 from .kernels import documents
 from .order import own_order, sorted_by
@@ -351,8 +351,5 @@ def table(choice):
 
     A pandas data frame if pandas is there, else a list of dictionaries.
     """
-    rows = [dict(topics=n, times_chance=float(t), chosen=n == choice.n_topics)
-            for n, t in enumerate(choice.times, 2)]
-    try: from pandas import DataFrame
-    except ImportError: return rows
-    return DataFrame(rows)
+    return as_table([dict(topics=n, times_chance=float(t), chosen=n == choice.n_topics)
+                     for n, t in enumerate(choice.times, 2)])

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import first_best, refine, repeated_bisection, unit_rows
 from .compiling import say_if_compiling
-from .core import (LabelsLater, check_matrix, check_number, in_partitions, patch_to,
+from .core import (LabelsLater, as_table, check_matrix, check_number, in_partitions, patch_to,
                        progress_bar, seed_of, single_blas, width_of)
 from .counting import check_texts
 from .headings import name_nodes
@@ -577,9 +577,7 @@ def topics(model,
     rows = [dict(topic=k, node=in_table(leaf.id), documents=leaf.size, **known(leaf),
                  title=tree.title(leaf), words=" ".join(tree.top_terms(leaf, n=n_terms)))
             for k, leaf in enumerate(tree.leaves())]
-    try: from pandas import DataFrame
-    except ImportError: return rows
-    return DataFrame(rows)
+    return as_table(rows)
 
 # %% ../nbs/25_topictree.ipynb #2a85ad3f
 @patch_to(TopicTree)

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .core import check_matrix, check_number, patch_to, single_blas
+from .core import as_table, check_matrix, check_number, patch_to, single_blas
 from .files import as_text
 from .kernels import nnls2
 from .nnls import gram_of, heaviest, heaviest_topics, memberships
@@ -613,11 +613,8 @@ def table(found,
     found = found.of(tree.nodes)
     least = dict(zip(found.ids, np.fmin.reduce(found.runs)))
     nodes = list(tree) if n is None else tree.leaves(n)
-    rows = [dict(node=in_table(node.id), documents=node.size, support=found[node.id],
-                 least=float(least[node.id]), title=tree.title(node)) for node in nodes]
-    try: from pandas import DataFrame
-    except ImportError: return rows
-    return DataFrame(rows)
+    return as_table([dict(node=in_table(node.id), documents=node.size, support=found[node.id],
+                          least=float(least[node.id]), title=tree.title(node)) for node in nodes])
 
 # %% ../nbs/21_tree.ipynb #bdb7c5e2
 def _outliers(node): return f"{len(node.outliers):,} outlier" + "s"*(len(node.outliers) != 1)
