@@ -248,7 +248,8 @@ def _covering(
     "The numbers of the words that gain most, in turn"
     left, order = sizes/sizes.sum(), []
     for _ in worth[:n]:
-        gain = left @ shares*worth*(1 + TOGETHER*(C[:,order].mean(1) if order else 0))
+        along = C[:,order].mean(1) if order else 0
+        gain = left @ shares*worth*np.maximum(1 + TOGETHER*along, 0)
         gain[order] = -np.inf
         order.append(int(np.argmax(gain >= gain.max()*(1 - 1e-9))))
         left = left*(1 - shares[:,order[-1]])

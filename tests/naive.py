@@ -546,7 +546,7 @@ def title_words(X, labels, below, beside, words, worth, C):
     order, since = [], []
     def without(leaf): return (labels == leaf).sum()*np.prod([1 - X[labels == leaf,j].mean() for j in since])
     while len(order) < len(words):
-        def gain(j): return worths(j)*sum(without(leaf)*X[labels == leaf,j].mean() for leaf in below)*(1 + 1.2*np.mean([C[j,i] for i in order] or [0]))
+        def gain(j): return worths(j)*sum(without(leaf)*X[labels == leaf,j].mean() for leaf in below)*max(0, 1 + 1.2*np.mean([C[j,i] for i in order] or [0]))
         order.append(max((j for j in words if j not in order), key=gain))
         since.append(order[-1])
         if sum(map(without, below)) < .05*here.sum(): since.clear()

@@ -226,11 +226,12 @@ def test_words_that_cover_most(seed):
     taken = []                                                                          # since all documents counted
     for i, found in enumerate(order):
         gains = {j: worth[j]*sum(n*row[j]*np.prod([1 - row[o] for o in taken]) for n, row in zip(sizes, shares)) for j in range(15) if j not in order[:i]}
-        gains = {j: gain*(1 + 1.2*np.mean([C[j, o] for o in order[:i]] or [0])) for j, gain in gains.items()}
+        gains = {j: gain*max(0, 1 + 1.2*np.mean([C[j, o] for o in order[:i]] or [0])) for j, gain in gains.items()}
         assert gains[found] == pytest.approx(max(gains.values()))
         taken.append(found)
         if sum(n*np.prod([1 - row[o] for o in taken]) for n, row in zip(sizes, shares)) < .05*sizes.sum(): taken = []
     assert sorted(_covering(shares, sizes, worth, C, 50)) == list(range(15)) and _covering(shares[:, :0], sizes, worth[:0], C[:0, :0]) == []
+    assert sorted(_covering(shares, sizes, worth, np.full((15, 15), -.95), 50)) == list(range(15))                 # words that avoid one another, each once
     none = np.zeros((4, 4))
     assert _covering(np.full((2, 4), 1/3), np.array([1, 2]), np.ones(4), none, 3) == [0, 1, 2]                     # of equals the first
     assert _covering(np.array([[.2, 1., .9, .8]]), np.array([9]), np.ones(4), none, 4) == [1, 2, 3, 0]             # all have the first: all count again
