@@ -14,7 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache, wraps
 from inspect import unwrap
 from textwrap import fill
@@ -402,11 +402,12 @@ def as_table(
     plain:bool=False,  # a list of dictionaries, also where pandas is there?
 ):
     "A pandas data frame if pandas is there, else a list of dictionaries."
-    if columns is not None: rows = [dict(zip(columns, row)) for row in rows]
-    if plain: return rows
-    try: from pandas import DataFrame
-    except ImportError: return rows
-    return DataFrame(rows, columns=columns)
+    rows = list(rows)
+    if not plain:
+        with suppress(ImportError):
+            from pandas import DataFrame
+            return DataFrame(rows, columns=columns)
+    return rows if columns is None else [dict(zip(columns, row)) for row in rows]
 
 # %% ../nbs/00_core.ipynb #2d272f70
 def renamed(

@@ -257,6 +257,10 @@ def test_nothing_is_kept_in_the_model_itself(corpus):
     everything(model, corpus.X[:50])
     assert len(pickle.dumps(model)) == before and set(vars(model)) == names
     with pytest.raises(ValueError, match="read-only"): model.tree_.leaf_topics[0,0] = 1
+    given = np.eye(model.tree_.n_terms)[:,:2]
+    model.tree_.leaf_topics = given
+    given[0,0] = 7                                                         # what was given is the caller's, and the tree has its own
+    assert model.tree_.leaf_topics[0,0] == 1 and model.tree_.leaf_topics.shape == given.shape
     with pytest.raises(ValueError, match="read-only"): model.components_[0,0] = 1
 
 def test_first_questions_at_the_same_time(corpus, model):

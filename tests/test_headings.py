@@ -143,7 +143,7 @@ def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
         own = outside(uses)
         worth = {word: own[word]*again for word, again in returning(uses).items()}
         first, inner = _subjects_first(tree, telling, worth, own), {}
-        if counted: 
+        if counted:
             shares = leaf_shares(tree, leaf_df)
             first = _used_first(first, shares)
             inner = _for_all_below(tree, telling, worth, uses, shares, first)
