@@ -180,11 +180,11 @@ LOOPS = {"sweep": one_iteration, "product with 20 columns": twenty_products, "su
 CALLS = {}
 
 
-def prepare(path):
+def prepare(path, dtypes):
     """In a process that measures: everything compiled and run once; are the instructions used?"""
     numba.set_num_threads(1)
     X = sp.load_npz(path)
-    for dtype in ("float32", "float64"):
+    for dtype in dtypes:
         for loop, make in LOOPS.items():
             CALLS[loop, dtype] = make(X.astype(dtype))
             CALLS[loop, dtype]()
@@ -201,22 +201,22 @@ def seconds_of(loop, dtype, at_least=.02):
     return fastest
 
 
-def process(plain, path):
+def process(plain, *args):
     """A process with our instructions or without, ready to measure."""
     os.environ["NMF2_PLAIN"] = str(int(plain))
     pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-    used = pool.submit(prepare, path).result()
+    used = pool.submit(prepare, *args).result()
     if used == plain: sys.exit("The instructions don't work here: there is nothing to compare.")
     return pool
 
 
-def with_and_without(name, X, rounds):
+def with_and_without(name, X, dtypes, rounds):
     """A row for each float type: seconds of each loop with our instructions and in plain numba."""
     with tempfile.TemporaryDirectory() as folder:
         sp.save_npz(f"{folder}/X.npz", sp.csr_matrix(X), compressed=False)
-        pools = {who: process(who == "plain", f"{folder}/X.npz") for who in ("instructions", "plain")}
+        pools = {who: process(who == "plain", f"{folder}/X.npz", dtypes) for who in ("instructions", "plain")}
         rows = []
-        for dtype in ("float32", "float64"):
+        for dtype in dtypes:
             seconds = {loop: dict.fromkeys(pools, np.inf) for loop in LOOPS}
             for _ in range(rounds):
                 for loop in LOOPS:
@@ -235,10 +235,10 @@ def show_instructions(rows):
 
 def compare_instructions(args):
     """Measure and write instructions.json."""
-    rows = []
+    rows, dtypes = [], ("float32", "float64")[:1 if args.quick else None]
     for name, X, _ in matrices(args.quick, .03):
         say(f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz:,} nonzeros")
-        rows += with_and_without(name, X, 1 if args.quick else 25)
+        rows += with_and_without(name, X, dtypes, 1 if args.quick else 25)
     output = args.output and args.output.with_name("instructions.json")
     write(output, show_instructions(rows), rows=rows, what="How many times as long plain numba takes as instructions of our own: "
           "one whole ANLS iteration, a product with 20 columns, and a sum of all documents in eight columns; one thread, the fastest "

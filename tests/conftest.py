@@ -23,11 +23,16 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_generate_tests(metafunc):
-    "Tests of numbers run twice, but for scikit-learn's own, which are of forms, and those that give no estimator a matrix"
+    """Tests of numbers run twice, with a matrix as it is and with other last bits; slow ones with other last bits alone.
+
+    Scikit-learn's own are of forms and run once, and so do those that give no estimator a matrix.
+    """
     if metafunc.module.__name__ not in NUMERICAL or "contract" in metafunc.function.__name__: return
     metafunc.fixturenames.append("last_bits")
     if metafunc.definition.get_closest_marker("no_estimator"): ways = [pytest.param("never", id="")]
-    else: ways = [pytest.param("", id=""), pytest.param("shaken", id="shaken", marks=pytest.mark.slow)]
+    else:
+        once = metafunc.definition.get_closest_marker("slow")
+        ways = [pytest.param("", id="")]*(not once) + [pytest.param("shaken", id="shaken", marks=pytest.mark.slow)]
     metafunc.parametrize("last_bits", ways, indirect=True)
 
 

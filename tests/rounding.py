@@ -1,8 +1,8 @@
 """What another processor does to a result: other last bits, and another order in which numbers are added up.
 
 `shaken` changes the last bits of a matrix, `elsewhere` its rows' and columns' order, too. The tests of the modules in `NUMERICAL`
-(see `conftest.py`) run twice, the second time with every matrix that an estimator gets shaken: whatever they expect must hold
-on any processor. To try a processor's own kernels instead: `NUMBA_CPU_NAME=generic OPENBLAS_CORETYPE=Nehalem pytest tests/test_nmf.py`.
+(see `conftest.py`) run twice, the second time with every matrix that an estimator gets shaken, and slow ones only so: whatever they
+expect must hold on any processor. To try a processor's own kernels instead: `NUMBA_CPU_NAME=generic OPENBLAS_CORETYPE=Nehalem pytest tests/test_nmf.py`.
 """
 import numpy as np
 import scipy.sparse as sp

@@ -117,12 +117,7 @@ def cheap(n): return settings(derandomize=True, max_examples=n, deadline=None, p
                              suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 @pytest.mark.slow
-@cheap(8)
-@given(which=st.integers(0, 2), steps=steps)
-def test_some_steps(starts, tmp_path, which, steps): try_steps(*starts[which], which == 2, steps, tmp_path)
-
-@pytest.mark.slow
-@cheap(60)
+@cheap(40)
 @given(which=st.integers(0, 2), steps=steps)
 def test_any_steps(starts, tmp_path, which, steps): try_steps(*starts[which], which == 2, steps, tmp_path)
 

@@ -69,7 +69,7 @@ OPTIONS = dict(tol=1e-4, min_iter=5, max_iter=300)
 @cache
 def twin_tree(case, side):
     seed, sizes, n_odd, imbalance = case
-    return naive.Hier(blocks(seed, sizes, n_odd), starts(seed, side), imbalance, **OPTIONS).grow(7)
+    return naive.Hier(blocks(seed, sizes, n_odd), starts(seed, side), imbalance, **OPTIONS).grow(5)
 
 
 @pytest.mark.slow
@@ -81,7 +81,7 @@ def test_whole_trees_as_the_naive_twin(case, side):
     for form in (X, sp.csr_array(X)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = HierNMF2(7, imbalance=imbalance, init=starts(seed, side), extrapolate=False, max_outliers=None, **OPTIONS).fit(form)
+            model = HierNMF2(5, imbalance=imbalance, init=starts(seed, side), extrapolate=False, max_outliers=None, **OPTIONS).fit(form)
         assert_same_tree(model, twin_tree(case, side))
 
 

@@ -53,7 +53,7 @@ def there(labels, parts):
 
 @pytest.mark.parametrize("n, dtype, batch", [(2, np.float32, False), *(pytest.param(*case, marks=pytest.mark.slow) for case in [
     (1, np.float32, False), (7, np.float32, False), (2, np.float64, False), (1, np.float64, True), (2, np.float32, True),
-    (7, np.float64, True)])])                                                  # groups whole; batches of ten documents
+    (7, np.float64, True)])])                                                  # groups whole; batches of forty documents
 def test_moves_are_those_in_memory(n, dtype, batch):
     X = collection(dtype)
     filled = np.diff(X.indptr) > 0
@@ -61,7 +61,7 @@ def test_moves_are_those_in_memory(n, dtype, batch):
     better, record = refine(unit_rows(X[filled]), labels[filled], rng=5)
     parts = cut(X, n)
     blocks = as_blocks(parts)
-    few = dict(batch=10*blocks.size//blocks.shape[0]) if batch else {}
+    few = dict(batch=40*blocks.size//blocks.shape[0]) if batch else {}
     found, told = moved(blocks, there(labels, parts), 9, rng=5, **few)
     found = np.concatenate(found)
     assert_array_equal(found[filled], better)

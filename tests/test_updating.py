@@ -38,12 +38,7 @@ def corpora(draw):
     return (Corpus(texts, ids=[f"text {i}" for i in range(len(texts))]) if draw(st.booleans()) else texts), n//2
 
 @pytest.mark.slow
-@cheap(12)
-@given(corpus=corpora(), k=st.integers(1, 6), steps=steps)
-def test_some_lives(tmp_path, corpus, k, steps): live(*corpus, k, steps, tmp_path)
-
-@pytest.mark.slow
-@cheap(60)
+@cheap(30)
 @given(corpus=corpora(), k=st.integers(1, 6), steps=steps)
 def test_many_lives(tmp_path, corpus, k, steps): live(*corpus, k, steps, tmp_path)
 
