@@ -474,11 +474,12 @@ def names_in(source):
     "The names and the words of strings in a piece of code, without those in comments and docstrings"
     try: tree = ast.parse(source)
     except SyntaxError: return
-    said = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
-    for n in ast.walk(tree):
-        for field in ("id", "attr", "arg", "name", "asname", "module"):
-            yield from re.findall(r"\w+", str(getattr(n, field, None) or ""))
-        if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in said: yield from re.findall(r"\w+", n.value)
+    nodes = list(ast.walk(tree))
+    said = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
+    kept = {getattr(n, field, None) for n in nodes for field in ("id", "attr", "arg", "name", "asname", "module")
+            if isinstance(getattr(n, field, None), str)}
+    kept |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in said}
+    yield from re.findall(r"\w+", "\n".join(kept))
 
 @pytest.fixture(scope="module")
 def words():
