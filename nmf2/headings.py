@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['CANDIDATES', 'ADDRESS', 'ASSUMED', 'LEAST', 'TOGETHER', 'NAMED', 'ENDINGS', 'ALWAYS', 'distinction', 'leaf_profiles',
-           'ranked_words', 'Uses', 'uses_of', 'returning', 'outside', 'smoothed_npmi', 'leaf_doc_freq', 'LeafShares',
-           'leaf_shares', 'same_word', 'Phrase', 'find_phrases', 'typical_texts', 'find_headings', 'give_headings',
+           'ranked_words', 'Uses', 'uses_of', 'returning', 'outside', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares',
+           'word_shares', 'same_word', 'Phrase', 'find_phrases', 'typical_texts', 'find_headings', 'give_headings',
            'good_levels', 'checked_levels', 'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
@@ -190,7 +190,7 @@ def leaf_doc_freq(
     return np.array([doc_freq(X[labels == leaf]) for leaf in range(k)])
 
 # %% ../nbs/24_headings.ipynb #4fdef699
-class LeafShares(NamedTuple):
+class WordShares(NamedTuple):
     "Of each leaf's documents, the share that has each word."
     ids:list            # of the leaves, from left to right
     sizes:np.ndarray    # documents, (n_leaves,)
@@ -203,17 +203,17 @@ class LeafShares(NamedTuple):
         rows = self.below(id)
         return self.sizes[rows] @ self.shares[np.ix_(rows, words)]/self.sizes[rows].sum()
 
-def leaf_shares(
+def word_shares(
     tree,                  # a `Tree`
     leaf_df:np.ndarray,    # as `leaf_doc_freq` counts, (n_leaves, n_terms)
-)->LeafShares:
+)->WordShares:
     "What shares of documents have words."
     leaves = tree.leaves()
     if np.shape(leaf_df) != (len(leaves), tree.n_terms):
         raise ValueError(f"leaf_df must be {(len(leaves), tree.n_terms)}, got {np.shape(leaf_df)}: "
                          "leaf_doc_freq(X, tree.labels(), tree.n_leaves) counts it")
     sizes = np.array([leaf.size for leaf in leaves])
-    return LeafShares([leaf.id for leaf in leaves], sizes, leaf_df/sizes[:,None])
+    return WordShares([leaf.id for leaf in leaves], sizes, leaf_df/sizes[:,None])
 
 # %% ../nbs/24_headings.ipynb #7d49d528
 LEAST = .05            # share of a leaf's documents that should have a word of its heading
@@ -450,7 +450,7 @@ def give_headings(
     first = _subjects_first(tree, telling, worth, own)
     ranked = {id: words for id, (words, _) in first.items()}
     if leaf_df is not None:
-        shares = leaf_shares(tree, leaf_df)
+        shares = word_shares(tree, leaf_df)
         first = _used_first(first, shares)
         ranked |= _for_all_below(tree, telling, worth, uses, shares, first)
     ranked |= _together_first(tree, first, uses)

@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (LeafShares, Phrase, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
-                           _used_first, checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, leaf_doc_freq, leaf_shares,
+from nmf2.headings import (Phrase, WordShares, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
+                           _used_first, checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
-                           typical_texts, uses_of)
+                           typical_texts, uses_of, word_shares)
 from nmf2.regroup import regroup
 from nmf2.weighting import count_pipeline
 
@@ -144,7 +144,7 @@ def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
         worth = {word: own[word]*again for word, again in returning(uses).items()}
         first, inner = _subjects_first(tree, telling, worth, own), {}
         if counted:
-            shares = leaf_shares(tree, leaf_df)
+            shares = word_shares(tree, leaf_df)
             first = _used_first(first, shares)
             inner = _for_all_below(tree, telling, worth, uses, shares, first)
         ranked = {id: words for id, (words, _) in first.items()} | inner | _together_first(tree, first, uses)
@@ -198,7 +198,7 @@ def test_documents_of_leaves_that_have_words():
 
 def test_shares_of_nodes(planted, tree):
     X = planted[0].toarray() > 0
-    shares = leaf_shares(tree, leaf_doc_freq(planted[0], tree.labels(), tree.n_leaves))
+    shares = word_shares(tree, leaf_doc_freq(planted[0], tree.labels(), tree.n_leaves))
     words = np.array([3, 0, 7])
     for node in tree:
         assert_allclose(shares.of(node.id, words), X[np.ix_(node.docs, words)].mean(0))
@@ -209,7 +209,7 @@ def test_shares_of_nodes(planted, tree):
 
 
 def test_words_that_few_documents_have_come_later():
-    shares = LeafShares(["0", "1"], np.array([10, 30]), np.array([[.4, .08, .04, 0.], [.1, .04, .02, .1]]))
+    shares = WordShares(["0", "1"], np.array([10, 30]), np.array([[.4, .08, .04, 0.], [.1, .04, .02, .1]]))
     telling = {id: (np.array([0, 1, 2, 3]), np.array([1., .8, .6, .4])) for id in ("0", "1")}
     used = _used_first(telling, shares)
     assert_array_equal(used["0"][0], [0, 1, 2, 3])
@@ -240,7 +240,7 @@ def test_words_that_cover_most(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_titles_as_the_naive_twin(planted, tree, seed):
     rng, X, labels, k = np.random.default_rng(seed), planted[0].toarray() > 0, tree.labels(), tree.n_leaves
-    telling, shares = _telling_words(tree, 12), leaf_shares(tree, leaf_doc_freq(planted[0], labels, k))
+    telling, shares = _telling_words(tree, 12), word_shares(tree, leaf_doc_freq(planted[0], labels, k))
     texts = [" ".join(rng.permutation(tree.vocab)[:40]) for _ in range(60)]
     uses, worths = uses_of(texts, tree.vocab.tolist()), rng.random(len(tree.vocab))
     first = {leaf.id: (rng.permutation(len(tree.vocab))[:60], None) for leaf in tree.leaves()}
@@ -265,7 +265,7 @@ def test_a_title_speaks_for_its_parts():
     X[:80, 4], X[:, 5], X[80:, 6] = 1, .1, 1
     tree = regroup(sp.csr_array(X), labels, ["car", "engine", "dealer", "orbit", "vehicle", "the", "god"])
     assert tree["0"].size == 80
-    telling, shares, uses = _telling_words(tree), leaf_shares(tree, leaf_doc_freq(X, tree.labels(), 3)), uses_of((), tree.vocab.tolist())
+    telling, shares, uses = _telling_words(tree), word_shares(tree, leaf_doc_freq(X, tree.labels(), 3)), uses_of((), tree.vocab.tolist())
     def ranked(worth={}, named=telling): return _for_all_below(tree, telling, worth, uses, shares, named)
     def first(worth={}): return tree.vocab[ranked(worth)["0"][:3]].tolist()
     assert first({"vehicle": 0}) == ["car", "orbit", "engine"] and tree.headings["0"][0] == first()[0] == "vehicle"
