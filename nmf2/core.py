@@ -9,6 +9,7 @@ __all__ = ['LIMITS', 'expect_error', 'expect_warning', 'check_layout', 'check_sp
            'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
+import copy
 import multiprocessing
 import os
 import sys
@@ -127,6 +128,15 @@ def _tidy(X):
     X.eliminate_zeros()
     return X
 
+# %% ../nbs/00_core.ipynb #0653a20e
+def _narrow(X):
+    "A CSR matrix with 32-bit indices where these are enough; its weights are shared"
+    if X.indices.dtype == np.int32 or max(X.nnz, X.shape[1]) > np.iinfo(np.int32).max: return X
+    narrow = copy.copy(X)
+    narrow.indices = X.indices.astype(np.int32)
+    narrow.indptr = X.indptr.astype(np.int32)
+    return narrow
+
 # %% ../nbs/00_core.ipynb #efa13527
 LIMITS = {np.float32: 1e15, np.float64: 1e30}     # largest weight of a document: at most this, at least one over it
 
@@ -229,6 +239,7 @@ def check_matrix(
     min_docs:int=2,         # fewest documents that make sense
     n_terms:int|None=None,  # the terms it must have, if a function asks
     signed:bool=False,      # may values be negative?
+    narrow:bool=True,       # 32-bit indices where these are enough?
 ):                          # float32 or float64, array or canonical CSR, (n_docs, n_terms)
     "The matrix to work on: checked, in a form the kernels take, and never the caller's own to change."
     from sklearn.utils.validation import check_array, validate_data
@@ -243,7 +254,7 @@ def check_matrix(
         raise ValueError(f"{_one_line(str(e))} {_remedy(str(e))}".strip()) from e
     if n_terms not in (None, X.shape[1]):
         raise ValueError(f"X has {X.shape[1]} features, but {n_terms} are expected. {_remedy('X has')}")
-    if sp.issparse(X): X = _tidy(X)
+    if sp.issparse(X): X = _narrow(_tidy(X)) if narrow else _tidy(X)
     values = X.data if sp.issparse(X) else X
     who = getattr(est, "__name__", type(est).__name__)
     largest, smallest = _check_values(values, who, signed)

@@ -105,7 +105,8 @@ def check_part(
     on_disk = isinstance(source, (str, Path))
     try:
         given = _intact(source) if on_disk else source if sp.issparse(source) else sp.csr_array(source)
-        X = check_matrix(check_part, given, reset=False, min_docs=0, n_terms=given.shape[1])
+        X = check_matrix(check_part, given, reset=False, min_docs=0, n_terms=given.shape[1],
+                         narrow=not on_disk)
         if on_disk and not (X.dtype == given.dtype and np.array_equal(X.indices, given.indices)):
             raise ValueError("its columns are not in order, or its weights not float32 or float64: write it anew "
                              "with save_shards")

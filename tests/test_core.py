@@ -84,6 +84,20 @@ def test_indices_of_any_type_and_order_of_bytes(kind, type):
     assert X.indices.dtype == type
 
 
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array])
+def test_long_indices_become_short_where_that_is_enough(kind):
+    X = kind(matrix())
+    X.sum_duplicates()
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    out = check_matrix(Demo(), X)
+    assert (out.indices.dtype, out.indptr.dtype, X.indices.dtype) == (np.int32, np.int32, np.int64)
+    assert type(out) is kind and np.shares_memory(out.data, X.data) and out.has_canonical_format
+    assert_array_equal(out.toarray(), X.toarray())
+    if kind is sp.csr_array: assert check_matrix(Demo(), X, narrow=False).indices.dtype == np.int64     # SciPy shortens those of matrices
+    wide = kind((X.data, X.indices, X.indptr), shape=(X.shape[0], 2**40))
+    assert check_matrix(Demo(), wide).indices.dtype == np.int64
+
+
 def test_entries_moved_behind_scipys_back():
     "SciPy remembers that rows are sorted and places different, also when they aren't any more"
     rng = np.random.default_rng(0)
