@@ -25,9 +25,9 @@ def save_shards(
     n:int=8,    # how many
 )->list:        # of paths, in the order of the documents
     "Write a matrix as uncompressed shards, which can stay on disk, of about equal size."
+    cuts = np.arange(check_number("n", n, 1) + 1)*X.shape[0]//n
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    cuts = np.arange(check_number("n", n, 1) + 1)*X.shape[0]//n
     paths = [folder/f"part-{k:05}.npz" for k in range(n)]
     for path, lo, hi in zip(paths, cuts[:-1], cuts[1:]):
         sp.save_npz(path, X[lo:hi], compressed=False)

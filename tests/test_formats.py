@@ -187,7 +187,7 @@ def test_csv_options(here):
     assert read_csv(put("long.csv", f"text,label\n{long},x\n"))["texts"] == [long]
     assert csv.field_size_limit() == 131072                      # put back
 
-def test_the_limit_of_fields_is_put_back_by_the_last_reader():
+def test_the_limit_of_fields_is_put_back_by_the_last_reader(here):
     "Readers in several threads end in any order"
     before = csv.field_size_limit()
     for order in itertools.permutations(range(3)):

@@ -282,13 +282,14 @@ def test_a_broken_shard_is_named(tmp_path):
         with pytest.raises(ValueError, match=f"shard 1, {path.name}"): as_blocks([tmp_path/"part-00000.npz", path])
 
 
-def test_bad_input():
+def test_bad_input(tmp_path):
     X = collection()[:50]
     for bad, words in (([], "list of partitions"), (X, "list of partitions"), ([X, X[:,:9]], "same terms"),
                        ([X, X.astype(np.float32)], "same float type"), ([X*0], "empty"), (["nowhere.npz"], "nowhere.npz"),
                        ("no-folder", "no-folder")):
         with pytest.raises(ValueError, match=words): as_blocks(bad)
-    with pytest.raises(ValueError, match="n must be"): save_shards(X, "never-made", 0)
+    with pytest.raises(ValueError, match="n must be"): save_shards(X, tmp_path/"never-made", 0)
+    assert not (tmp_path/"never-made").exists()
     for name, value in (("solver", "hals"), ("extrapolate", False), ("leaf_choice", "error"), ("init", lambda docs, terms: None)):
         with pytest.raises(ValueError, match=f"{name} must be"): fit(HierNMF2(**{name: value}), [X])
     with pytest.raises(ValueError, match="HierNMF2"): fit(SimpleNamespace(), [X])
