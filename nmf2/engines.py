@@ -8,11 +8,13 @@ __all__ = ['FAN', 'tree_sum', 'Local', 'scratch_folder', 'running_client', 'Kept
 # %% ../nbs/60_engines.ipynb #2beba371
 import sys
 from asyncio import run_coroutine_threadsafe
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 from uuid import uuid4
@@ -43,6 +45,7 @@ def tree_sum(
 class Local:
     "Partitions in this process: one for each thread."
     at_once = 2_000_000              # nonzeros of a shard that a thread takes at once
+    shared = True                    # memory and threads are those of this process
     def __init__(self,
         scratch=None,    # a folder for what is cut out of shards; made if None and needed
     ):
@@ -66,6 +69,7 @@ class Local:
     def send(self, value): return value
     def hold(self, f, *columns, shared=()): return list(self._run(f, columns, shared))
     def keep(self, f, *columns, shared=()): return tuple(map(list, zip(*self._run(f, columns, shared)))) or ([], [])
+    def keep_one(self, f, *args): return f(*args)
     def total(self, f, *columns, shared=(), add): return tree_sum(self._run(f, columns, shared), add)
     def join(self, f, held, shared=()): return f(*shared, *held)
     def fetch(self, held): return list(held)
@@ -187,9 +191,10 @@ def _name(f): return getattr(f, "__name__", "part")
 
 class Sums:
     "What is kept and what is added up, by an engine whose verbs are tasks"
-    def _both(self, f, columns, shared):
+    def _both(self, f, columns, shared, **where):
         "What stays and what is told of each partition, together; and what is told"
-        both = self._tasks(_name(f), _kept, f, [(*item, *shared) for item in zip(*columns)])
+        items = [(*item, *shared) for item in zip(*columns)]
+        both = self._tasks(_name(f), _kept, f, items, **where)
         return both, self.client.map(_told, both, pure=False, key=[f"told-{uuid4().hex}" for _ in both])
 
     def _added(self, sums, add):
@@ -215,20 +220,24 @@ class Sums:
 class Dask(Sums):
     "Partitions on the workers of a Dask cluster."
     at_once = np.inf                 # a worker takes each shard whole
+    shared = False                   # a task has a thread of its own, and a worker's memory
     scratch = None                   # what is too much for a worker's memory, Dask puts on its disk
     patience = 300                   # seconds to wait for a worker when there is none left
     def __init__(self,
         client=None,     # of `distributed`, or the address of a scheduler; by default the client that is running
     ):
         self.client = _client(client)
+        self.lock = Lock()
+        self.under_way = Counter()   # by worker: tasks of `keep_one`
         _check_workers(self.client)
 
-    def _tasks(self, name, run, f, items):
+    def _tasks(self, name, run, f, items, **where):
         "A task for each item; `name` is what the dashboard shows"
         columns = list(zip(*items))
         if not columns: return []
         keys = [f"{name.strip('_')}-{uuid4().hex}" for _ in columns[0]]
-        return self.client.map(run, [f]*len(keys), *columns, key=keys, pure=False, batch_size=None)
+        return self.client.map(run, [f]*len(keys), *columns, key=keys, pure=False, batch_size=None,
+                               **where)
 
     def send(self, value): return self._tasks("sent", _alone, sent, [(value,)])[0]
     def join(self, f, held, shared=()): return self._tasks(_name(f), _alone, f, [(*shared, *held)])[0]
@@ -236,6 +245,32 @@ class Dask(Sums):
 
     def hold(self, f, *columns, shared=()):
         return self._tasks(_name(f), _alone, f, [(*item, *shared) for item in zip(*columns)])
+
+# %% ../nbs/60_engines.ipynb #bcb79bbf
+@patch_to(Dask)
+@contextmanager
+def _turn(engine, part):
+    "A worker for a task that takes long: one with few of them and, if there is a choice, the data"
+    threads = engine.client.nthreads()
+    has = engine.client.who_has([part]).get(part.key)
+    def load(worker): return engine.under_way[worker]/threads[worker], worker not in has
+    with engine.lock:
+        worker = min(threads, key=load, default=None) if has else None  # not made yet: where it will be
+        engine.under_way[worker] += 1
+    try: yield {} if worker is None else dict(workers=[worker], allow_other_workers=True)
+    finally:
+        with engine.lock: engine.under_way[worker] -= 1
+
+@patch_to(Dask)
+def keep_one(engine,
+    f,       # gives a pair
+    part,    # a partition, held
+    *args,   # what else it takes
+)->tuple:    # the first of the pair, held; the second
+    "What stays and what is told of a single partition, by a worker with little to do."
+    with engine._turn(part) as where:
+        (both,), told = engine._both(f, [[part]], args, **where)
+        return both, engine.fetch(told)[0]
 
 # %% ../nbs/60_engines.ipynb #e09af887
 @patch_to(Dask)

@@ -528,10 +528,10 @@ def split_whole(
     how,            # `_split_there` or `_cut_there`
     *args,          # for it
 )->tuple:           # a `Split` or None, and what was `Told`
-    "A split that is made where its documents are."
-    held, (told,) = rows.engine.keep(how, rows.home, rows.pieces, shared=args)
+    "A split that is made by one worker, as in memory."
+    held, told = rows.engine.keep_one(how, rows.home[0], rows.pieces[0], *args)
     if told.Ht is None: return None, told
-    return _as_split(rows.engine, told.terms, told.Ht, held, [told.sides]), told
+    return _as_split(rows.engine, told.terms, told.Ht, [held], [told.sides]), told
 
 # %% ../nbs/60_scale.ipynb #af1692b2
 def cut_blocks(
@@ -658,6 +658,8 @@ class SpreadGrower(Grower):
     def helpers(self):
         if self._helpers is None: self._helpers = ThreadPoolExecutor(self.ahead(), "nmf2-node")
         return self._helpers
+
+    def waits(self, node): return self.X.engine.shared and super().waits(node)
 
     def cut_out(self, rows):
         present = (self.tree.root_topic > 0).mean() >= .9

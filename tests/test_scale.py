@@ -10,6 +10,7 @@ import sys
 import time
 import textwrap
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import SimpleNamespace
 
@@ -392,6 +393,43 @@ def test_cluster_tree_is_that_of_one_process_to_the_last_bit(cluster, folder):
     there = fit(HierNMF2(4), folder, Dask(cluster), whole=WHOLE).tree_.gathered()
     here = fit(HierNMF2(4), folder, whole=WHOLE).tree_.gathered()
     assert_same(there, here, 0)
+
+
+def _nap(part, seconds=.3):
+    "Sleep a little; which process did?"
+    time.sleep(seconds)
+    return None, os.getpid()
+
+
+@pytest.mark.slow
+def test_long_tasks_on_one_partition_go_to_workers_with_little_to_do(cluster):
+    "To the one that has it if all are idle, and to another if that one is busy"
+    engine = Dask(cluster)
+    part = engine.send(np.arange(3))
+    home = engine.fetch(engine.hold(lambda part: os.getpid(), [part]))[0]
+    assert [engine.keep_one(_nap, part, 0)[1] for _ in range(3)] == [home]*3
+    with ThreadPoolExecutor(2) as threads:
+        _, at_the_same_time = zip(*threads.map(lambda _: engine.keep_one(_nap, part), range(2)))
+    assert len(set(at_the_same_time)) == 2
+    assert not +engine.under_way
+
+
+def _dies_once(part, path):
+    "Kill the worker, but only the first time"
+    if not path.exists():
+        path.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part + 1, part.sum()
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_with_a_long_task_is_recovered_from(cluster, tmp_path):
+    engine = Dask(cluster)
+    part = engine.send(np.arange(3))
+    engine.fetch([part])
+    held, told = engine.keep_one(_dies_once, part, tmp_path/"died")
+    assert (tmp_path/"died").exists() and told == 3
+    assert_array_equal(engine.fetch([held])[0], [1, 2, 3])
 
 
 @pytest.mark.slow
