@@ -267,11 +267,14 @@ def csv_columns(
     return {i: table.column(names[i]).to_pylist() for i in wanted}
 
 # %% ../nbs/00_columns.ipynb #49a20317
-def _has_floats(value):
-    "Is there a number with a decimal point in a value, or in a list in it?"
-    if type(value) is list: return any(map(_has_floats, value))
-    if type(value) is dict: return any(map(_has_floats, value.values()))
-    return type(value) is float
+def _has_floats(values):
+    "Is there a number with a decimal point among some values, or in lists or objects among them?"
+    kinds = set(map(type, values))
+    if float in kinds: return True
+    if list not in kinds and dict not in kinds: return False
+    inner = (value.values() if type(value) is dict else value for value in values
+             if type(value) in (dict, list))
+    return any(map(_has_floats, inner))
 
 def json_objects(
     lines,         # yields the number and the bytes of each line
@@ -285,6 +288,6 @@ def json_objects(
             if line.isspace(): continue
             record = orjson.loads(line)
             if type(record) is not dict: return None
-            found.append((n, json.loads(line) if _has_floats(record) else record))
+            found.append((n, json.loads(line) if _has_floats(record.values()) else record))
     except (ValueError, RecursionError): return None
     return found

@@ -17,6 +17,7 @@ import os
 import stat
 import warnings
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -131,6 +132,7 @@ class Source:
         self._chunks = []
         self._costs = {}
         self._memory = 0
+        self._thread = self._coming = None      # a thread that unpacks, and what it is at
         self._file = _Packed(path, tick)
         try: self._stream, self.packed = _unpacked(self._file)
         except BaseException:
@@ -147,6 +149,7 @@ class Source:
     def peek(self, n): return self.stream().read(n)
 
     def close(self):
+        if self._thread: self._thread.shutdown()      # once it has done what it is at
         self._stream.close()
         self._file.close()
 
@@ -167,6 +170,17 @@ class _Replay(io.RawIOBase):
         buffer[:len(part)] = part
         return len(part)
 
+# %% ../nbs/00_files.ipynb #1b993113
+@patch_to(Source)
+def _next(source):
+    "The next bytes; where unpacking takes time, a thread is at those after them by then"
+    coming, source._coming = source._coming, None
+    chunk = source._stream.read(CHUNK) if coming is None else coming.result()
+    if source.packed and source._file.size is not None and len(chunk) == CHUNK:
+        if source._thread is None: source._thread = ThreadPoolExecutor(1, "nmf2-unpack")
+        source._coming = source._thread.submit(source._stream.read, CHUNK)
+    return chunk
+
 # %% ../nbs/00_files.ipynb #3005256d
 @patch_to(Source)
 def chunk(source,
@@ -174,7 +188,7 @@ def chunk(source,
 )->bytes:    # b'' after the last
     "One chunk of the unpacked bytes."
     while i >= len(source._chunks) and not source._stream.closed:
-        try: chunk = source._stream.read(CHUNK)
+        try: chunk = source._next()
         except DAMAGED as e: raise _damage(source, e) from None
         except MemoryError: raise fault(source, None, "unpacking it needs more memory than there is") from None
         if chunk: _admit(source, chunk)

@@ -24,6 +24,7 @@ import tarfile
 import threading
 import warnings
 import zipfile
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -1240,7 +1241,7 @@ def as_cell(
     if not isinstance(value, str):
         if value is None: return ""
         if isinstance(value, (bool, int, np.bool_, np.integer)): return value
-        if isinstance(value, (float, np.floating)): return value if np.isfinite(value) else ""
+        if isinstance(value, (float, np.floating)): return value if math.isfinite(value) else ""
         value = str(value)
     if "\0" in value: value = value.replace("\0", "\\x00")
     return value if _is_plain(value) else "'" + value
@@ -1254,6 +1255,17 @@ def _quoted(cell):
     return '"' + cell.replace('"', '""') + '"' if SPECIAL.search(cell) else cell
 
 # %% ../nbs/00_formats.ipynb #256171b7
+@lru_cache(maxsize=10_000)
+def _text_as_stands(text):
+    "A text as it stands in the file; many a text comes again"
+    return _quoted(as_cell(text))
+
+def _as_stands(value):
+    "The same for any value"
+    if type(value) is str: return _text_as_stands(value)
+    cell = as_cell(value)
+    return _quoted(cell) if isinstance(cell, str) else str(cell)
+
 def write_table(
     file,          # path of a file to write, or an open text file
     header:list,   # names of the columns
@@ -1263,4 +1275,4 @@ def write_table(
     if isinstance(file, (str, os.PathLike)):
         with whole_file(file, "w", newline="", errors="backslashreplace") as fh: return write_table(fh, header, rows)
     file.write(",".join(map(_quoted, header)) + "\n")
-    for row in rows: file.write(",".join(map(_quoted, map(as_cell, row))) + "\n")
+    for row in rows: file.write(",".join(map(_as_stands, row)) + "\n")

@@ -13,6 +13,7 @@ import html
 import json
 import re
 from importlib.resources import files
+from itertools import pairwise
 from string import Template
 from typing import NamedTuple
 
@@ -458,6 +459,17 @@ def _counts(reader, rows, length):
     return counter.transform([reader.text(i, length) for i in rows]).tocsr(), words
 
 # %% ../nbs/50_page.ipynb #613b471a
+def _first_of_each(terms, of, weights, df, n):
+    "Of each document's words the n with most weight, of equals the more frequent: words, documents"
+    keys = (of << 40) - np.rint(1e6*weights).astype(np.int64)     # of one document after the other
+    starts = np.searchsorted(of, np.arange(of.max(initial=-1) + 2))
+    last = np.sort(keys)[np.minimum(starts[:-1] + n, starts[1:]) - 1] if len(keys) else keys
+    some = np.flatnonzero(keys <= last[of])                       # few, so that they are soon sorted
+    some = some[np.lexsort((terms[some], -df[terms[some]], keys[some]))]
+    of = of[some]
+    first = np.arange(len(of)) - np.searchsorted(of, of) < n
+    return terms[some][first], of[first]
+
 def keywords(
     reader,            # a `Reader`
     rows:np.ndarray,   # row numbers of documents, (n,)
@@ -472,11 +484,11 @@ def keywords(
     least = max(counts.shape[0]/30, 1)    # below one in thirty: the same
     rare = np.log(counts.shape[0]/np.maximum(df, least))
     terms, of = counts.indices, np.repeat(np.arange(len(rows)), np.diff(counts.indptr))
-    order = np.lexsort((terms, -df[terms], -(np.log1p(counts.data)*rare[terms]).round(6), of))
-    first = order[np.arange(len(order)) - counts.indptr[of] < n]
-    used, numbers = np.unique(terms[first], return_inverse=True)
-    ends = np.bincount(of[first], minlength=len(rows)).cumsum()[:-1]
-    return [shortened(words[j]) for j in used], [part.tolist() for part in np.split(numbers, ends)]
+    terms, of = _first_of_each(terms, of, np.log1p(counts.data)*rare[terms], df, n)
+    used, numbers = np.unique(terms, return_inverse=True)
+    ends = [0, *np.bincount(of, minlength=len(rows)).cumsum().tolist()]
+    numbers = numbers.tolist()
+    return [shortened(words[j]) for j in used], [numbers[a:b] for a, b in pairwise(ends)]
 
 # %% ../nbs/50_page.ipynb #f32a0e95
 def _coordinates(land, spots, size=4000):

@@ -38,6 +38,7 @@ from .products import Rows
 from .rank2 import SAMPLE, rank2_nmf, revive, sides, svd_topics
 from .shards import Found, Slice, check_part, in_slices, open_shard, save_shards
 from .tree import Node, Split, Tree
+from .treefile import write_array
 from .weighting import warn_of_no_label
 from .writing import whole_file
 
@@ -570,12 +571,6 @@ class Place(NamedTuple):
 # %% ../nbs/60_scale.ipynb #366e750f
 AT_ONCE = 64            # partitions whose labels are fetched together
 
-def _write_array(archive, name, array):
-    with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-        np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
-
-
-
 class Step(NamedTuple):
     "Where labels are kept, and arrays that go with them"
     path:Path    # of the file
@@ -583,10 +578,10 @@ class Step(NamedTuple):
     def write(self, engine, labels, **arrays):
         "Keep labels that an engine holds, a few partitions at a time, and some arrays."
         with whole_file(self.path) as file, zipfile.ZipFile(file, "w") as archive:
-            for name, array in arrays.items(): _write_array(archive, name, array)
+            for name, array in arrays.items(): write_array(archive, name, array)
             for k in range(0, len(labels), AT_ONCE):
                 for i, some in enumerate(engine.fetch(labels[k:k+AT_ONCE]), k):
-                    _write_array(archive, f"labels{i}", some.astype(np.int32))
+                    write_array(archive, f"labels{i}", some.astype(np.int32))
 
     def read(self, engine):
         "Labels, held by an engine, and a dictionary of the arrays; None if nothing is kept."

@@ -1,4 +1,5 @@
 """Files that are pipes, bombs or damaged: nothing is lost, nothing fills the memory, and every error names the file."""
+import bz2
 import gzip
 import io
 import json
@@ -366,6 +367,19 @@ def test_what_an_archive_holds_beside_stories(here):
     with pytest.warns(UserWarning, match=r"2 files read, left alone 1 not \.sgm \(b\.sgm\.gz\)"):
         c = read(put("a.tar", archive(("A.SGM", STORY.format(1)), ("b.sgm.gz", "packed"), ("c.sgm", STORY.format(3)))))
     assert list(c.ids) == ["1", "3"]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+@pytest.mark.parametrize("size", [0, 1, files.CHUNK - 1, files.CHUNK, files.CHUNK + 1, 3*files.CHUNK, 3*files.CHUNK + 5])
+def test_what_a_thread_unpacks_comes_whole_and_in_order(here, pack, size):
+    content = np.random.default_rng(size).bytes(size)
+    put("a.z", pack(content))
+    with opened("a.z") as source:
+        assert source.peek(9) == content[:9] and source.stream().read() == source.stream().read() == content
+        assert source.read() == content
+    put("b.z", pack(content))
+    with opened("b.z") as source: source.peek(9)            # closed while a thread is at the next bytes, or was
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("nmf2-unpack")]
 
 
 def test_damaged_archives(here):

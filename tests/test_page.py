@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from nmf2.data import Corpus, planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.exports import titles
-from nmf2.page import Reader, _column, _drawn, confidence, document_map, first_view, index, keywords, map_words, page, to_html
+from nmf2.page import Reader, _column, _drawn, _first_of_each, confidence, document_map, first_view, index, keywords, map_words, page, to_html
 from nmf2.tree import Support
 from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline
@@ -284,6 +284,25 @@ def test_words_of_documents_by_hand():
     assert [[words[j] for j in row] for row in numbers] == [["pear"], ["apple"]]
     tree.vocab = None
     assert keywords(Reader(tree, texts), np.arange(4)) == ([], [[]]*4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_first_words_of_each_are_those_of_sorting_all(seed):
+    "Many equal weights, documents without words, and documents with fewer words than are wanted"
+    rng = np.random.default_rng(seed)
+    counts = sp.random_array((60, 40), density=.15, rng=rng, format="csr", data_sampler=lambda size: rng.integers(1, 4, size))
+    counts = sp.csr_array(counts.multiply(~np.isin(np.arange(60), [0, 7, 59])[:,None]))
+    counts.eliminate_zeros()
+    terms, of = counts.indices, np.repeat(np.arange(60), np.diff(counts.indptr))
+    df = np.bincount(terms, minlength=40)
+    wanted = []
+    for i in range(60):
+        mine = [(-round(float(w), 6), -df[j], j) for w, j in zip(np.log(counts.data[of == i]), terms[of == i])]
+        wanted += [(i, j) for *_, j in sorted(mine)[:3]]
+    found, docs = _first_of_each(terms, of, np.log(counts.data), df, 3)
+    assert list(zip(docs, found)) == wanted
+    none = np.zeros(0, int)
+    assert [len(a) for a in _first_of_each(none, none, none, df, 3)] == [0, 0]
 
 
 def test_map_of_many_documents_and_topics_shows_some(planted):
