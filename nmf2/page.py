@@ -241,10 +241,10 @@ def _columns(reader, node, n):
     return [one(*column) for column in reader.columns.values()]
 
 # %% ../nbs/50_page.ipynb #4f2c71f7
-def _on_side(node):
-    "The share of a node's topic against its sibling's, for each document of their parent"
+def _on_side(node, rows):
+    "The share of a node's topic against its sibling's, for some documents of their parent"
     split = node.parent.split
-    parts = split.W*split.Ht.sum(0)
+    parts = split.W[np.searchsorted(node.parent.docs, rows)]*split.Ht.sum(0)
     total = parts.sum(1)
     return np.divide(parts[:,int(node.id[-1])], total, out=np.full(len(total), .5), where=total > 0)
 
@@ -259,7 +259,7 @@ def confidence(
         return reader.shares[rows][:,below].sum(1)
     share = np.ones(len(rows))
     while node.id:
-        share *= _on_side(node)[np.searchsorted(node.parent.docs, rows)]
+        share *= _on_side(node, rows)
         node = node.parent
     return share
 
@@ -429,7 +429,7 @@ def _drawn_by_splits(tree, leaves, place):
     for node in tree:
         if node.id not in middle or not node.id: continue
         other = node.id[:-1] + "10"[int(node.id[-1])]
-        share = _on_side(node)[np.searchsorted(node.parent.docs, node.docs)]
+        share = _on_side(node, node.docs)
         out[node.docs] += (left[node.docs]*(1 - share))[:,None]*middle[other]
         left[node.docs] *= share
     for leaf, spot in zip(leaves, place): out[leaf.docs] += left[leaf.docs,None]*spot

@@ -98,13 +98,13 @@ def start_labels(
     blocks:Blocks,      # the documents
     k:int,              # clusters wanted
     seed:int=0,         # for the sample and the bisection
-    times:int=PIECES,   # so many times as many pieces
+    per_topic:int=PIECES,   # pieces for each topic
     whole:int=WHOLE,    # as for `drawn`
 )->list:                # held: the cluster of each document, −1 for none
     "Clusters to start from."
     engine = blocks.engine
     chosen, places = drawn(blocks, seed, whole)
-    found = engine.join(_bisected, engine.hold(_filled_in, blocks.parts, places), (times*k, seed))
+    found = engine.join(_bisected, engine.hold(_filled_in, blocks.parts, places), (per_topic*k, seed))
     m = engine.fetch([engine.join(_n_pieces, [found])])[0]
     if len(chosen) == sum(f.n_filled for f in blocks.found):
         ends = np.cumsum([len(place) for place in places])
@@ -332,14 +332,14 @@ def best_start_over(
     n_init:int=1,            # starts
     moves_max_iter:int=10,   # passes in which documents move, at most
     seed:int=0,              # for the starts, and for the random orders
-    times:int=PIECES,        # as for `start_labels`
+    per_topic:int=PIECES,    # as for `start_labels`
     whole:int=WHOLE,         # likewise
     checkpoint=None,         # where to keep how far moves have come, a `Checkpoint`
 )->tuple:                    # labels, held; the criterion that each start came to
     "Of several starts the best, after documents have moved."
     found = []
     for own_seed in range(n_init*seed, n_init*(seed + 1)):
-        start = partial(start_labels, blocks, k, own_seed, times, whole)
+        start = partial(start_labels, blocks, k, own_seed, per_topic, whole)
         step = checkpoint and checkpoint.step(f"moves-{own_seed}")
         labels, record = moved(blocks, start, k, moves_max_iter, own_seed, step)
         found.append((labels, float(record[-1])))
@@ -553,7 +553,7 @@ def topic_tree_over(
     n_init:int=1,            # as for `best_start_over`
     moves_max_iter:int=10,   # likewise
     seed:int=0,              # likewise
-    times:int=PIECES,        # likewise
+    per_topic:int=PIECES,    # likewise
     whole:int=WHOLE,         # likewise
     words=give_headings,     # a function that gives the tree its headings, from what `leaf_doc_freq_over` counts
     checkpoint=None,         # a folder for what is found on the way; a fit that was interrupted goes on from there
@@ -562,7 +562,7 @@ def topic_tree_over(
     n_filled = sum(f.n_filled for f in blocks.found)
     if n_topics > n_filled:
         raise ValueError(f"n_topics must be at most {n_filled}, the documents that have words, got {n_topics}")
-    how = dict(n_init=n_init, moves_max_iter=moves_max_iter, seed=seed, times=times, whole=whole)
+    how = dict(n_init=n_init, moves_max_iter=moves_max_iter, seed=seed, per_topic=per_topic, whole=whole)
     if checkpoint is not None: checkpoint = Checkpoint(checkpoint, about_blocks(blocks) | how | dict(n_topics=n_topics))
     labels, criteria = best_start_over(blocks, n_topics, **how, checkpoint=checkpoint)
     k = 1 + blocks.engine.total(_most, labels, add=max)

@@ -63,7 +63,7 @@ def fit_again(
     seed:int,       # for what is random
 ):                  # a `Tree`
     "A tree of topics that begins with as many pieces as leaves, by repeated bisection."
-    return topic_tree(X, n_leaves, seed=seed, times=1).tree
+    return topic_tree(X, n_leaves, seed=seed, per_topic=1).tree
 
 def _part(filled, size, seed, r):
     "The documents of a fit, ascending, and its seed"

@@ -34,16 +34,16 @@ from .tree import as_words, in_table, leaf_numbers, leaf_shares
 from .weighting import WORDS, count_pipeline, known_names, text_pipeline, weigh_new
 
 # %% ../nbs/25_topictree.ipynb #c820964f
-PIECES = 3             # times as many as topics
+PIECES = 3             # for each topic
 
 def pieces(
     docs,              # documents of unit length, none of them empty, CSR, (n_docs, n_terms)
     k:int,             # clusters wanted
     seed:int=0,        # for the bisection
-    times:int=PIECES,  # so many times as many pieces
+    per_topic:int=PIECES,  # pieces for each cluster
 )->np.ndarray:         # (n_docs,)
     "Clusters joined from more. Source: Zhao and Karypis (2002), who do the like."
-    labels = repeated_bisection(docs, min(times*k, docs.shape[0]), seed=seed).labels
+    labels = repeated_bisection(docs, min(per_topic*k, docs.shape[0]), seed=seed).labels
     sums = cluster_sums(docs, labels)
     return joined(labels, joins(sums @ sums.T), min(k, len(sums)))
 
@@ -60,7 +60,7 @@ def best_start(
     moves_max_iter:int=10,   # passes in which documents move, at most
     seed:int=0,              # for the starts, and for the order in which documents move
     verbose:bool=False,      # show a progress bar?
-    times:int=PIECES,        # as for `pieces`
+    per_topic:int=PIECES,    # as for `pieces`
 )->Best:
     """Of several starts the one with the largest criterion, after documents have moved.
 
@@ -69,7 +69,7 @@ def best_start(
     docs, found = unit_rows(X), []
     with progress_bar(n_init, "Finding topics", verbose, "start") as bar:
         for own_seed in range(n_init*seed, n_init*(seed + 1)):       # no two seeds share a start
-            begun = pieces(docs, k, own_seed, times)
+            begun = pieces(docs, k, own_seed, per_topic)
             labels, record = refine(docs, begun, max_iter=moves_max_iter, rng=own_seed)
             found.append((labels, float(record[-1])))
             bar.update()
@@ -125,7 +125,7 @@ class Grown(NamedTuple):
     tree:object      # a `Tree`
     criteria:list    # the criterion that each start came to
 
-def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, times=PIECES):
+def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, per_topic=PIECES):
     """The topics, the labels (−1 for empty documents), and the best start.
 
     They are the same for any order of documents and words.
@@ -138,7 +138,7 @@ def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, times=PIECES
         part = X[filled]
         order = own_order(part)
         own = sorted_by(part, order)
-        best = best_start(own, n_topics, n_init, moves_max_iter, seed, verbose, times)
+        best = best_start(own, n_topics, n_init, moves_max_iter, seed, verbose, per_topic)
         mixed = fit_mixture(own, best.labels).labels
         own_topics = settled_topics(own, mixed, 1)
     labels = np.full(X.shape[0], -1)
@@ -155,12 +155,12 @@ def topic_tree(
     seed:int=0,              # likewise
     verbose:bool=False,      # likewise
     texts=None,              # the documents, if headings may have phrases
-    times:int=PIECES,        # as for `pieces`
+    per_topic:int=PIECES,    # as for `pieces`
     **options,               # of `find_phrases`
 )->Grown:
     "The tree of `TopicTree` for documents that are weighted already."
     X = check_matrix(topic_tree, X, n_terms=width_of(X))
-    found, best = _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, times)
+    found, best = _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, per_topic)
     tree = regroup(X, found.labels, vocab, texts, **options)
     first_of = [found.labels[leaf.docs[0]] for leaf in tree.leaves()]
     tree.leaf_topics = np.ascontiguousarray(found.Ht[:,first_of])
