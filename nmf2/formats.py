@@ -1257,12 +1257,12 @@ def _quoted(cell):
 # %% ../nbs/00_formats.ipynb #256171b7
 @lru_cache(maxsize=10_000)
 def _text_as_stands(text):
-    "A text as it stands in the file; many a text comes again"
+    "A text as it stands in the file; many a short one comes again"
     return _quoted(as_cell(text))
 
 def _as_stands(value):
     "The same for any value"
-    if type(value) is str: return _text_as_stands(value)
+    if type(value) is str and len(value) <= 100: return _text_as_stands(value)
     cell = as_cell(value)
     return _quoted(cell) if isinstance(cell, str) else str(cell)
 
