@@ -461,10 +461,10 @@ def _counts(reader, rows, length):
 # %% ../nbs/50_page.ipynb #613b471a
 def _first_of_each(terms, of, weights, df, n):
     "Of each document's words the n with most weight, of equals the more frequent: words, documents"
-    keys = (of << 40) - np.rint(1e6*weights).astype(np.int64)     # of one document after the other
+    keys = (of << 34) - np.rint(1e6*weights).astype(np.int64)     # weights are below 17,000
     starts = np.searchsorted(of, np.arange(of.max(initial=-1) + 2))
     last = np.sort(keys)[np.minimum(starts[:-1] + n, starts[1:]) - 1] if len(keys) else keys
-    some = np.flatnonzero(keys <= last[of])                       # few, so that they are soon sorted
+    some = np.flatnonzero(keys <= last[of])
     some = some[np.lexsort((terms[some], -df[terms[some]], keys[some]))]
     of = of[some]
     first = np.arange(len(of)) - np.searchsorted(of, of) < n

@@ -256,7 +256,7 @@ def packed(
     return arrays | _found_again(tree)
 
 # %% ../nbs/21_treefile.ipynb #d33f0d35
-LEVEL = 1             # zlib's: more takes three times as long, and saves a twentieth of the file
+LEVEL = 1             # zlib's quickest
 
 def write_array(
     archive,      # an open zip file

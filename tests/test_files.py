@@ -377,9 +377,18 @@ def test_what_a_thread_unpacks_comes_whole_and_in_order(here, pack, size):
     with opened("a.z") as source:
         assert source.peek(9) == content[:9] and source.stream().read() == source.stream().read() == content
         assert source.read() == content
+        assert (source._thread is None) == (size < files.CHUNK)
     put("b.z", pack(content))
     with opened("b.z") as source: source.peek(9)            # closed while a thread is at the next bytes, or was
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("nmf2-unpack")]
+
+
+@pipes
+def test_what_comes_through_a_pipe_is_unpacked_when_somebody_asks(here):
+    content = np.random.default_rng(0).bytes(3*files.CHUNK)
+    def use(path):
+        with opened(path) as source: return source.read(), source._thread
+    assert through_a_pipe("a.z", gzip.compress(content), use) == (content, None)
 
 
 def test_damaged_archives(here):

@@ -1,6 +1,6 @@
 """Words and phrases that tell nodes apart, and trees in outline"""
 import re
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import naive
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (Phrase, WordShares, _contrast, _covering, _cutter, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
+from nmf2.headings import (Phrase, WordShares, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
                            _used_first, checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, word_shares)
@@ -80,18 +80,6 @@ def test_words_that_come_again(seed):
     assert returning(uses_of(texts, words, lowercase=False))["aa"] == 1                           # none is written so
     assert set(returning(uses_of((), words)).values()) == set(returning(uses_of(["aa bb"]*9, words)).values()) == {1}
     assert not smoothed_npmi(uses_of((), words), few).any()
-
-
-@pytest.mark.parametrize("pattern", [r"(?u)\b\w\w+\b", r"\w+", r"(?i)[a-c]+", r"(?u)(?i)[a-c]+|dd", r"(\w)\w+", "(?x) [a-c]+  # letters", r"a*"])
-def test_texts_are_cut_alike_at_once_and_word_by_word(pattern):
-    rng = np.random.default_rng(0)
-    cut, found = _cutter(pattern), re.compile(pattern)
-    for _ in range(60):
-        text = "".join(rng.choice([*"abcd  -\n.é"], size=rng.integers(0, 30)))
-        matches = list(found.finditer(text))
-        words, gaps = cut(text)
-        assert words == [match.group() for match in matches]
-        assert gaps == [text[a.end():b.start()] for a, b in pairwise(matches)]
 
 
 def test_words_of_addresses_do_not_come_again():
