@@ -27,7 +27,7 @@ from .mixture import Clusters, clusters_of_labels, lifts, made_up, mixture_round
 from .nnls import heaviest, heaviest_by, memberships, nnls, unit
 from .products import Rows
 from .rank2 import SAMPLE
-from .regroup import joined, joins, node_ids
+from .regroup import merged, merges, node_ids
 from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, about_blocks, as_blocks,
                         in_one_piece, stacked)
 from .scale import fit as fit_tree
@@ -113,8 +113,8 @@ def start_labels(
     sums, sizes = sums_over(blocks, labels, m)
     used = np.flatnonzero(sizes)
     number = np.full(m, -1)
-    with single_blas(): made = joins(sums[used] @ sums[used].T)
-    number[used] = joined(np.arange(len(used)), made, min(k, len(used)))
+    with single_blas(): made = merges(sums[used] @ sums[used].T)
+    number[used] = merged(np.arange(len(used)), made, min(k, len(used)))
     return engine.hold(_mapped, labels, shared=(number,))
 
 # %% ../nbs/61_scale_topics.ipynb #b5bbbfbf
@@ -514,7 +514,7 @@ def tree_over(
 )->tuple:            # a `SpreadTree`; for each cluster the number of its leaf; sums of the leaves
     "A tree whose leaves are the clusters. Source: as for `regroup`."
     sums, sizes = sums_over(blocks, labels, k)
-    with single_blas(): made = joins(sums @ sums.T)
+    with single_blas(): made = merges(sums @ sums.T)
     ids, cost = node_ids(made, sizes)
     order = np.argsort(ids)
     number = np.argsort(order)

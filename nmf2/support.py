@@ -20,7 +20,7 @@ from .cutting import as_csr, take
 from .kernels import documents
 from .order import own_order, sorted_by
 from .parts import in_threads
-from .regroup import cluster_sums, joins
+from .regroup import cluster_sums, merges
 from .topictree import settled_topics, topic_tree
 from .tree import Support, Tree
 
@@ -270,7 +270,7 @@ def _splits_of(X, labels):
     "The documents of both sides of each split of the tree of some clusters, from the root on"
     sums, splits = cluster_sums(X, labels), []
     docs = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
-    for a, b, _ in joins(sums @ sums.T):
+    for a, b, _ in merges(sums @ sums.T):
         splits.append([docs[a], docs[b]] if len(docs[a]) >= len(docs[b]) else [docs[b], docs[a]])
         docs[a] = np.sort(np.concatenate([docs[a], docs[b]]))
     return splits[::-1]

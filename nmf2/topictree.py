@@ -29,7 +29,7 @@ from .kernels import documents
 from .mixture import fit_mixture
 from .nnls import heaviest, memberships, unit
 from .order import own_order, sorted_by
-from .regroup import cluster_sums, joined, joins, regroup
+from .regroup import cluster_sums, merged, merges, regroup
 from .tree import as_words, in_table, leaf_numbers, leaf_shares
 from .weighting import WORDS, count_pipeline, known_names, text_pipeline, weigh_new
 
@@ -45,7 +45,7 @@ def pieces(
     "Clusters joined from more. Source: Zhao and Karypis (2002), who do the like."
     labels = repeated_bisection(docs, min(per_topic*k, docs.shape[0]), seed=seed).labels
     sums = cluster_sums(docs, labels)
-    return joined(labels, joins(sums @ sums.T), min(k, len(sums)))
+    return merged(labels, merges(sums @ sums.T), min(k, len(sums)))
 
 # %% ../nbs/25_topictree.ipynb #8d0e9a15
 class Best(NamedTuple):

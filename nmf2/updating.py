@@ -26,7 +26,7 @@ from .editing import (Changed, edited, leads_of, leads_split, led, made_anew, ma
                           remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
 from .kernels import documents as filled_documents
 from .nnls import heaviest_by, heaviest_topics
-from .regroup import cluster_sums, joined, joins
+from .regroup import cluster_sums, merged, merges
 from .topictree import as_in_fit, roots_of
 from .tree import in_table, shortened
 from .weighting import EmptyDocumentsWarning, known_names
@@ -263,10 +263,10 @@ def as_coarse(
     if not len(rows): return labels
     groups = np.unique(labels[rows], return_inverse=True)[1]
     sums = cluster_sums(X[rows], groups)
-    made = joins(sums @ sums.T)
+    made = merges(sums @ sums.T)
     cheap = next((i for i, join in enumerate(made) if join.cost >= worth), len(made))
     out = labels.copy()
-    out[rows] = k + joined(groups, made, len(sums) - cheap)
+    out[rows] = k + merged(groups, made, len(sums) - cheap)
     return out
 
 # %% ../nbs/28_updating.ipynb #9502eb8e

@@ -562,8 +562,8 @@ def roots_of(X, labels):
     return np.array(topics).T
 
 
-def joins(sums):
-    "Join the two clusters whose union loses least of the lengths of the sums, until there is one: pairs of numbers, and what is lost"
+def merges(sums):
+    "Merge the two clusters whose union loses least of the lengths of the sums, until there is one: pairs of numbers, and what is lost"
     sums, made = {c: s.astype(float) for c, s in enumerate(sums)}, []
     while len(sums) > 1:
         def loss(pair): return np.linalg.norm(sums[pair[0]]) + np.linalg.norm(sums[pair[1]]) - np.linalg.norm(sums[pair[0]] + sums[pair[1]])

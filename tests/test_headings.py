@@ -65,6 +65,22 @@ def test_a_phrase_takes_the_place_of_its_words(tree):
     assert again["0"] == find_headings(tree, 3, [pair])["0"]
 
 
+@pytest.mark.parametrize("rare, stands", [(.41, True), (.39, False)])
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_a_phrase_speaks_for_a_good_part_of_a_word(tree, part, rare, stands):
+    """In all documents of the node its other words must be at least four tenths as frequent as the word; also the third."""
+    words = find_headings(tree, 4)["0"]
+    phrase, leaves = Phrase(words[0], words[1], 50, 60, 70, after=words[3]), tree.leaves()
+    shares = np.full((len(leaves), tree.n_terms), .5)
+    shares[:, list(tree.vocab).index(phrase.words[part])] *= rare
+    shares[[not leaf.id.startswith("0") for leaf in leaves]] = .5                 # elsewhere all are equally frequent
+    found = find_headings(tree, 4, [phrase], shares=WordShares([leaf.id for leaf in leaves], np.array([leaf.size for leaf in leaves]), shares))
+    entry = f"{words[0]} {words[1]} {words[3]}"
+    expected = stands or part == 0                                                # the word itself may be rare
+    assert (found["0"][0] == entry) == expected
+    assert found["1"] == find_headings(tree, 4, [phrase])["1"]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_words_that_come_again(seed):
     rng = np.random.default_rng(seed)
@@ -142,7 +158,7 @@ def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
         uses = uses_of(texts, {str(word) for words, _ in telling.values() for word in tree.vocab[words]})
         own = outside(uses)
         worth = {word: own[word]*again for word, again in returning(uses).items()}
-        first, inner = _subjects_first(tree, telling, worth, own), {}
+        first, inner, shares = _subjects_first(tree, telling, worth, own), {}, None
         if counted:
             shares = word_shares(tree, leaf_df)
             first = _used_first(first, shares)
@@ -150,7 +166,7 @@ def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
         ranked = {id: words for id, (words, _) in first.items()} | inner | _together_first(tree, first, uses)
         some = {str(word) for words in ranked.values() for word in tree.vocab[words[:30]]}
         phrases = find_phrases(texts, some, min_df=2, thirds=tree.vocab.tolist())
-        return find_headings(tree, phrases=phrases, ranked=ranked), phrases
+        return find_headings(tree, phrases=phrases, ranked=ranked, shares=shares), phrases
     apart, phrases = by_steps([texts[i] for i in sorted({int(i) for leaf in tree.leaves() for i in tree.typical(leaf, 100)})])
     calls = []
     def ranked_by(tree):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.regroup import joined, joins, regroup
+from nmf2.regroup import merged, merges, regroup
 from nmf2.tree import Tree
 from nmf2.weighting import count_pipeline
 
@@ -30,23 +30,23 @@ def planted():
 def test_joins_by_trying_all(seed):
     X, labels = some_documents(k=3 + seed, seed=seed)
     sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(labels.max() + 1)])
-    made = joins(sums @ sums.T)
-    assert [set(join[:2]) for join in made] == [set(pair) for pair, _ in naive.joins(sums)]
-    assert_allclose([join.cost for join in made], [cost for _, cost in naive.joins(sums)], atol=1e-9)
+    made = merges(sums @ sums.T)
+    assert [set(merge[:2]) for merge in made] == [set(pair) for pair, _ in naive.merges(sums)]
+    assert_allclose([merge.cost for merge in made], [cost for _, cost in naive.merges(sums)], atol=1e-9)
 
 
 def test_joins_of_one_and_of_copies():
-    assert joins(np.array([[4.]])) == []
-    made = joins(np.ones((4, 4)))                                          # all alike: nothing is lost, the first come first
-    assert [join[:2] for join in made] == [(0, 1), (0, 2), (0, 3)] and all(join.cost == 0 for join in made)
+    assert merges(np.array([[4.]])) == []
+    made = merges(np.ones((4, 4)))                                          # all alike: nothing is lost, the first come first
+    assert [merge[:2] for merge in made] == [(0, 1), (0, 2), (0, 3)] and all(merge.cost == 0 for merge in made)
 
 
 def test_joined_clusters_are_cuts_of_the_tree():
     X, labels = some_documents(k=8)
     sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(8)])
-    tree, made = regroup(X, labels), joins(sums @ sums.T)
+    tree, made = regroup(X, labels), merges(sums @ sums.T)
     for k in range(1, 9):
-        found = joined(labels, made, k)
+        found = merged(labels, made, k)
         assert set(found.tolist()) == set(range(k)) and len(set(zip(found, tree.labels(k)))) == k
 
 
