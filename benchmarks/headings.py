@@ -1,7 +1,7 @@
 """Are headings better than heaviest words? Judged without a person, on documents that the tree has not seen.
 
 A tree of topics is made of four fifths of each collection. Each node of a cut gets four words: its heaviest, or its heading, in which a
-phrase counts as its two words. For cuts into 3, 6, 12 and all leaves: the share of different words among all words of the cut; their
+phrase counts as its words; and the same once more with as many as an outline shows, six for a node with parts. For cuts into 3, 6, 12 and all leaves: the share of different words among all words of the cut; their
 NPMI, mean over pairs of words of a node, in the other fifth; whether a node is found again from its words alone: the share of nodes,
 and the mean reciprocal rank, where nodes are ranked by how many of the words their unseen documents have on average; and whether words
 tell documents where they belong: the share of a node's unseen documents that have more of its words than of any other node's, mean over
@@ -20,8 +20,13 @@ from nmf2 import TopicTree, load
 from nmf2.data import Corpus, planted_tree
 
 COLLECTIONS = {"20newsgroups": 20, "arxiv_2level": 24, "library-docs": 20, "reuters21578": 30}
-WORDS = {"heaviest words": lambda tree, node: tree.top_terms(node, n=4),
-         "headings": lambda tree, node: [word for entry in tree.headings[node.id][:4] for word in entry.split(" ")]}
+def shown(node): return 6 if node.children else 4
+def heaviest(tree, node, n=4): return tree.top_terms(node, n=n)
+def heading(tree, node, n=4): return [word for entry in tree.headings[node.id][:n] for word in entry.split(" ")]
+
+WORDS = {"heaviest words": heaviest, "headings": heading,
+         "heaviest words, as many as shown": lambda tree, node: heaviest(tree, node, shown(node)),
+         "headings, as shown": lambda tree, node: heading(tree, node, shown(node))}
 
 
 def parts(corpus, seed=0):

@@ -25,7 +25,7 @@ from .dates import as_dates, in_periods, missing
 from .headings import checked_levels
 from .islands import dots, islands, nearness
 from .tree import STYLE as TREE_STYLE
-from .tree import WEAK, beginning, check_given, largest, shortened
+from .tree import WEAK, beginning, check_given, largest, shortened, words_in_title
 
 # %% ../nbs/50_page.ipynb #5767d191
 class _Given(NamedTuple):
@@ -183,7 +183,9 @@ def overview(reader,
     tree = reader.tree
     def brief(node):
         scored = np.isfinite(node.score) and node.score >= 0
-        heading = dict(heading=tree.heading(node, n_terms)) if tree.headings.get(node.id) else {}
+        heading = {}
+        if tree.headings.get(node.id):
+            heading = dict(heading=tree.heading(node, n_terms), titled=words_in_title(node))
         known = {} if np.isnan(node.support) else dict(support=round(node.support, 3))
         return dict(id=node.id, size=node.size, dropped=len(node.outliers),
                     terms=[shortened(word) for word in tree.top_terms(node, n=n_terms)],

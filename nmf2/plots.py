@@ -26,7 +26,7 @@ from .core import check_number, patch_to
 from .headings import outline_rows
 from .islands import dots, islands, nearness
 from .over_time import by_period, shares_of
-from .tree import WEAK, Tree, largest, shortened
+from .tree import WEAK, Tree, largest, shortened, words_in_title
 
 # %% ../nbs/50_plots.ipynb #a60a5463
 @lru_cache(maxsize=1024)
@@ -314,7 +314,7 @@ def _words(tree, node, n):
     "What to call a node, in words, and whether it is a name"
     id = tree[node].id
     if id in tree.names or not id: return tree.title(id).split(), True
-    *words, last = tree.heading(id, n) or [""]
+    *words, last = tree.heading(id, words_in_title(tree[id], n)) or [""]
     comma = ","*bool(tree.headings.get(id))                             # headings have phrases among their words
     return [*(word + comma for word in words), last], False
 
@@ -399,7 +399,7 @@ def _stem(ax, x0, x1, y0, y1, share, color):
 def plot_outline(
     tree,               # a `Tree`
     levels=None,        # numbers of leaves, ascending; the tree's own if None
-    n_terms:int=4,      # words for each node
+    n_terms:int=4,      # words for each leaf; twice as many for a topic with parts, if they fit
     ax=None,            # axes to draw on; a new figure, higher for more topics, if None
 ):                      # the axes
     "Nested cuts of the tree, a column for each: topics with their titles and numbers of documents."

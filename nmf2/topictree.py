@@ -552,7 +552,7 @@ def drift(model,
 @patch_to(TopicTree)
 def outline(model,
     levels=None,       # numbers of topics, ascending; None where the criterion falls most
-    n_terms:int=4,     # words for each topic
+    n_terms:int=4,     # words for each leaf; twice as many for a topic with parts
 )->str:
     "The tree as lines of text, in a few levels."
     check_is_fitted(model)

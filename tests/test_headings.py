@@ -15,6 +15,7 @@ from nmf2.headings import (Phrase, WordShares, _contrast, _covering, _for_all_be
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, word_shares)
 from nmf2.regroup import regroup
+from nmf2.tree import words_in_title
 from nmf2.weighting import count_pipeline
 
 
@@ -312,6 +313,32 @@ def test_outline(tree):
         assert sorted(node.id for node, _ in rows) == sorted({node.id for m in (n, 9) for node in tree.leaves(m) if node.id})
         for i, (node, depth) in enumerate(rows):
             if depth: assert any(d == depth - 1 and node.id.startswith(above.id) for above, d in rows[:i])
+
+
+def test_broad_topics_are_told_in_twice_as_many_words(tree):
+    for node in tree:
+        if not node.id: continue
+        words = tree.headings[node.id]
+        assert tree.title(node, 2) == ", ".join(words[:4 if node.children else 2]) and words_in_title(node, 2) == (4 if node.children else 2)
+        tree.rename(node, "a name")
+        assert tree.title(node, 2) == "a name"
+        tree.rename(node)
+    leaf, inner = tree.leaves()[0], tree.leaves(3)[0]
+    assert outline(tree, 3).splitlines()[1].endswith(", ".join(tree.headings[inner.id][:6]))
+    tree.headings = {}
+    assert tree.title(inner) == " ".join(tree.top_terms(inner, n=3)) and tree.title(leaf, 2) == " ".join(tree.top_terms(leaf, n=2))
+
+
+@pytest.mark.parametrize("n, letters, shown", [(4, 11, 5), (4, 15, 4), (4, 30, 4), (2, 20, 3), (3, 5, 6)])
+def test_words_beyond_those_asked_for_need_room(tree, n, letters, shown):
+    """Of the 79 letters of a line 71 are left for words: what doesn't fit is left out, but never one of the words asked for."""
+    tree.headings = {id: [letter*letters for letter in "abcdef"] for id in tree.headings}
+    lines = outline(tree, (3, 9), n).splitlines()[1:]
+    broad, narrow = lines[:2]
+    assert broad.count(",") == shown - 1 and narrow.count(",") == n - 1
+    assert len(broad) <= 79 or shown == n
+    tree.rename(tree.leaves(3)[0], "a name that is, with commas, " + "long"*10)
+    assert any("with commas, long" in line for line in outline(tree, 3, n).splitlines())
 
 
 def test_levels_are_where_scores_fall(tree):

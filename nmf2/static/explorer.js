@@ -58,7 +58,8 @@ function menu(name, entries) {
   return list
 }
 
-const words = ({heading, terms}) => (heading ? heading.slice(0, 3).join(', ') : terms.slice(0, 3).join(' '))
+const words = ({heading, titled, terms}) =>
+  heading ? heading.slice(0, titled).join(', ') : terms.slice(0, 3).join(' ')
 const titleOf = (node, names) => short(names[node.id] || '', 100) || (node.id ? words(node) : 'all documents')
 
 // `before` is what the view was like that this one takes the place of, as its `leave` gave it
@@ -156,8 +157,8 @@ function explore(place, host, before) {
   const rowOf = id => rows.querySelector(`[data-id="${id}"]`)
 
   const heading = node => {
-    const [words, between] = node.heading ? [node.heading, ', '] : [node.terms, ' ']
-    const more = node.id ? words.slice(state.names[node.id] ? 0 : 3).join(between) : ''
+    const [words, between, titled] = node.heading ? [node.heading, ', ', node.titled] : [node.terms, ' ', 3]
+    const more = node.id ? words.slice(state.names[node.id] ? 0 : titled).join(between) : ''
     return [make('b', {}, title(node.id)), ' ', more]
   }
 
