@@ -1,8 +1,9 @@
 """Are headings better than heaviest words? Judged without a person, on documents that the tree has not seen.
 
 A tree of topics is made of four fifths of each collection. Each node of a cut gets four words: its heaviest, or its heading, in which a
-phrase counts as its words; and the same once more with as many as an outline shows, six for a node with parts. For cuts into 3, 6, 12 and all leaves: the share of different words among all words of the cut; their
-NPMI, mean over pairs of words of a node, in the other fifth; whether a node is found again from its words alone: the share of nodes,
+phrase counts as its words; and the same once more with as many as an outline shows, up to six for a node with parts. For cuts into
+3, 6, 12 and all leaves: the share of different words among all words of the cut; their NPMI, mean over pairs of words of a node, in the
+other fifth; whether a node is found again from its words alone: the share of nodes,
 and the mean reciprocal rank, where nodes are ranked by how many of the words their unseen documents have on average; and whether words
 tell documents where they belong: the share of a node's unseen documents that have more of its words than of any other node's, mean over
 nodes (of n nodes with equally many each counts 1/n, documents with no word at all count nothing).

@@ -1460,8 +1460,8 @@ def add_show(
     g.add_argument("--levels", metavar="N,N", type=numbers, default=[],
                    help="the tree with so many topics, such as 6,20 (default: as it was made)")
     g.add_argument("--words", metavar="N", type=whole_number, default=None,
-                   help="at most N words for each leaf, twice as many for a topic with parts "
-                        "(default 4; with --all and --json for each node, 8 and 20)")
+                   help="at most N words for each leaf, and twice as many for a topic with parts (default 4); "
+                        "for each node with --all (default 8) and --json (default 20)")
     g.add_argument("--all", action="store_true", help="every split, not the outline alone")
     g.add_argument("--json", action="store_true", help="the tree as JSON, with words, weights and documents")
     p.set_defaults(run=show)

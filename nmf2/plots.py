@@ -155,7 +155,7 @@ def _choices(fitted, fewest):
     "The words, and fewer and fewer of them"
     for k in range(len(fitted.words), min(fewest, len(fitted.words)) - 1, -1):
         words = fitted.words[:k]
-        if k < len(fitted.words): words[-1] = words[-1] + "…" if fitted.whole else words[-1].removesuffix(",")
+        if k < len(fitted.words): words[-1] = words[-1].removesuffix(",") + "…"*fitted.whole
         yield words
 
 # %% ../nbs/50_plots.ipynb #1d290433
@@ -341,7 +341,7 @@ def _branch(x, y, y0, y1):
 def plot_tree(
     tree,               # a `Tree`
     n:int|None=None,    # as it was with this many leaves; all if None
-    n_terms:int=5,      # words for each node
+    n_terms:int=5,      # words for each leaf; see `words_in_title`
     ax=None,            # axes to draw on; a new figure, higher for more leaves, if None
 ):                      # the axes
     """The tree in boxes: nodes with their words and numbers of documents, leaves filled.
@@ -399,7 +399,7 @@ def _stem(ax, x0, x1, y0, y1, share, color):
 def plot_outline(
     tree,               # a `Tree`
     levels=None,        # numbers of leaves, ascending; the tree's own if None
-    n_terms:int=4,      # words for each leaf; twice as many for a topic with parts, if they fit
+    n_terms:int=4,      # words for each leaf; see `words_in_title`
     ax=None,            # axes to draw on; a new figure, higher for more topics, if None
 ):                      # the axes
     "Nested cuts of the tree, a column for each: topics with their titles and numbers of documents."
@@ -489,7 +489,7 @@ def _tiles(tree, leaves, w, h):
 def plot_treemap(
     tree,               # a `Tree`
     n:int|None=None,    # as it was with this many leaves; all if None
-    n_terms:int=5,      # words for each leaf, at most
+    n_terms:int=5,      # words for each leaf, at most; see `words_in_title`
     ax=None,            # axes to draw on; a new figure if None
 ):                      # the axes
     "Leaves as tiles: areas are numbers of documents, colors are branches."
@@ -521,7 +521,7 @@ def _levels(tree, leaves):
 def plot_icicle(
     tree,               # a `Tree`
     n:int|None=None,    # as it was with this many leaves; all if None
-    n_terms:int=5,      # words for each node, at most
+    n_terms:int=5,      # words for each leaf, at most; see `words_in_title`
     ax=None,            # axes to draw on; a new figure if None
 ):                      # the axes
     "The levels of the tree as columns: heights are numbers of documents, colors are branches, leaves reach to the end."
@@ -713,7 +713,7 @@ def plot_map(
     names=None,         # what to call the topics, (k,)
     *,
     n:int|None=None,    # with a tree: as it was with this many leaves; all if None
-    n_terms:int=3,      # words for each leaf
+    n_terms:int=3,      # words for each leaf; see `words_in_title`
     ax=None,            # axes to draw on; a new figure if None
 ):                      # the axes
     "Documents as dots in the islands of their topics; empty documents are left out."
@@ -777,7 +777,7 @@ def _scale(ax, best, end):
 def plot_scores(
     tree,               # a `Tree`
     n:int|None=None,    # as it was with this many leaves; all if None
-    n_terms:int=3,      # words for each node
+    n_terms:int=3,      # words for each leaf; see `words_in_title`
     ahead:int=5,        # leaves shown that would come next, at most
     ax=None,            # axes to draw on; a new figure, higher for more splits, if None
 ):                      # the axes
@@ -815,7 +815,7 @@ def plot_over_time(
     n:int|None=None,        # in the tree with so many leaves; None for all
     documents=None,         # new ones; by default those of the fit
     counts:bool=False,      # documents, not their shares of the period?
-    n_terms:int=4,          # words for a topic that has no name
+    n_terms:int=4,          # words for a leaf that has no name
     ax=None,                # axes to draw on; a new figure, higher for more topics, if None
 ):                          # the axes
     "How many documents each topic has in each period."

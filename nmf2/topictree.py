@@ -42,7 +42,7 @@ def pieces(
     seed:int=0,        # for the bisection
     per_topic:int=PIECES,  # pieces for each cluster
 )->np.ndarray:         # (n_docs,)
-    "Clusters joined from more. Source: Zhao and Karypis (2002), who do the like."
+    "Clusters merged from more. Source: Zhao and Karypis (2002), who do the like."
     labels = repeated_bisection(docs, min(per_topic*k, docs.shape[0]), seed=seed).labels
     sums = cluster_sums(docs, labels)
     return merged(labels, merges(sums @ sums.T), min(k, len(sums)))
@@ -552,7 +552,7 @@ def drift(model,
 @patch_to(TopicTree)
 def outline(model,
     levels=None,       # numbers of topics, ascending; None where the criterion falls most
-    n_terms:int=4,     # words for each leaf; twice as many for a topic with parts
+    n_terms:int=4,     # words for each leaf; up to twice as many for a topic with parts
 )->str:
     "The tree as lines of text, in a few levels."
     check_is_fitted(model)

@@ -295,7 +295,7 @@ def words_in_title(
     n:int=3,           # words for a leaf
 )->int:
     "How many words a title has: twice as many for a node with parts, if it has a heading."
-    return 2*n if node.children and node.id in node.tree.headings else n
+    return 2*n if node.children and node.tree.headings.get(node.id) else n
 
 @patch_to(Tree)
 def title(tree,
@@ -306,7 +306,7 @@ def title(tree,
     node = tree[node]
     if node.id in tree.names or not node.id:
         return shortened(tree.names.get(node.id, "all documents"), 100)
-    between = ", " if node.id in tree.headings else " "
+    between = ", " if tree.headings.get(node.id) else " "
     return between.join(tree.heading(node, words_in_title(node, n)))
 
 # %% ../nbs/21_tree.ipynb #b20e4c92
@@ -630,7 +630,7 @@ def _outliers(node): return f"{len(node.outliers):,} outlier" + "s"*(len(node.ou
 
 def _line(tree, node, n_terms):
     "A node as a line of text"
-    terms = (", " if node.id in tree.headings else " ").join(tree.heading(node, n_terms))
+    terms = (", " if tree.headings.get(node.id) else " ").join(tree.heading(node, n_terms))
     if node.id in tree.names: terms = f"{tree.title(node)}: {terms}"
     dropped = f", {_outliers(node)}" if len(node.outliers) else ""
     return f"{node.id + ' ' if node.id else ''}({node.size:,}{dropped}) {terms}"

@@ -255,16 +255,16 @@ def _poor(X, Ht, labels, used, k, n_old, least):
 def as_coarse(
     X,                    # weighted documents, CSR, (n_docs, n_terms)
     labels:np.ndarray,    # topic of each, −1 for none, (n_docs,)
-    k:int,                # topics from here on may be joined
-    worth:float,          # while a join costs less
+    k:int,                # topics from here on may be merged
+    worth:float,          # while a merge costs less
 )->np.ndarray:            # (n_docs,)
-    "Labels after topics have been joined that are not worth a split."
+    "Labels after topics have been merged that are not worth a split."
     rows = np.flatnonzero(labels >= k)
     if not len(rows): return labels
     groups = np.unique(labels[rows], return_inverse=True)[1]
     sums = cluster_sums(X[rows], groups)
     made = merges(sums @ sums.T)
-    cheap = next((i for i, join in enumerate(made) if join.cost >= worth), len(made))
+    cheap = next((i for i, merge in enumerate(made) if merge.cost >= worth), len(made))
     out = labels.copy()
     out[rows] = k + merged(groups, made, len(sums) - cheap)
     return out

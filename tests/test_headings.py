@@ -1,6 +1,7 @@
 """Words and phrases that tell nodes apart, and trees in outline"""
 import re
 from itertools import combinations
+from types import SimpleNamespace
 
 import naive
 import numpy as np
@@ -78,8 +79,36 @@ def test_a_phrase_speaks_for_a_good_part_of_a_word(tree, part, rare, stands):
     found = find_headings(tree, 4, [phrase], shares=WordShares([leaf.id for leaf in leaves], np.array([leaf.size for leaf in leaves]), shares))
     entry = f"{words[0]} {words[1]} {words[3]}"
     expected = stands or part == 0                                                # the word itself may be rare
-    assert (found["0"][0] == entry) == expected
-    assert found["1"] == find_headings(tree, 4, [phrase])["1"]
+    assert (found["0"][0] == entry) == expected and find_headings(tree, 4, [phrase])["0"][0] == entry
+
+
+def test_third_words_need_not_be_known(tree):
+    """A phrase may have a word that is none of the tree's; the others are asked."""
+    words, leaves = find_headings(tree, 3)["0"], tree.leaves()
+    shares = np.full((len(leaves), tree.n_terms), .5)
+    all_alike = WordShares([leaf.id for leaf in leaves], np.array([leaf.size for leaf in leaves]), shares)
+    phrase = Phrase(words[0], words[1], 50, 60, 70, before="newword")
+    assert find_headings(tree, 3, [phrase], shares=all_alike)["0"][0] == f"newword {words[0]} {words[1]}"
+    shares[:, list(tree.vocab).index(words[1])] = .1
+    assert find_headings(tree, 3, [phrase], shares=all_alike)["0"][0] == words[0]
+
+
+def test_phrases_of_a_few_documents_head_no_topic(tree, planted):
+    """Where typical texts have a phrase, and all the others hardly ever have one of its words."""
+    df = leaf_doc_freq(planted[0], tree.labels(), tree.n_leaves)
+    leaf = tree.leaves()[0].id
+    a, b = tree.headings[leaf][:2]
+    give_headings(tree, df, typical=[f"{a} {b}"]*10, min_df=2)
+    assert f"{a} {b}" in tree.headings[leaf]
+    df[:, list(tree.vocab).index(b)] = 1
+    give_headings(tree, df, typical=[f"{a} {b}"]*10, min_df=2)
+    assert a in tree.headings[leaf] and not any(f"{a} {b}" in words for words in tree.headings.values())
+
+
+def test_an_empty_heading_is_none(tree):
+    inner = tree.leaves(3)[0]
+    tree.headings[inner.id] = []
+    assert words_in_title(inner) == 3 and tree.title(inner) == " ".join(tree.top_terms(inner, n=3)) and tree.title(inner) in outline(tree, 3, 3)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -337,6 +366,8 @@ def test_words_beyond_those_asked_for_need_room(tree, n, letters, shown):
     broad, narrow = lines[:2]
     assert broad.count(",") == shown - 1 and narrow.count(",") == n - 1
     assert len(broad) <= 79 or shown == n
+    tree.headings = dict.fromkeys(tree.headings, ["a"*30, "b"*30, "c"*30, "d"])
+    assert [word[0] for word in outline(tree, 3, 2).splitlines()[1].split("  ")[-1].split(", ")] == ["a", "b", "d"]    # a long one gives way
     tree.rename(tree.leaves(3)[0], "a name that is, with commas, " + "long"*10)
     assert any("with commas, long" in line for line in outline(tree, 3, n).splitlines())
 
@@ -347,6 +378,49 @@ def test_levels_are_where_scores_fall(tree):
         X = sp.csr_array(np.random.default_rng(k).random((90, 50)))
         levels = good_levels(regroup(X, np.arange(90) % k))
         assert levels[-1] == k and list(levels) == sorted(set(levels)) and len(levels) == size, (k, levels)
+
+
+class Scored:
+    """Splits and their scores, which is all of a tree that levels depend on."""
+    def __init__(self, splits, scores):
+        self.n_leaves, self.splits, self.scores = len(splits) + 1, splits, dict(zip(splits, scores))
+
+    def __getitem__(self, id): return SimpleNamespace(score=self.scores[id])
+
+
+def random_splits(rng, k, lean):
+    """A leaf of a tree is split at a time: any of them, or rather one that came last."""
+    splits, leaves = [""], ["0", "1"]
+    while len(leaves) < k:
+        id = leaves.pop(len(leaves) - 1 - int(len(leaves)*rng.random()**lean))
+        splits.append(id)
+        leaves += [id + "0", id + "1"]
+    return splits
+
+
+def most_leaves(splits, n):
+    """Of the topics of a cut, the most leaves below one: counted leaf by leaf."""
+    def cut(m): return [id + side for id in splits[:m-1] for side in "01" if id + side not in splits[:m-1]]
+    return max(sum(leaf.startswith(topic) for leaf in cut(len(splits) + 1)) for topic in cut(n))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("k, least", [(9, 3), (17, 5), (24, 5), (30, 6), (36, 6)])
+def test_no_topic_of_a_first_cut_has_too_many_parts(k, least, seed):
+    """Where that can be had, each has eight at most; else the fewest that can be had. Of such cuts that after which scores fall most."""
+    rng = np.random.default_rng(seed)
+    splits, scores = random_splits(rng, k, 1 + 3*(seed % 2)), [np.inf, *-np.sort(-rng.random(k - 2))]
+    n, all_of_it = good_levels(Scored(splits, scores))
+    sizes = {m: max(most_leaves(splits, m), 8) for m in range(least, min(8, k//2) + 1)}
+    falls = {m: scores[m-2]/scores[m-1] for m, size in sizes.items() if size == min(sizes.values())}
+    assert all_of_it == k and n == max(falls, key=falls.get)
+
+
+def test_many_leaves_have_more_levels():
+    for k in (100, 1000, 3000):
+        for splits in (random_splits(np.random.default_rng(k), k, 1), ["0"*i for i in range(k - 1)]):
+            levels = good_levels(Scored(splits, [np.inf, *np.linspace(2, 1, k - 2)]))
+            assert 3 <= levels[0] <= 8 and all(3 <= b/a <= 6 for a, b in zip(levels[:-2], levels[1:-1])) and k <= 6*levels[-2]
 
 
 def test_names_by_a_function(tree):

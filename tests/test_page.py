@@ -384,7 +384,8 @@ def test_outline_opens_if_it_goes_on_a_screen(outlined):
 def test_headings_are_told_where_there_are_some(outlined, planted):
     for node in Reader(outlined).overview(n_terms=5)["nodes"]:
         assert node.get("heading") == (outlined.headings[node["id"]][:5] if node["id"] else None)
-    assert not any("heading" in node for node in Reader(planted[1]).overview()["nodes"])
+        assert node.get("titled") == ((6 if outlined[node["id"]].children else 3) if node["id"] else None)
+    assert not any("heading" in node or "titled" in node for node in Reader(planted[1]).overview()["nodes"])
     outlined.headings = {"0": ["x"*1_000_000]}
     assert len(json.dumps(Reader(outlined).overview())) < 10_000
 

@@ -254,6 +254,8 @@ def test_outline_has_the_topics_of_its_levels():
     assert len(ax.texts) == len(wanted) + 1 and "a name" in text and text.count("red wine, cork") == len(wanted) - 1
     assert sorted(f"{node.size:,}" for node in [tree[""], *wanted.values()]) == sorted(re.findall(r"\(([\d,]+)\)", text))
     assert len(ax.lines) == len(wanted)                                                 # one leads to each
+    third = {node.id: f"word{k}" for k, node in enumerate(tree)}                       # topics with parts have more words
+    assert all((re.search(rf"{third[id]}\b", text) is not None) == bool(node.children and id not in tree.names) for id, node in wanted.items())
     tree.levels = (3, 9)
     assert shown(tree.plot().figure) == shown(plot_outline(tree).figure) != shown(plot_tree(tree).figure)
     assert shown(tree.plot(5).figure) == shown(plot_tree(tree, 5).figure) and shown(plot(tree, levels=(2,)).figure) == shown(plot_outline(tree, (2,)).figure)

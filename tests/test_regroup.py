@@ -1,4 +1,4 @@
-"""Trees from clusters, joined from the bottom up, and the words of their nodes"""
+"""Trees from clusters, merged from the bottom up, and the words of their nodes"""
 import naive
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def planted():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_joins_by_trying_all(seed):
+def test_merges_by_trying_all(seed):
     X, labels = some_documents(k=3 + seed, seed=seed)
     sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(labels.max() + 1)])
     made = merges(sums @ sums.T)
@@ -35,13 +35,13 @@ def test_joins_by_trying_all(seed):
     assert_allclose([merge.cost for merge in made], [cost for _, cost in naive.merges(sums)], atol=1e-9)
 
 
-def test_joins_of_one_and_of_copies():
+def test_merges_of_one_and_of_copies():
     assert merges(np.array([[4.]])) == []
     made = merges(np.ones((4, 4)))                                          # all alike: nothing is lost, the first come first
     assert [merge[:2] for merge in made] == [(0, 1), (0, 2), (0, 3)] and all(merge.cost == 0 for merge in made)
 
 
-def test_joined_clusters_are_cuts_of_the_tree():
+def test_merged_clusters_are_cuts_of_the_tree():
     X, labels = some_documents(k=8)
     sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(8)])
     tree, made = regroup(X, labels), merges(sums @ sums.T)

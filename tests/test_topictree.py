@@ -106,7 +106,7 @@ def test_topics_the_long_way(seed):
 
 
 @pytest.mark.parametrize("k, n_docs", [(1, 450), (9, 450), (40, 100), (7, 8), (8, 8)])
-def test_pieces_are_joined_to_as_many_as_wanted(corpus, k, n_docs):
+def test_pieces_are_merged_to_as_many_as_wanted(corpus, k, n_docs):
     docs = unit_rows(count_pipeline().fit_transform(corpus.X))[:n_docs]
     labels = pieces(docs, k)
     assert set(labels.tolist()) == set(range(k))
@@ -120,7 +120,7 @@ def test_pieces_of_copies():
 
 
 def test_pieces_lose_less_than_cuts():
-    """Sizes as 1, 1/2, 1/3, ...: cuts in two tear the large topics, and joins mend them."""
+    """Sizes as 1, 1/2, 1/3, ...: cuts in two tear the large topics, and merges mend them."""
     corpus = planted_tree((4, 5), n_docs=1500, overlap=.6, noise=.2, skew=1, random_state=0)
     docs = unit_rows(count_pipeline().fit_transform(corpus.X))
     by_pieces = [criterion_of(docs, pieces(docs, 20, seed)) for seed in range(4)]
