@@ -505,6 +505,7 @@ def _too_many(tree, below, n):
     while tree.n_leaves > 6*n: room, n = 6*room, 6*n
     return max(most/room, 1)
 
+# %% ../nbs/24_headings.ipynb #4c2c6cca
 def _best_cut(tree, below, least, most):
     "The number of leaves, within limits, after which scores fall most, if no topic has too many"
     scores = [tree[id].score for id in tree.splits]
@@ -572,12 +573,14 @@ def _line(node, depth, n):
         if len(line) + 2 + len(word) <= WIDTH: line += f", {word}"
     return line
 
+# %% ../nbs/24_headings.ipynb #5c08637b
 def outline(
     tree,             # a `Tree`
     levels=None,      # as for `outline_rows`
     n_terms:int=4,    # words for each leaf; up to twice as many for a topic with parts
 )->str:
     "Nested cuts of a tree as lines of text."
+    n_terms = check_number("n_terms", n_terms, 1)
     lines = [_line(node, depth, n_terms) for node, depth in outline_rows(tree, levels)]
     told = "" if tree.support is None else (
         f"; how well topics are found again, ? where below {WEAK:.0%}")

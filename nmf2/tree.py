@@ -280,6 +280,7 @@ def rename(tree,
     if name: tree.names[id] = name
     else: tree.names.pop(id, None)
 
+# %% ../nbs/21_tree.ipynb #4bcc24d4
 @patch_to(Tree)
 def heading(tree,
     node,              # a node or its id
@@ -297,6 +298,10 @@ def words_in_title(
     "How many words a title has: twice as many for a node with parts, if it has a heading."
     return 2*n if node.children and node.tree.headings.get(node.id) else n
 
+def _in_a_row(tree, id, words):
+    "The words of a node as one string; those of headings have spaces in them, and so commas between"
+    return (", " if tree.headings.get(id) else " ").join(words)
+
 @patch_to(Tree)
 def title(tree,
     node,              # a node or its id
@@ -306,8 +311,7 @@ def title(tree,
     node = tree[node]
     if node.id in tree.names or not node.id:
         return shortened(tree.names.get(node.id, "all documents"), 100)
-    between = ", " if tree.headings.get(node.id) else " "
-    return between.join(tree.heading(node, words_in_title(node, n)))
+    return _in_a_row(tree, node.id, tree.heading(node, words_in_title(node, n)))
 
 # %% ../nbs/21_tree.ipynb #b20e4c92
 @patch_to(Tree)
@@ -630,7 +634,7 @@ def _outliers(node): return f"{len(node.outliers):,} outlier" + "s"*(len(node.ou
 
 def _line(tree, node, n_terms):
     "A node as a line of text"
-    terms = (", " if tree.headings.get(node.id) else " ").join(tree.heading(node, n_terms))
+    terms = _in_a_row(tree, node.id, tree.heading(node, n_terms))
     if node.id in tree.names: terms = f"{tree.title(node)}: {terms}"
     dropped = f", {_outliers(node)}" if len(node.outliers) else ""
     return f"{node.id + ' ' if node.id else ''}({node.size:,}{dropped}) {terms}"

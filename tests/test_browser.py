@@ -260,6 +260,8 @@ def outlined(request, chromium, outline_page):
         assert page.errors == [] and page.requests == [outline_page[0].as_uri()]
 
 
+def brief(tree, node): return ", ".join(tree.heading(node, 3))      # what a node is called where it stands among others
+
 def in_outline(tree):
     "Node and depth of each row: the nodes of a cut, the largest first, below each those of the next cut that are in it and not it"
     lines = [("", 0)]
@@ -304,7 +306,7 @@ def test_outline_goes_by_headings_and_names(outlined, outline_page):
     assert word in outlined.locator(".node .bars .word").all_text_contents()                    # the heaviest words are here
     parts = [part for part in in_outline(tree) if part[1] == 1]
     top = next(id for id, _ in parts if leaf.startswith(id))
-    assert outlined.locator(".node nav button").all_text_contents() == ["all documents", tree.title(top)]
+    assert outlined.locator(".node nav button").all_text_contents() == ["all documents", brief(tree, top)]
     if is_narrow(outlined): outlined.keyboard.press("Escape")
     outlined.keyboard.press("ArrowLeft")
     assert chosen(outlined) == top
@@ -316,12 +318,12 @@ def test_outline_finds_topics_of_its_own_and_siblings_beyond(outlined, outline_p
     outlined.fill("input[type=search]", "eigenvalue")
     outlined.wait_for_selector(".found p >> text=no. ")
     titles = outlined.locator(".found p >> nth=0 >> button").all_text_contents()
-    assert titles == [tree.title(node) for node, _, rank in tree.find("eigenvalue") if node.id in own and rank <= 100][:6]
+    assert titles == [brief(tree, node) for node, _, rank in tree.find("eigenvalue") if node.id in own and rank <= 100][:6]
     outlined.fill("input[type=search]", "")
     other = next(node for node in tree if node.id and node.id not in own and node.children)
     sibling = other.parent.children[other.id[-1] == "0"].id
     outlined.evaluate("id => document.querySelector(`.row[data-id='${id}']`).click()", sibling)
-    outlined.locator(".node h3 button").filter(has_text=tree.title(other)).first.click()
+    outlined.locator(".node h3 button").filter(has_text=brief(tree, other)).first.click()
     outlined.wait_for_selector(f".row[data-id='{other.id}'][aria-selected=true]", state="attached")
     assert chosen(outlined) == other.id and outlined.get_attribute("text=All splits", "aria-pressed") == "true"
     back(outlined)

@@ -458,6 +458,8 @@ def test_what_must_be_there(tree):
     for wrong in ([], [[2, 3]]):
         with pytest.raises(ValueError, match="levels must be numbers of leaves"): outline(tree, wrong)
     with pytest.raises(ValueError, match="n must be"): find_headings(tree, 0)
+    for wrong in (0, -1, "four"):
+        with pytest.raises(ValueError, match="n_terms must be"): outline(tree, 3, wrong)
     with pytest.raises(ValueError, match="leaf_df must be"): give_headings(tree, ["a text"]*tree.n_docs)
     tree.vocab = None
     with pytest.raises(ValueError, match="set tree.vocab"): find_headings(tree)

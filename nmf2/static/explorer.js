@@ -58,9 +58,10 @@ function menu(name, entries) {
   return list
 }
 
-const words = ({heading, titled, terms}) =>
-  heading ? heading.slice(0, titled).join(', ') : terms.slice(0, 3).join(' ')
-const titleOf = (node, names) => short(names[node.id] || '', 100) || (node.id ? words(node) : 'all documents')
+const words = ({heading, titled, terms}, most) =>
+  heading ? heading.slice(0, most ?? titled).join(', ') : terms.slice(0, 3).join(' ')
+const titleOf = (node, names, most) =>
+  short(names[node.id] || '', 100) || (node.id ? words(node, most) : 'all documents')
 
 // `before` is what the view was like that this one takes the place of, as its `leave` gave it
 function explore(place, host, before) {
@@ -85,13 +86,21 @@ function explore(place, host, before) {
       .every(id => state.unfolded.has(id))
 
   const title = id => titleOf(nodes.get(id), state.names)
+  const brief = id => titleOf(nodes.get(id), state.names, 3) // where it stands among others
   const asked = (what, ...given) => host.ask(what, ...given).catch(sorry) // an answer, or what to show in its place
   const saving = event => (event.ctrlKey || event.metaKey) && event.key === 's'
   const own = event => saving(event) || event.stopPropagation()
 
   const inner = new Set(tree.splits)
   const goOn = () => (isNarrow() ? closePane() : markChosen(true))
-  const parts = {at: () => state.selected, title, isLeaf: id => !inner.has(id), redraw: () => drawNode(), goOn, stay}
+  const parts = {
+    at: () => state.selected,
+    title: brief,
+    isLeaf: id => !inner.has(id),
+    redraw: () => drawNode(),
+    goOn,
+    stay,
+  }
   const edits = host.drawEdits?.(host, parts) // the menu that changes the tree, where there is a kernel to do it
 
   // See to it that a node is there: one that the outline lacks is among all splits, or not there yet in a smaller tree
@@ -292,7 +301,7 @@ function explore(place, host, before) {
   const back = make('button', {class: 'back', onclick: () => closePane()}, '‹ topics')
   const body = make('div', {})
   const pane = make('section', {class: 'node', 'aria-label': 'the topic chosen', onkeydown: leave}, back, body)
-  const jump = id => make('button', {class: 'link', onclick: () => choose(id, {reach: true, open: true})}, title(id))
+  const jump = id => make('button', {class: 'link', onclick: () => choose(id, {reach: true, open: true})}, brief(id))
 
   // Where there is little room, the node is shown in place of the tree, and a button leads back
   const isNarrow = () => getComputedStyle(back).display !== 'none'
