@@ -8,8 +8,8 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'ANSWERS', 'stop_if_interrupted', 'interruptible', 'no_empty_folders', 'count', 'weigh', 'Topics', 'join',
            'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows',
            'document_columns', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say', 'stage',
-           'agreement', 'without_leaf', 'summary', 'in_seconds', 'readable', 'what_to_ask', 'print_results', 'given',
-           'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support', 'Made', 'make_topics',
+           'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds', 'readable', 'what_to_ask', 'print_results',
+           'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support', 'Made', 'make_topics',
            'read_corpus', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at', 'cluster',
            'size_in_bytes', 'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows',
            'run_in_partitions', 'model_file', 'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of',
@@ -444,6 +444,12 @@ def without_leaf(
     return said + (f": {have}" if n_empty == n_out else f", {n_empty:,} of them because {have}") + " none of the terms"
 
 # %% ../nbs/70_cli.ipynb #abc6161d
+def reason(
+    choice,   # a `Choice`
+)->str:       # two lines or more
+    "Why there are so many topics, and what to do about it."
+    return f"{textwrap.fill(str(choice), 75)}\n(another number: --leaves N)"
+
 def summary(
     corpus,          # the documents
     topics:Topics,   # their tree and flat topics
@@ -454,7 +460,7 @@ def summary(
     sizes = ", ".join([plural(len(corpus), "document"), plural(tree.n_terms, "term"), plural(tree.n_leaves, "topic")])
     out = without_leaf(int((tree.labels() < 0).sum()), n_empty)
     lines = [f"{sizes}; {out}" if len(sizes) + len(out) < 74 else f"{sizes};\n{out}"]
-    if topics.choice: lines.append(f"{topics.choice}\n(another number: --leaves N)")
+    if topics.choice: lines.append(reason(topics.choice))
     for level in range(corpus.n_levels or 0):
         which = f" of level {level + 1}" if corpus.n_levels > 1 else ""
         lines.append(f"NMI to the labels{which}: leaves {agreement(corpus, tree.labels(), level):.2f}")
@@ -793,7 +799,6 @@ def fit_in_partitions(
     from nmf2.topictree import TopicTree
     engine = Dask(args.scheduler) if args.scheduler else Local()
     room = args.memory or 10**12
-    if args.leaves is None and not args.levels: args.leaves = N_LEAVES
     options = model_options(args, True, 2**62)
     return fit_topics(TopicTree(**options, verbose=not args.quiet), Path(args.path).expanduser(), engine=engine,
                       whole=min(WHOLE, room//400), piece=min(PIECE, room//(30*engine.ahead())),
@@ -819,7 +824,7 @@ def run_in_partitions(
     out, times = check_folder(args.out, args.force, "--out", "--force"), {}
     with no_empty_folders(out), whole_folder(out, args.force, "--out", "--force") as part:
         with stage(f"Fitting {args.path} in partitions", times, not args.quiet): model = fit_in_partitions(args)
-        tree = model.tree_
+        tree, why = model.tree_, [reason(model.choice_)] if model.choice_ else []
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
         with stage("Writing", times, not args.quiet):
             model.save(part/MODEL)
@@ -827,14 +832,14 @@ def run_in_partitions(
             write_table(part/"assignments.csv", columns, label_rows(tree, model.labels_))
             write_table(part/"topics.csv", node_columns(Topics(tree)), node_rows(Topics(tree)))
             figures = f"{args.path}: {tree.n_docs:,} documents, {tree.n_leaves} topics. {model.documents_}"
-            report = f"{figures}\n{in_seconds(times)}\n"
+            report = "\n".join([figures, *why, in_seconds(times), ""])
             (part/"report.txt").write_text(report, encoding="utf-8", errors="backslashreplace")
         stop_if_interrupted()
     args.written = out
     readable()
     near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
     told = textwrap.fill(str(model.documents_), 75)
-    print(outline(tree), "", told, f"\nResults in {near}", "", what_to_ask(near/MODEL), sep="\n")
+    print(outline(tree), "", told, *why, f"\nResults in {near}", "", what_to_ask(near/MODEL), sep="\n")
     return 0
 
 # %% ../nbs/70_cli.ipynb #9065addb

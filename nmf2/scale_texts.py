@@ -9,6 +9,7 @@ __all__ = ['PIECE', 'ENDINGS', 'BUCKET', 'STEP', 'Stretch', 'text_files', 'text_
 
 # %% ../nbs/62_scale_texts.ipynb #c11e4a07
 import zlib
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -24,9 +25,9 @@ from .engines import Local, scratch_folder
 from .formats import field_names, parsed_json
 from .headings import give_headings
 from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
-from .scale_topics import expected_over, node_weights, topic_tree_over
+from .scale_topics import expected_over, node_weights, number_over, topic_tree_over
 from .shards import Found
-from .topictree import (AUTO, COUNTING, Documents, begin_history, check_parameters, phrase_options, pipeline_of,
+from .topictree import (COUNTING, Documents, begin_history, check_parameters, number_of, phrase_options, pipeline_of,
                             topics_of, warn_of_few)
 from .tree import as_words
 from .weighting import degrees, divide_rows, doc_freq, on_grid, row_lengths, trim_mask, warn_of_empty_rows
@@ -367,7 +368,10 @@ def typical_over(
         chosen.append(ids[np.lexsort((ids, -W))[:n]])
     return np.unique(np.concatenate(chosen))
 
-def _some_texts(source, rows): return [read_texts(source)[i] for i in rows] if len(rows) else []
+def _some_texts(source, rows):
+    "Some of the texts of a partition, which is read once, or not at all"
+    texts = read_texts(source) if len(rows) else ()
+    return [texts[i] for i in rows]
 
 def texts_at(
     sources:list,       # of `text_sources`
@@ -409,11 +413,12 @@ class Labels:
 def _grow_topics(model, blocks, seed, how, texts_of, seen):
     "Find the topics of weighted documents, and their tree, and let the model know"
     begin_history(model)
-    model.given_ = model.counts_ = model.choice_ = None
+    model.given_ = model.counts_ = None
     model.vocab_ = model.pipeline_.get_feature_names_out()
     def words(tree, leaf_df): give_headings(tree, leaf_df, **texts_of(tree))
+    n_topics, model.choice_ = number_of(model, partial(number_over, blocks, seed, how["whole"]))
     how = dict(n_init=model.n_init, moves_max_iter=model.moves_max_iter, seed=seed, words=words, **how)
-    model.tree_, model.criteria_ = topic_tree_over(blocks, model.n_topics, model.vocab_, **how)
+    model.tree_, model.criteria_ = topic_tree_over(blocks, n_topics, model.vocab_, **how)
     trim = model.pipeline_["trim"]
     expected = expected_over(blocks, model.tree_, trim)
     if seen: expected = expected._replace(unknown=float(1 - (1 - expected.unknown)*trim.df_.sum()/seen))
@@ -421,12 +426,6 @@ def _grow_topics(model, blocks, seed, how, texts_of, seen):
     _tell(model, blocks)
     warn_of_few(model)
     return model
-
-def _check_number(model):
-    "Stop at a number of topics that is to be found out"
-    if model.n_topics == AUTO:
-        raise ValueError(f'n_topics must be a number for documents in partitions, got {AUTO!r}: fit a part of them in '
-                         "memory to find one out")
 
 # %% ../nbs/62_scale_texts.ipynb #48204bb6
 def fit_topics(
@@ -449,7 +448,6 @@ def fit_topics(
     engine = usual_engine() if engine is None else engine
     counts = counted_over(sources, engine, **{name: getattr(pipe["count"], name) for name in COUNTING})
     if counts.told[:,2].sum() <= whole: return model.fit(_all_texts(engine, sources))
-    _check_number(model)
     known = words_over(counts, model.min_df, model.max_df)
     blocks = weighted_over(counts, pipe, known)
     model.pipeline_ = pipe
@@ -477,7 +475,6 @@ def _fit_counts(model, X, vocab, engine, how, seed):
     engine = given.engine
     if given.size <= how["whole"]:
         return model.fit(stacked(engine.fetch(engine.hold(part_matrix, given.parts))), vocab=vocab)
-    _check_number(model)
     df = engine.total(_df_in, given.parts, add=np.add)
     names = None if vocab is None else as_words(vocab, len(df))
     model.pipeline_ = pipe = pipeline_of(model, None, sp.csr_array((1, len(df))), vocab)

@@ -5,12 +5,13 @@
 # %% auto #0
 __all__ = ['PIECES', 'AUTO', 'COUNTING', 'REMEDIES', 'NO_ROWS', 'pieces', 'Best', 'best_start', 'sums_of', 'roots_of', 'Topics',
            'settled_topics', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of', 'Documents',
-           'phrase_options', 'Edits', 'Saved', 'begin_history', 'topics_of', 'tell', 'warn_of_few', 'in_order',
-           'as_in_fit']
+           'phrase_options', 'Edits', 'Saved', 'begin_history', 'topics_of', 'tell', 'warn_of_few', 'number_of',
+           'in_order', 'as_in_fit']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
 import warnings
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -379,12 +380,18 @@ def warn_of_few(
                       "that some document has most of", stacklevel=3)
 
 # %% ../nbs/25_topictree.ipynb #142afae0
-def _number(model, X, seed):
-    "How many topics to look for and, if that was to be found out, why so many"
+def number_of(
+    model,    # a `TopicTree`
+    choose,   # a function of `verbose` that finds out how many topics there are
+)->tuple:     # the number and, if it was found out, a `Choice`, else None
+    "How many topics to look for and, if that was to be found out, why so many."
     if model.n_topics != AUTO: return model.n_topics, None
-    from nmf2.support import choose_n_topics
-    choice = choose_n_topics(X, random_state=seed, verbose=model.verbose)
+    choice = choose(verbose=model.verbose)
     return choice.n_topics, choice
+
+def _choose(*args, **options):
+    from nmf2.support import choose_n_topics
+    return choose_n_topics(*args, **options)
 
 # %% ../nbs/25_topictree.ipynb #fadefce9
 @patch_to(TopicTree)
@@ -414,7 +421,7 @@ def _fitted(model, documents, y, vocab):
     model.counts_ = counts
     begin_history(model)
     model.vocab_ = model.pipeline_.get_feature_names_out()
-    n_topics, model.choice_ = _number(model, X, seed)
+    n_topics, model.choice_ = number_of(model, partial(_choose, X, random_state=seed))
     model.tree_, model.criteria_ = topic_tree(
         X, n_topics, model.vocab_, model.n_init, model.moves_max_iter, seed, model.verbose,
         **phrase_options(model, texts))

@@ -133,9 +133,18 @@ def test_number_of_topics_is_found_out_unless_somebody_says_one(tmp_path, capsys
     out, why = capsys.readouterr().out, "9 topics: their weakest split gains"
     assert out.count(why) == 1 and why in (tmp_path/"a"/"report.txt").read_text(encoding="utf-8")
     model = TopicTree.load(tmp_path/"a"/"topics.nmf2")
-    assert model.n_topics == "auto" and model.n_topics_ == model.choice_.n_topics == 9 and str(model.choice_) in out
+    assert model.n_topics == "auto" and model.n_topics_ == model.choice_.n_topics == 9
+    assert str(model.choice_) in " ".join(out.split())
     assert main(["cluster", planted(tmp_path), "--out", str(tmp_path/"b"), "--quiet", "--leaves", "4"]) == 0
     assert "weakest split" not in capsys.readouterr().out and TopicTree.load(tmp_path/"b"/"topics.nmf2").choice_ is None
+
+def test_it_is_found_out_in_partitions_too(tmp_path, capsys):
+    texts = [f"{w} {w}s of {w} {i % 7}" for i, w in enumerate(["apple", "orbit", "violin"]*40)]
+    (tmp_path/"lines.jsonl").write_text("\n".join(json.dumps(dict(text=text)) for text in texts))
+    for how in ([], ["--memory", "1GB"]):
+        assert main(["cluster", str(tmp_path/"lines.jsonl"), "--out", str(tmp_path/f"o{len(how)}"), "--quiet", *how]) == 0
+        out, report = capsys.readouterr().out, (tmp_path/f"o{len(how)}"/"report.txt").read_text(encoding="utf-8")
+        assert "\n3 topics: " in out and "another number: --leaves N" in report
 
 def test_few_documents_are_one_topic(letters, capsys):
     for name in ("3.txt", "4.txt", "5.txt"):

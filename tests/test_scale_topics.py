@@ -22,8 +22,9 @@ from nmf2.regroup import regroup
 from nmf2.scale import SpreadTree, part_matrix, as_blocks, save_shards
 from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
-from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, settled,
+from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, number_over, settled,
                                topic_tree_over)
+from nmf2.support import choose_n_topics
 from nmf2.topictree import TopicTree, best_start, settled_topics
 from nmf2.weighting import EmptyDocumentsWarning, WORDS, count_pipeline, text_pipeline
 
@@ -281,6 +282,16 @@ def test_texts_are_found_again(folder):
     assert texts_at(sources, counts, rows) == [texts()[i] for i in rows]
 
 
+def test_a_partition_is_read_once_for_all_of_its_texts(folder, monkeypatch):
+    sources, engine = text_sources(folder, piece=30_000), Local()
+    counts, reads = counted_over(sources, engine), []
+    monkeypatch.setattr("nmf2.scale_texts.read_texts", lambda source: reads.append(source) or read_texts(source))
+    first = int(counts.told[0,0])
+    rows = np.array([0, first - 1, first, first + 5])
+    assert len(sources) > 2 and texts_at(sources, counts, rows) == [texts()[i] for i in rows]
+    assert reads == sources[:2]
+
+
 def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     import pyarrow as pa
@@ -299,11 +310,24 @@ def test_whatever_is_wrong_with_a_file_names_it(folder):
     with pytest.raises(ValueError, match="part-9.jsonl.*which field holds the text"): TopicTree(3).fit(folder)
 
 
+def test_the_number_of_topics_is_found_out(folder):
+    here, there = TopicTree("auto").fit(texts()), TopicTree("auto").fit(folder)
+    assert str(there.choice_) == str(here.choice_) and (there.labels_ == here.labels_).all()       # fetched
+    apart = fit_topics(TopicTree("auto"), folder, whole=0)
+    assert apart.choice_.n_topics == here.choice_.n_topics and apart.n_topics_ > 1 and "documents)" not in apart.choice_.why
+    X = collection()
+    filled = X[np.diff(X.indptr) > 0]
+    assert str(number_over(as_blocks([X[:50], X[50:]]))) == str(number_over(as_blocks([X]))) == str(choose_n_topics(filled))
+    few = number_over(as_blocks([X, X]), whole=1)
+    assert few.why.endswith(f"(by 4,000 of {2*filled.shape[0]:,} documents)")
+    alike = sp.csr_array(np.tile([1., 2, 0], (5000, 1)))
+    assert number_over(as_blocks([alike, alike]), whole=1).n_topics == 1
+
+
 def test_bad_input(tmp_path, folder):
     for bad, words in ((tmp_path/"nowhere", "nowhere"), (tmp_path/"none", "folder with files of .jsonl")):
         (tmp_path/"none").mkdir(exist_ok=True)
         with pytest.raises((ValueError, OSError), match=words): TopicTree(3).fit(bad)
-    with pytest.raises(ValueError, match="n_topics must be a number"): fit_topics(TopicTree("auto"), folder, whole=0)
     with pytest.raises(ValueError, match="n_topics must be at most"): fit_topics(TopicTree(5000), folder, whole=0)
     with pytest.raises(ValueError, match="vocab goes with counts"): fit_topics(TopicTree(3), folder, ["word"])
     with pytest.raises(ValueError, match="n_topics"): TopicTree(0).fit(folder)
