@@ -379,18 +379,10 @@ def _counted_in(labels, k):
     "How many documents clusters have"
     return np.bincount(labels[labels >= 0], minlength=k)
 
-def _mixed_in(part, held, clusters, q, alpha, df):
+def _mixed_in(part, held, said, df):
     "A round in a partition: where documents belong most; words, sizes, fit and counts to add up"
-    rows, k = presence(part.X), len(clusters.sizes)
-    if not len(held): return held, (np.zeros((k, len(q))), np.zeros(k), 0., np.zeros(k, np.int64))
-    new, labels, criterion = mixture_round(rows, clusters, q, alpha, held.astype(int), word_ranges(df))
-    fit = criterion*len(held) - _prior(clusters, q, alpha)
-    return labels.astype(np.int32), (*new, fit, _counted_in(labels, k))
-
-def _prior(clusters, q, alpha):
-    "The share of the criterion that is no document's"
-    T, costs, log_shares = lifts(clusters, q, alpha)
-    return alpha*(q @ T - costs).sum() + log_shares.sum()
+    new, labels, fit = mixture_round(presence(part.X), said, held.astype(int), word_ranges(df))
+    return labels.astype(np.int32), (*new, fit, _counted_in(labels, len(said.costs)))
 
 # %% ../nbs/61_scale_topics.ipynb #1d159e10
 def _add_all(a, b): return tuple(x + y for x, y in zip(a, b))
@@ -438,10 +430,11 @@ def mixture_over(
     held, clusters, criteria = _before_mixing(blocks, labels, k, shared_df, step)
     for _ in range(len(criteria), max_iter):
         if step is not None: step.write(engine, held, **clusters._asdict(), criteria=criteria)
-        shared = engine.send(clusters), q, alpha, shared_df
+        said = lifts(clusters, q, alpha)
+        shared = engine.send(said), shared_df
         labels, told = engine.keep_and_total(_mixed_in, blocks.parts, held, shared=shared, add=_add_all)
         *new, fit, counts = told
-        criteria.append((fit + _prior(clusters, q, alpha))/n)
+        criteria.append((fit + said.prior)/n)
         clusters, lost = Clusters(*new), began & (counts == 0)
         if lost.any(): held, labels = _put_back(engine, held, labels, first, lost=lost)
         elif len(criteria) > 1 and criteria[-1] - criteria[-2] < tol: break

@@ -59,7 +59,8 @@ def test_a_small_share_is_no_share():
     X = np.kron(np.eye(2), np.ones((5, 6)))                       # five documents with six words, five with six others
     rows, df, begun = mixture.presence(X), X.sum(0), np.arange(2).repeat(5)
     clusters = mixture.clusters_of_labels(rows, begun, 2, mixture.word_ranges(df))
-    found, _, _ = mixture.mixture_round(rows, clusters, df/df.sum(), 1., np.full(10, -1), mixture.word_ranges(df))
+    said = mixture.lifts(clusters, df/df.sum(), 1.)
+    found, _, _ = mixture.mixture_round(rows, said, np.full(10, -1), mixture.word_ranges(df))
     assert_array_equal(found.sizes, [5, 5])
     assert_array_equal(found.S, clusters.S)
 
