@@ -74,7 +74,7 @@ def drawn(
     return chosen, [chosen[(chosen >= lo) & (chosen < hi)] - lo for lo, hi in zip(starts, ends)]
 
 # %% ../nbs/61_scale_topics.ipynb #77661423
-PER_NONZERO = 10        # numbers in the largest table that is made to count topics, for each nonzero of the sample
+PER_NONZERO = 5         # numbers in the largest table that is made to count topics, for each nonzero of the sample
 
 def number_over(
     blocks:Blocks,       # the documents
@@ -104,10 +104,12 @@ def _share(part, found, lo, hi):
     out[np.flatnonzero(Rows(part.X).filled())] = found[0][lo:hi]
     return out
 
-def _nearest(part, found):
+def _directions(found): return unit(found[1].T)[0]
+
+def _nearest(part, directions):
     "The piece that each document is most similar to, −1 for documents without terms"
     if not len(part.ids): return np.full(0, -1, np.int32)
-    C = Rows(part.X).times(unit(found[1].T)[0])
+    C = Rows(part.X).times(directions)
     return np.where(Rows(part.X).filled(), C.argmax(1), -1).astype(np.int32)
 
 def _n_pieces(found): return len(found[1])
@@ -130,7 +132,7 @@ def start_labels(
     if len(chosen) == sum(f.n_filled for f in blocks.found):
         ends = np.cumsum([len(place) for place in places])
         labels = engine.hold(_share, blocks.parts, [found]*len(ends), ends - [len(place) for place in places], ends)
-    else: labels = engine.hold(_nearest, blocks.parts, shared=(found,))
+    else: labels = engine.hold(_nearest, blocks.parts, shared=(engine.join(_directions, [found]),))
     sums, sizes = sums_over(blocks, labels, m)
     used = np.flatnonzero(sizes)
     number = np.full(m, -1)
