@@ -1,13 +1,15 @@
 """What do partitions cost?
 
 The same tree from one matrix in memory, from partitions of it in memory, from shards on disk, and with `--dask` from two processes of a
-cluster: seconds, as ratios to the fit in memory. For rank-2 NMF of the whole collection: bytes that a sweep moves for each partition,
-against the two topics that must go out and the two sums that must come back. And what the page *A billion documents* calculates with: how
-fast one thread sweeps and asks documents that may move, how fast words are counted, how many documents want to move, and with `--dask` how
-long a cluster takes to answer for 100 partitions that have nothing to do.
+cluster: seconds, as ratios to the fit in memory. The same for `TopicTree` and texts of the same words, in memory and in seven files. For
+rank-2 NMF of the whole collection: bytes that a sweep moves for each partition, against the two topics that must go out and the two sums
+that must come back. And what the page *A billion documents* calculates with: how fast one thread sweeps and asks documents that may move,
+how fast words are counted, how many documents want to move, and with `--dask` how long a cluster takes to answer for 100 partitions that
+have nothing to do.
 
     python benchmarks/scale.py [--quick] [--out FOLDER] [--share .05] [--dask]
 """
+import json
 import pickle
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,8 +24,10 @@ from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
 from nmf2.kernels import documents
 from nmf2.nnls import memberships
 from nmf2.rank2 import rank2_nmf
-from nmf2.scale import Dask, Local, as_blocks, fit, save_shards, start_topics, sweep_part
+from nmf2.scale import WHOLE, Dask, Local, as_blocks, fit, save_shards, start_topics, sweep_part
+from nmf2.scale_texts import fit_topics
 from nmf2.scale_topics import _asked, _first_standing, start_labels, sums_over
+from nmf2.topictree import TopicTree
 
 
 class Counting(Local):
@@ -100,6 +104,26 @@ def measure(X, n_leaves, rounds, client):
         return interleaved(ways, rounds)
 
 
+def measure_texts(X, n_topics, rounds, client):
+    """The same for texts, and a `TopicTree` of them."""
+    words = [f"{j:06}".translate(str.maketrans("0123456789", "abcdefghij")) for j in range(X.shape[1])]
+    texts = [" ".join(words[j] for j in X.indices[lo:hi]) for lo, hi in zip(X.indptr, X.indptr[1:])]
+    ways = {"in memory": lambda: TopicTree(n_topics).fit(texts)}
+    with TemporaryDirectory() as folder:
+        for k in range(7):
+            lines = [json.dumps(dict(text=text)) for text in texts[len(texts)*k//7:len(texts)*(k + 1)//7]]
+            (Path(folder)/f"{k}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        whole = min(WHOLE, X.nnz//2)                     # in partitions, however few there are
+        ways["7 files"] = lambda: fit_topics(TopicTree(n_topics), folder, engine=Local(), whole=whole)
+        if client: ways["7 files, Dask"] = lambda: fit_topics(TopicTree(n_topics), folder, engine=Dask(client), whole=whole)
+        return interleaved(ways, rounds)
+
+
+def against_memory(seconds):
+    """Seconds as ratios to those in memory."""
+    return {way: round(s/seconds["in memory"], 3) for way, s in seconds.items()}
+
+
 def main():
     args = arguments(__doc__, "scale.json", share=(.05, "of the size of RCV1"), dask="on two processes of a cluster, too")
     X, _ = rcv1_like(.0003 if args.quick else float(args.share))
@@ -107,16 +131,18 @@ def main():
     if args.dask:
         from distributed import Client
         client = Client(n_workers=2, threads_per_worker=1, dashboard_address=":0")
-    seconds = measure(X, 4 if args.quick else 20, 1 if args.quick else 3, client)
+    how = (4, 1, client) if args.quick else (20, 3, client)
+    seconds, of_texts = measure(X, *how), measure_texts(X, *how)
     waits = answer(client) if client else None
     if client: client.close()
-    sweeps = fit(HierNMF2(4 if args.quick else 20), cut(X, 2), Local()).n_sweeps_
+    sweeps = fit(HierNMF2(how[0]), cut(X, 2), Local()).n_sweeps_
     row = dict(n_docs=X.shape[0], n_terms=X.shape[1], nonzeros=X.nnz, bytes=bytes_of(X), seconds=seconds,
-               ratios={way: round(s/seconds["in memory"], 3) for way, s in seconds.items()}, sweep=moved(X, 7),
+               ratios=against_memory(seconds), texts=dict(seconds=of_texts, ratios=against_memory(of_texts)), sweep=moved(X, 7),
                rates=rates(X), sweeps=round(sweeps, 2), answer=waits)
     say(f"a sweep moves {row['sweep']['moved']:,} bytes for each partition, of which {row['sweep']['must']:,} must move")
-    lines = table(["documents", "seconds", "of the time in memory"],
-                  [[way, f"{s:.2f}", f"{row['ratios'][way]:.2f}"] for way, s in seconds.items()])
+    lines = table(["tree", "documents", "seconds", "of the time in memory"],
+                  [[tree, way, f"{s:.2f}", f"{found['ratios'][way]:.2f}"]
+                   for tree, found in [("HierNMF2", row), ("TopicTree, texts", row["texts"])] for way, s in found["seconds"].items()])
     write(args.output, lines, what=f"the tree of {X.shape[0]:,} planted documents, {X.nnz:,} nonzeros, in one matrix and in "
           "partitions: medians of interleaved runs", rows=[row])
 
