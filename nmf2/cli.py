@@ -18,12 +18,13 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote',
            'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results',
            'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore',
-           'add_changing', 'parser', 'in_one_line', 'failed', 'main']
+           'add_changing', 'parser', 'in_one_line', 'failed', 'looking_less', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
 import ast
 import difflib
+import gc
 import inspect
 import json
 import os
@@ -1598,6 +1599,15 @@ def failed(
     where = f"; the results are in {args.written}" if args.written else ""
     return say(f"nmf2: error: can't print the tree ({in_one_line(e)}){where}") or 2
 
+# %% ../nbs/70_cli.ipynb #8e634d9a
+@contextmanager
+def looking_less():
+    "Let Python look for cycles of dead objects less often than it does by itself."
+    before = gc.get_threshold()
+    gc.set_threshold(max(50_000, before[0]), *before[1:])
+    try: yield
+    finally: gc.set_threshold(*before)
+
 # %% ../nbs/70_cli.ipynb #7105ec57
 def main(
     argv:list|None=None,   # the arguments; None for those of the command line
@@ -1609,7 +1619,7 @@ def main(
     if not hasattr(args, "run"): return p.print_help() or 0
     with redirect_stderr(Forgiving(sys.stderr)):
         try:
-            with interruptible(): return args.run(args)
+            with interruptible(), looking_less(): return args.run(args)
         except KeyboardInterrupt:
             say("\nnmf2: stopped" + ("" if vars(args).get("written") else "; nothing was written"))
             return 130

@@ -608,7 +608,7 @@ def expected_over(
 )->Expected:
     "`expected_of` over partitions."
     engine = blocks.engine
-    focus, sizes = engine.keep(_focus_in, blocks.parts, tree.labels_there, shared=(tree.leaf_topics, tree.totals))
+    focus, sizes = engine.keep(_focus_in, blocks.parts, tree.labels_there, shared=(engine.send(tree.leaf_topics), tree.totals))
     return Expected(engine.fetch([engine.join(_thousand, focus)])[0], np.sum(sizes, 0), unknown_share(trim))
 
 # %% ../nbs/61_scale_topics.ipynb #8a83015e
@@ -630,7 +630,7 @@ def flatten_over(
     "A flat model from the leaves of a tree: `flatten` over partitions."
     engine, k = blocks.engine, Ht.shape[1]
     if moves_max_iter:
-        start = partial(engine.hold, _heaviest_in, blocks.parts, shared=(Ht,))
+        start = partial(engine.hold, _heaviest_in, blocks.parts, shared=(engine.send(Ht),))
         labels, _ = moved(blocks, start, k, moves_max_iter, step=step)
         new, lengths = unit(sums_over(blocks, labels, k)[0].T)
         Ht = np.where(lengths > 0, new, Ht)
@@ -659,7 +659,8 @@ def fit_flat(
     Ht = flatten_over(blocks, Ht, model.moves_max_iter, model.refine, step)
     engine, sizes = blocks.engine, [f.n_docs for f in blocks.found]
     vars(model).pop("labels_", None)
-    there = Spread(engine, engine.hold(_heaviest_in, blocks.parts, shared=(Ht,)), sizes)
+    topics = engine.send(Ht)
+    there = Spread(engine, engine.hold(_heaviest_in, blocks.parts, shared=(topics,)), sizes)
     vars(model).update(hier_=hier, components_=np.ascontiguousarray(Ht.T, dtype=blocks.dtype), n_iter_=hier.n_iter_,
                        n_features_in_=blocks.shape[1], _labels_there=there)
-    return Spread(engine, engine.hold(_memberships_in, blocks.parts, shared=(Ht,)), sizes)
+    return Spread(engine, engine.hold(_memberships_in, blocks.parts, shared=(topics,)), sizes)

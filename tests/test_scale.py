@@ -7,8 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import textwrap
+import time
+import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -362,6 +363,17 @@ def cluster():
     "Two processes"
     from distributed import Client, LocalCluster
     with LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client: yield client
+
+
+def test_large_values_are_sent_without_a_warning(cluster):
+    from nmf2.engines import Dask
+    large = np.arange(1.5e6)                              # 12 MB: Dask warns of 10 in tasks
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine = Dask(cluster)
+        held = engine.send(large)
+    assert_array_equal(engine.fetch([held])[0], large)
+    with pytest.warns(UserWarning, match="large graph"): engine.hold(np.negative, [large])
 
 
 def test_a_cluster_without_workers_is_not_waited_for():
