@@ -1373,7 +1373,7 @@ def add_tree(
     def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
     add("--leaves", f"number of topics, or auto to find it out (default: the last of --levels; else {usual}, and "
         f"{N_LEAVES} with hiernmf2)", metavar="N", type=n_or_auto, default=None)
-    add("--levels", "show the tree with so many topics, such as 6,20 (default: where topics differ most)",
+    add("--levels", "show the tree with so many topics, such as 6,20 (default: few at first, and where topics differ)",
         metavar="N,N", type=numbers, default=[])
     add("--method", "topictree: topics from several starts, regrouped (default); hiernmf2: the published tree",
         choices=["topictree", "hiernmf2"], default="topictree")

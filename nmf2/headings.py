@@ -491,35 +491,35 @@ def give_headings(
 # %% ../nbs/24_headings.ipynb #7082468f
 AT_ONCE = 8            # topics that can be taken in: those of a first cut, or the parts of one
 
-def _leaves_below(tree):
-    "How many leaves are below each node; one below a leaf"
-    below = defaultdict(lambda: 1)
-    for id in reversed(tree.splits): below[id] = below[id + "0"] + below[id + "1"]
-    return below
+def _most_parts(tree, n, m):
+    "How many parts, at most, a topic of a cut has in a finer one"
+    cut, below = set(tree.splits[:n-1]), defaultdict(lambda: 1)
+    for id in reversed(tree.splits[:m-1]): below[id] = below[id + "0"] + below[id + "1"]
+    return max(below[id + side] for id in cut for side in "01" if id + side not in cut)
 
-def _too_many(tree, below, n):
-    "How many times more leaves the largest topic of a cut has than can be taken in, level by level"
-    cut = set(tree.splits[:n-1])
-    most = max(below[id + side] for id in cut for side in "01" if id + side not in cut)
-    room = AT_ONCE
-    while tree.n_leaves > 6*n: room, n = 6*room, 6*n
-    return max(most/room, 1)
+def _next_cut(tree, n):
+    "The cut after a cut, if it is the one in which topics have the fewest parts"
+    return tree.n_leaves if tree.n_leaves <= 6*n else 3*n
 
 # %% ../nbs/24_headings.ipynb #4c2c6cca
-def _best_cut(tree, below, least, most):
-    "The number of leaves, within limits, after which scores fall most, if no topic has too many"
+def _best_cut(tree, before, least, most):
+    "The number of leaves, within limits, after which scores fall most, if no topic has too many parts"
     scores = [tree[id].score for id in tree.splits]
     def fall(n): return scores[n-2]/max(scores[n-1], 1e-300)
-    return max(range(least, most + 1), key=lambda n: (-_too_many(tree, below, n), fall(n)))
+    def crowded(n, m): return max(_most_parts(tree, n, m), AT_ONCE)
+    def worth(n):
+        after = [crowded(b, n) for b in before[-1:]] + [crowded(n, _next_cut(tree, n))]
+        return *(-parts for parts in after), fall(n)
+    return max(range(least, most + 1), key=worth)
 
 def good_levels(
     tree,          # a `Tree`, regrouped
 )->tuple:          # numbers of leaves, ascending; the last is all of them
     "Where to cut a tree for an outline."
-    k, below, levels = tree.n_leaves, _leaves_below(tree), []
+    k, levels = tree.n_leaves, []
     least, most = max(3, min(6, ceil(k**.5))), AT_ONCE
     while k > 2*least and (not levels or k > 6*levels[-1]):
-        levels.append(_best_cut(tree, below, least, min(most, k//2)))
+        levels.append(_best_cut(tree, levels, least, min(most, k//2)))
         least, most = 3*levels[-1], 6*levels[-1]
     return *levels, k
 

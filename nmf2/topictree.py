@@ -558,7 +558,7 @@ def drift(model,
 # %% ../nbs/25_topictree.ipynb #c590d490
 @patch_to(TopicTree)
 def outline(model,
-    levels=None,       # numbers of topics, ascending; None where the criterion falls most
+    levels=None,       # numbers of topics, ascending; None for the tree's own
     n_terms:int=4,     # words for each leaf; up to twice as many for a topic with parts
 )->str:
     "The tree as lines of text, in a few levels."

@@ -287,7 +287,7 @@ def heading(tree,
     n:int=4,           # words, at most
 )->list:               # of words, shortened
     "Words to head a node: those of `nmf2.headings` that tell it apart, or else its heaviest."
-    id = tree[node].id
+    id, n = tree[node].id, check_number("n", n, 1)
     words = tree.headings.get(id) or tree.top_terms(id, n=n)
     return [shortened(" ".join(str(word).split())) for word in words[:n]]
 
@@ -309,6 +309,7 @@ def title(tree,
 )->str:
     "What to call a node: its name, or the words of its heading."
     node = tree[node]
+    check_number("n", n, 1)
     if node.id in tree.names or not node.id:
         return shortened(tree.names.get(node.id, "all documents"), 100)
     return _in_a_row(tree, node.id, tree.heading(node, words_in_title(node, n)))
@@ -714,7 +715,7 @@ def _documents_html(tree, node, texts, ids, n_docs):
 def _head(tree, node, n_terms, unfolded):
     "The beginning of a node's list item: its size, title, words and id"
     words = [html.escape(shortened(t)) for t in tree.top_terms(node, n=n_terms)]
-    told = any(node.id in given for given in (tree.names, tree.headings)) or not node.id
+    told = node.id in tree.names or tree.headings.get(node.id)
     more = " ".join(words[0 if told else 3:]) if node.id else ""
     head = f"<b>{html.escape(tree.title(node))}</b> {more}"
     dropped = f" and {_outliers(node)}" if len(node.outliers) else ""
@@ -788,7 +789,7 @@ def _entry(tree, node, n_terms, ids):
     terms = tree.top_terms(node, n=n_terms)
     weights = node.topic[largest(node.topic, n_terms)]
     known = {} if tree.support is None else dict(support=or_none(node.support))
-    return dict(id=node.id, name=tree.names.get(node.id), heading=tree.headings.get(node.id),
+    return dict(id=node.id, name=tree.names.get(node.id), heading=tree.headings.get(node.id) or None,
                 size=node.size, score=or_none(node.score), **known,
                 children=[c.id for c in node.children],
                 terms=[[t, round(float(w), 6)] for t, w in zip(terms, weights)],

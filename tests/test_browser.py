@@ -422,6 +422,23 @@ def test_overview_has_parts_as_large_as_their_topics(outlined, outline_page):
         assert sum(seen[part]["height"] for part in inside) == pytest.approx(seen[id]["height"] if inside else 0, abs=.5)
 
 
+@pytest.mark.parametrize("height", [700, 850, 1000])
+def test_titles_in_the_overview_have_as_many_lines_as_there_is_room_for(chromium, outline_page, height):
+    page = chromium.new_page(viewport=dict(width=1300, height=height))
+    page.goto(outline_page[0].as_uri())
+    page.wait_for_selector(".part b")
+    rows = page.evaluate("""() => [...document.querySelectorAll(".part")].map(part => {
+        const title = part.querySelector("b"), number = part.querySelector(".soft"), style = getComputedStyle(part)
+        title.textContent = "some words ".repeat(40)
+        const room = part.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom)
+        return [room, title.offsetHeight, number ? number.offsetHeight : 0, title.scrollHeight - title.clientHeight] })""")
+    page.close()
+    shown = [(room, title, number) for room, title, number, _ in rows if title]
+    assert all(hidden > 0 for _, title, _, hidden in rows if 15 < title < 120) and any(title > 30 for _, title, _ in shown)
+    for room, title, number in shown:
+        assert title + number <= room + 1 and (room - title - number < 15.5 or title >= 120), (room, title, number)
+
+
 def test_overview_and_rows_choose_the_same(outlined, outline_page):
     tree, lines = outline_page[1], in_outline(outline_page[1])
     tops = [id for id, depth in lines if depth == 1]

@@ -416,6 +416,24 @@ def test_no_topic_of_a_first_cut_has_too_many_parts(k, least, seed):
     assert all_of_it == k and n == max(falls, key=falls.get)
 
 
+def most_parts(splits, n, m):
+    """Of the topics of a cut, the most parts of one in a finer cut: counted part by part."""
+    def cut(m): return [id + side for id in splits[:m-1] for side in "01" if id + side not in splits[:m-1]]
+    return max(sum(part.startswith(topic) for part in cut(m)) for topic in cut(n))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("k", [37, 40, 44, 48, 60, 80, 100, 150])
+def test_nor_have_they_if_there_are_more_levels(k, seed):
+    """Tried with all pairs of a first and a second cut that are allowed."""
+    rng = np.random.default_rng(seed)
+    splits, scores = random_splits(rng, k, 1 + 2*(seed % 2)), [np.inf, *-np.sort(-rng.random(k - 2))]
+    first, second, *_ = good_levels(Scored(splits, scores))
+    pairs = [(n, m) for n in (6, 7, 8) for m in ([k] if k <= 6*n else range(3*n, min(6*n, k//2) + 1))]
+    assert (first, second) in pairs
+    assert max(most_parts(splits, first, second), 8) == min(max(most_parts(splits, *pair), 8) for pair in pairs)
+
+
 def test_many_leaves_have_more_levels():
     for k in (100, 1000, 3000):
         for splits in (random_splits(np.random.default_rng(k), k, 1), ["0"*i for i in range(k - 1)]):

@@ -275,6 +275,22 @@ def test_fragment_is_whole_and_safe(fitted):
     assert "<details" in tree._repr_html_()
 
 
+def test_an_empty_heading_is_none(fitted):
+    tree = pickle.loads(pickle.dumps(fitted[2].tree_))
+    before = tree.to_fragment(), tree.to_json()
+    tree.headings = {id: [] for id in tree.nodes}
+    assert (tree.to_fragment(), tree.to_json()) == before
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, "x"])
+def test_titles_have_a_word_or_more(fitted, n):
+    tree = pickle.loads(pickle.dumps(fitted[2].tree_))
+    tree.headings = {"0": ["one", "two", "three"]}
+    tree.names["1"] = "a name"
+    for ask in (lambda: tree.heading("0", n), lambda: tree.title("0", n), lambda: tree.title("1", n)):
+        with pytest.raises(ValueError, match="n must be a whole number of at least 1"): ask()
+
+
 def test_largest_is_a_stable_sort():
     rng = np.random.default_rng(0)
     for n in (1, 2, 5, 50, 99, 100, 200):
