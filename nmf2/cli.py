@@ -1604,7 +1604,7 @@ def failed(
 def looking_less():
     "Let Python look for cycles of dead objects less often than it does by itself."
     before = gc.get_threshold()
-    gc.set_threshold(max(50_000, before[0]), *before[1:])
+    if before[0]: gc.set_threshold(max(50_000, before[0]), *before[1:])     # 0: it does not look at all
     try: yield
     finally: gc.set_threshold(*before)
 

@@ -217,6 +217,8 @@ class Sums:
         return held, self._added(told, add)
 
 # %% ../nbs/60_engines.ipynb #265b30d2
+_one_at_a_time = Lock()           # Dask's settings are those of the process
+
 class Dask(Sums):
     "Partitions on the workers of a Dask cluster."
     at_once = np.inf                 # a worker takes each shard whole
@@ -241,8 +243,8 @@ class Dask(Sums):
 
     def send(self, value):
         from dask import config
-        with config.set({"distributed.admin.large-graph-warning-threshold": "1PB"}):    # large on purpose: a task
-            return self._tasks("sent", _alone, sent, [(value,)])[0]                     # can be made again
+        with _one_at_a_time, config.set({"distributed.admin.large-graph-warning-threshold": "1PB"}):
+            return self._tasks("sent", _alone, sent, [(value,)])[0]      # large on purpose: a task can be made again
 
     def join(self, f, held, shared=()): return self._tasks(_name(f), _alone, f, [(*shared, *held)])[0]
     def fetch(self, held): return list(map(_value, _gathered(self.client, list(held), self.patience)))

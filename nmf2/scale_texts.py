@@ -27,8 +27,8 @@ from .headings import give_headings
 from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
 from .scale_topics import expected_over, node_weights, number_over, topic_tree_over
 from .shards import Found
-from .topictree import (COUNTING, Documents, begin_history, check_parameters, number_of, phrase_options, pipeline_of,
-                            topics_of, warn_of_few)
+from .topictree import (COUNTING, REMEDIES, Documents, begin_history, check_parameters, number_of, phrase_options,
+                            pipeline_of, topics_of, warn_of_few)
 from .tree import as_words
 from .weighting import degrees, divide_rows, doc_freq, on_grid, row_lengths, trim_mask, warn_of_empty_rows
 
@@ -334,6 +334,7 @@ def _cut_weights(engine, parts, ncut, n_docs):
     s = engine.total(_grid_in, parts, shared=(engine.send(largest), n_docs), add=np.add)*largest
     held, told = engine.keep(_degrees_in, parts, shared=(engine.send(s),))
     n = sum(n for _, n in told)
+    if not n: raise ValueError(REMEDIES["add_one"])
     ncut.sum_, ncut.n_features_in_ = s, len(s)
     ncut.mean_degree_ = sum(total for total, _ in told)/2**STEP/max(n, 1)
     parts, found = engine.keep(_scaled_in, parts, held, shared=(ncut.tau*ncut.mean_degree_, engine.scratch))

@@ -21,7 +21,6 @@ from .answers import Expected, focus_of, thousand_of, unknown_share, without_its
 from .bisection import (I2, PART, Assignment, arrays, composites, first_best, move_each, repeated_bisection,
                             revalue, shuffle_docs, sum_tables, unit_rows, wants_to_move, worth)
 from .core import single_blas, stream
-from .cutting import take
 from .headings import give_headings, good_levels, leaf_doc_freq
 from .hier import HierNMF2
 from .kernels import documents, nnls2
@@ -33,7 +32,7 @@ from .regroup import merged, merges, node_ids
 from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, about_blocks, as_blocks,
                         in_one_piece, stacked)
 from .scale import fit as fit_tree
-from .support import BETWEEN, Choice, choose_n_topics
+from .support import BETWEEN, MOST, TOO_FEW, Choice, choose_n_topics
 from .topictree import PIECES, Grown
 from .tree import Split
 
@@ -76,6 +75,11 @@ def drawn(
 # %% ../nbs/61_scale_topics.ipynb #77661423
 PER_NONZERO = 5         # numbers in the largest table that is made to count topics, for each nonzero of the sample
 
+def _frequent(X, least=3):
+    "A matrix over the columns with so many entries, if there are any"
+    many = np.bincount(X.indices, minlength=X.shape[1]) >= least
+    return X[:,many] if many.any() else X
+
 def number_over(
     blocks:Blocks,       # the documents
     seed:int=0,          # of the sample, and of what is tried in it
@@ -84,12 +88,15 @@ def number_over(
 )->Choice:
     "How many topics documents in partitions have, by a sample of them. Source: as for `choose_n_topics`."
     chosen, places = drawn(blocks, seed, whole)
-    X = stacked(blocks.engine.fetch(blocks.engine.hold(_filled_in, blocks.parts, places)))
-    X = take(X, np.arange(X.shape[0]))[0]                     # over the words that are in it
-    most = max(2*BETWEEN[1], min(512, PER_NONZERO*X.nnz//X.shape[1]))
-    choice, n = choose_n_topics(X, most=most, random_state=seed, verbose=verbose), sum(f.n_filled for f in blocks.found)
-    if len(chosen) == n: return choice
-    return replace(choice, why=f"{choice.why} (by {len(chosen):,} of {n:,} documents)")
+    if len(chosen) < 2: return Choice(1, TOO_FEW, np.zeros(0))
+    X, n = stacked(blocks.engine.fetch(blocks.engine.hold(_filled_in, blocks.parts, places))), sum(f.n_filled for f in blocks.found)
+    how = dict(random_state=seed, verbose=verbose)
+    if len(chosen) == n: return choose_n_topics(X, **how)
+    X = _frequent(X)
+    most = min(MOST, max(2*BETWEEN[1], PER_NONZERO*X.nnz//max(X.shape[1], 1)))
+    choice = choose_n_topics(X, most=most, **how)
+    stopped = f"; more than {most} leaves were not tried" if len(choice.times) + 1 == most < MOST else ""
+    return replace(choice, why=f"{choice.why}{stopped} (by {len(chosen):,} of {n:,} documents)")
 
 # %% ../nbs/61_scale_topics.ipynb #1dc39765
 def _bisected(k, seed, *cut):

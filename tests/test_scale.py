@@ -373,7 +373,8 @@ def test_large_values_are_sent_without_a_warning(cluster):
         engine = Dask(cluster)
         held = engine.send(large)
     assert_array_equal(engine.fetch([held])[0], large)
-    with pytest.warns(UserWarning, match="large graph"): engine.hold(np.negative, [large])
+    with ThreadPoolExecutor(4) as pool: list(pool.map(engine.send, np.arange(80).reshape(20, 4)))
+    with pytest.warns(UserWarning, match="large graph"): engine.hold(np.negative, [large])         # as before
 
 
 def test_a_cluster_without_workers_is_not_waited_for():

@@ -24,7 +24,7 @@ from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read
                               weighted_over, words_over)
 from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, number_over, settled,
                                topic_tree_over)
-from nmf2.support import choose_n_topics
+from nmf2.support import Choice, choose_n_topics
 from nmf2.topictree import TopicTree, best_start, settled_topics
 from nmf2.weighting import EmptyDocumentsWarning, WORDS, count_pipeline, text_pipeline
 
@@ -322,6 +322,39 @@ def test_the_number_of_topics_is_found_out(folder):
     assert few.why.endswith(f"(by 4,000 of {2*filled.shape[0]:,} documents)")
     alike = sp.csr_array(np.tile([1., 2, 0], (5000, 1)))
     assert number_over(as_blocks([alike, alike]), whole=1).n_topics == 1
+
+
+def test_many_narrow_topics_are_counted_as_in_memory():
+    rng, k = np.random.default_rng(0), 90                        # forty documents of nine of the topic's twenty words
+    X = np.zeros((40*k, 20*k), np.float32)
+    for i in range(len(X)): X[i,20*(i % k) + rng.choice(20, 9, replace=False)] = 1
+    X = sp.csr_array(X)
+    found = number_over(as_blocks([X[:2000], X[2000:]]))
+    assert str(found) == str(choose_n_topics(X)) and found.n_topics == k
+
+
+def test_trees_that_outgrow_the_sample_are_stopped_and_it_is_said(monkeypatch):
+    monkeypatch.setattr("nmf2.scale_topics.PER_NONZERO", 0)
+    asked = []
+    def choose(X, most, **how):
+        asked.append(most)
+        return Choice(60, "on and on", np.ones(most - 1))
+    monkeypatch.setattr("nmf2.scale_topics.choose_n_topics", choose)
+    X = collection()
+    found = number_over(as_blocks([X, X]), whole=1)
+    assert asked == [120] and "on and on; more than 120 leaves were not tried (by 4,000 of" in found.why
+
+
+def test_few_documents_or_alike_ones_are_no_trouble():
+    alike = sp.csr_array(np.tile([1., 2, 3], (40, 1)))
+    for n in ("auto", 3):
+        with pytest.raises(ValueError, match="documents must be of different things"):
+            fit_topics(TopicTree(n, max_df=1.), [alike, alike], whole=0)
+    one = sp.csr_array(np.vstack([np.zeros((20, 2)), [[1, 2]]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        apart = fit_topics(TopicTree("auto", min_df=1), [one, one[:5]], whole=0)
+        assert str(apart.choice_) == str(TopicTree("auto", min_df=1).fit(sp.vstack([one, one[:5]]).tocsr()).choice_)
 
 
 def test_bad_input(tmp_path, folder):
