@@ -336,7 +336,7 @@ def _cut_weights(engine, parts, ncut, n_docs):
     n = sum(n for _, n in told)
     if not n: raise ValueError(REMEDIES["add_one"])
     ncut.sum_, ncut.n_features_in_ = s, len(s)
-    ncut.mean_degree_ = sum(total for total, _ in told)/2**STEP/max(n, 1)
+    ncut.mean_degree_ = sum(total for total, _ in told)/2**STEP/n
     parts, found = engine.keep(_scaled_in, parts, held, shared=(ncut.tau*ncut.mean_degree_, engine.scratch))
     return Blocks(engine, parts, found)
 

@@ -73,7 +73,7 @@ def drawn(
     return chosen, [chosen[(chosen >= lo) & (chosen < hi)] - lo for lo, hi in zip(starts, ends)]
 
 # %% ../nbs/61_scale_topics.ipynb #77661423
-PER_NONZERO = 5         # numbers in the largest table that is made to count topics, for each nonzero of the sample
+PER_NONZERO = 5         # numbers in the largest table that is made to count topics, for each nonzero of a sample
 
 def _frequent(X, least=3):
     "A matrix over the columns with so many entries, if there are any"
