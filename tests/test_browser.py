@@ -885,25 +885,46 @@ def test_keep_rename_and_refit(editable):
     assert page.inner_text(".node h2") == "ball games"
 
 
+SLOWER = """() => {                                                        // each answer takes longer than the one before
+    const toKernel = window.toKernel
+    window.asks = []
+    window.coming = 0
+    window.toKernel = async (what, content) => {
+      if (content.ask == 'details') window.asks.push(content.given[0])
+      window.coming++
+      await new Promise(done => setTimeout(done, 400*window.coming))
+      return toKernel(what, content).finally(() => window.coming--)
+    } }"""
+
+
 def test_what_is_read_stays_open_while_the_kernel_is_slow(editable):
     explorer, page = editable
     leaf = explorer.model.tree_.leaves()[0].id
-    page.evaluate("""() => {                                               // each answer takes longer than the one before
-        const toKernel = window.toKernel
-        window.asks = []
-        window.coming = 0
-        window.toKernel = async (what, content) => {
-          if (content.ask == 'details') window.asks.push(content.given[0])
-          window.coming++
-          await new Promise(done => setTimeout(done, 400*window.coming))
-          return toKernel(what, content).finally(() => window.coming--)
-        } }""")
+    page.evaluate(SLOWER)
     page.click(f".row[data-id='{leaf}']")
     for key in ["F2", "Escape"]*2: page.keyboard.press(key)
     page.click(".node .choice summary >> nth=0")
     page.wait_for_selector(".node .text:not(:empty)")
     page.wait_for_function("window.coming == 0")
     assert page.is_visible(".node .text:not(:empty)") and page.evaluate("window.asks") == [leaf]
+
+
+def test_what_is_read_stays_open_when_the_kernel_has_taken_its_name(editable):
+    explorer, page = editable
+    leaf = explorer.model.tree_.leaves()[0].id
+    read(page, leaf[0])
+    back(page)
+    for key in ["ArrowLeft", "ArrowRight"]: page.keyboard.press(key)          # unfolded last: the kernel has the tree's order
+    read(page, leaf)
+    page.evaluate(SLOWER)
+    for name in ["ball games", ""]:
+        page.click(".rename")
+        page.fill(".node input[type=text]", name)
+        page.keyboard.press("Enter")
+        page.click(".node .choice summary >> nth=0")
+        page.wait_for_selector(".node .text:not(:empty)")
+        page.wait_for_function("window.coming == 0")
+        assert page.is_visible(".node .text:not(:empty)") and explorer.model.tree_.names.get(leaf, "") == name
 
 
 def test_the_model_is_saved(editable, tmp_path):

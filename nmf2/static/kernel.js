@@ -69,7 +69,14 @@ function stateOf(model) {
 
 // ---- Drawing: what the kernel or another view changed is drawn; what this view changed itself is left alone
 
-const plain = state => ({...state, unfolded: [...state.unfolded]})
+// In one order, as the kernel has its own, and without names that were taken back
+const plain = state => ({
+  ...state,
+  unfolded: [...state.unfolded].sort(),
+  names: Object.entries(state.names)
+    .filter(([, name]) => name)
+    .sort(),
+})
 
 function render({model, el}) {
   let host
@@ -85,11 +92,11 @@ function render({model, el}) {
 
   // Several values may come at once: while the tree is not the one that is drawn, another will be drawn presently
   const isOld = () => JSON.stringify(model.get('about')) !== JSON.stringify(host.tree)
+  const said = (state, name) => JSON.stringify(plain(state)[name])
 
   function changed() {
     if (host.keeping || isOld()) return
     const theirs = stateOf(model)
-    const said = (state, name) => JSON.stringify(plain(state)[name])
     const same = name => said(host.state, name) === said(theirs, name)
     if (Object.keys(theirs).every(same)) return
     Object.assign(host.state, theirs)
