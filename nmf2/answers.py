@@ -306,11 +306,12 @@ def _all_words(model, documents):
         if names is not None and hasattr(documents, "vocab"):
             return documents.X, list(documents.vocab)
         return given, names
-    counter = clone(model.pipeline_["count"])
-    try: return counter.fit_transform(given), counter.get_feature_names_out().tolist()
+    fitted = model.pipeline_["count"]
+    counter = clone(fitted)
+    try: counts = counter.fit_transform_in(given, fitted.languages_)
     except ValueError:                  # not a word in them, or what the next line says as well
-        counter = model.pipeline_["count"]
-        return counter.transform(given), counter.get_feature_names_out().tolist()
+        counter, counts = fitted, fitted.transform(given)
+    return counts, counter.get_feature_names_out().tolist()
 
 # %% ../nbs/25_answers.ipynb #1512d87e
 def count_new(

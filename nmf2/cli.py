@@ -338,7 +338,7 @@ def _with_value(match):
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
            ". Or give a function that cuts a text into a list of words": "",
            "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
-           "a list of words, None, or one of": "none, a file of words, or one of",
+           "a list of words, None, 'auto', or one of": "auto, none, a file of words, or one of",
            " (nmf2.counting.LANGUAGES has all)": "",
            "give a list of words, or None to": "give a file of words, or none to",
            "Divide it by X.max()": "Divide its values by the largest",
@@ -620,6 +620,7 @@ def make_topics(
     times:dict,   # gets the seconds that each stage took
 )->Made:
     "Count, weigh and split."
+    from nmf2.counting import told_languages
     shown = not args.quiet
     with stage("Counting terms", times, shown):
         counts, counter = count(corpus, n_jobs=args.jobs or -1, verbose=shown,
@@ -628,7 +629,8 @@ def make_topics(
         X, pipe = weigh(counts, None if counter else corpus.vocab, args.weights,
                         min_df=args.min_df, max_df=args.max_df,
                         max_features=args.max_features, **given(args, ("tau",)))
-    report = as_options(pipe["trim"].report())
+    about = pipe["trim"].report(), told_languages(getattr(counter, "languages_", ()))
+    report = as_options(" ".join(about).rstrip())
     say(f"  {report}", shown)
     with stage("Growing the tree", times, shown):
         n_empty = int((X.sum(axis=1) == 0).sum())
@@ -1168,7 +1170,7 @@ def n_gram_range(
 
 # %% ../nbs/70_cli.ipynb #3c755eee
 def stop_words(
-    text:str,   # a language, the path of a file, or 'none'
+    text:str,   # a language, several such as 'english+german', 'auto', the path of a file, or 'none'
 ):              # for `stop_list`
     "Words to leave out, a language, or None."
     if text.lower() == "none": return None
@@ -1248,7 +1250,9 @@ EXAMPLES = """examples:
   nmf2 cluster posts.jsonl.gz --levels 5,40   5 broad topics, 40 in them
   nmf2 cluster posts.csv --text-field body    a table with the texts in the
                                               column "body"
-  nmf2 cluster briefe/ --stop-words german    texts in German
+  nmf2 cluster briefe/ --tokenizer stem:german
+                                              German, Spiel and Spiele
+                                              as one word
   nmf2 cluster counts.mtx --format matrix-market
                                               counts of terms, with the
                                               words in a file next to it
@@ -1338,7 +1342,8 @@ def add_counting(
     "The options for words and weights."
     g = p.add_argument_group("words")
     def add(option, text, **more): g.add_argument(option, help=text, **{"default": argparse.SUPPRESS} | more)
-    add("--stop-words", "words to leave out: a language, a file of words, or none (default english)",
+    add("--stop-words", "words to leave out: a language, several such as english+german, a file of words, none, or "
+        "auto for the languages that are seen in the texts (default auto)",
         metavar="WHICH", type=stop_words)
     add("--tokenizer", "how to cut texts that need more than a pattern: chinese, japanese, thai, or such as stem:german",
         metavar="NAME")

@@ -34,7 +34,7 @@ WORDS = r"(?u)\b[^\W\d_]{2,}\b"      # two letters or more
 def count_terms(
     texts,                        # one string a document
     token_pattern:str=WORDS,      # what a word is, a regular expression
-    stop_words='english',         # words to leave out: a language such as 'german', words of your own, or None
+    stop_words='auto',            # words to leave out: 'auto' for the languages seen, or as for `stop_list`
     lowercase:bool=True,          # take 'Word' and 'word' for the same?
     ngram_range:tuple=(1, 1),     # (1, 2) counts pairs of neighbouring words as well
     min_df:int|float=1,           # leave out words found in fewer documents (a share of them if below 1)

@@ -19,16 +19,17 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from .core import seed_of
-from .counting import TermCounter, check_options
+from .counting import TermCounter, check_options, is_auto, languages_for, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder
 from .formats import field_names, parsed_json
 from .headings import give_headings
+from .languages import look_at, lowest
 from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
 from .scale_topics import expected_over, node_weights, number_over, topic_tree_over
 from .shards import Found
-from .topictree import (COUNTING, REMEDIES, Documents, begin_history, check_parameters, number_of, phrase_options,
-                            pipeline_of, topics_of, warn_of_few)
+from .topictree import (COUNTING, REMEDIES, Documents, about_words, begin_history, check_parameters, number_of,
+                            phrase_options, pipeline_of, topics_of, warn_of_few)
 from .tree import as_words
 from .weighting import degrees, divide_rows, doc_freq, on_grid, row_lengths, trim_mask, warn_of_empty_rows
 
@@ -136,22 +137,26 @@ class Counted(NamedTuple):
     "A partition, counted"
     part:Part            # counts over its own words
     words:np.ndarray     # these, in order; None if all partitions have the same columns
+    seen:list=()         # languages of a sample, if they are looked for
 
 def _empty(n): return as_csr(np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(n + 1, np.int32), 0)
 
-def _count(source, name, options, scratch):
+def _count(source, name, options, languages, scratch):
     "The counts of a partition; how many documents, words and entries it has"
     try:
         texts = read_texts(source)
         counter = TermCounter(n_jobs=1, dtype=np.float32, **options)
-        X = counter.fit_transform(texts) if texts else _empty(0)
+        X = counter.fit_transform_in(texts, languages) if texts else _empty(0)
     except Exception as e:
         if not str(e).startswith("No terms in"): raise ValueError(f"{name} can't be used: {e}") from e
         X = _empty(len(texts))
     X.sort_indices()
     words = np.empty(0, object) if not X.shape[1] else counter.get_feature_names_out()
     X = as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1])
-    return Counted(put_away(X, np.arange(X.shape[0]), scratch), words), (*X.shape, X.nnz)
+    seen = look_at(texts) if is_auto(counter.stop_words) else []
+    return Counted(put_away(X, np.arange(X.shape[0]), scratch), words, seen), (*X.shape, X.nnz)
+
+def _seen_in(counted): return counted.seen
 
 # %% ../nbs/62_scale_texts.ipynb #655a7aac
 class Counts(NamedTuple):
@@ -159,6 +164,7 @@ class Counts(NamedTuple):
     engine:object     # `Local` or `Dask`
     parts:list        # held: `Counted`
     told:np.ndarray   # documents, words and entries of each, (n, 3)
+    languages:tuple   # of which stop words are left out, where they were looked for
 
     @property
     def n_docs(self): return int(self.told[:,0].sum())
@@ -173,11 +179,21 @@ def counted_over(
     **options,        # of `TermCounter`
 )->Counts:
     "The words of texts in partitions, each for itself."
-    check_options(TermCounter(**options))
+    counter = TermCounter(**options)
+    check_options(counter)
     names = [f"partition {k}" + (f", {s}," if isinstance(s, Stretch) else "") for k, s in enumerate(sources)]
     if isinstance(engine, Local) and any(isinstance(s, Stretch) for s in sources): scratch_folder(engine)
-    held, told = engine.keep(_count, _there(engine, sources), names, shared=(options, engine.scratch))
-    return Counts(engine, held, np.array(told))
+    def counted(languages):
+        return engine.keep(_count, _there(engine, sources), names, shared=(options, languages, engine.scratch))
+    usual = languages_for(counter, [])
+    held, told = counted(usual)
+    if not is_auto(counter.stop_words): return Counts(engine, held, np.array(told), ())
+    languages = languages_for(counter, engine.total(_seen_in, held, add=lowest))
+    warn_of_lists(languages)
+    if set(languages) != set(usual):
+        del held                                   # with what it has on disk
+        held, told = counted(languages)
+    return Counts(engine, held, np.array(told), languages)
 
 # %% ../nbs/62_scale_texts.ipynb #511daab1
 BUCKET = 2_000_000      # words of all partitions that are dealt into one bucket
@@ -320,6 +336,7 @@ def weighted_over(
     if words is None: words = words_over(counts, trim.min_df, trim.max_df)
     _check_left(words.keep, counts.n_docs)
     fitted_steps(pipe, words, counts.n_docs)
+    if "count" in pipe.named_steps: pipe["count"].languages_ = counts.languages
     number = {word: j for j, word in enumerate(words.words[words.keep].tolist())}
     firsts = np.cumsum(counts.told[:,0]) - counts.told[:,0]
     parts, empty = engine.keep(_unit_there, counts.parts, firsts, shared=(engine.send(number), tfidf, engine.scratch))
@@ -396,9 +413,9 @@ def _tell(model, blocks):
     model._labels_there = Labels(tree)
     model.n_topics_, model.components_ = tree.n_leaves, topics_of(tree)
     without = np.asarray(tree[""].outliers, np.intp)
-    about, _ = trim.report().rsplit(". ", 1)
     wordless = np.intersect1d(without, trim.empty_docs_)
-    model.documents_ = Documents(blocks.shape[0], wordless, np.setdiff1d(without, wordless), about + ".")
+    model.documents_ = Documents(blocks.shape[0], wordless, np.setdiff1d(without, wordless),
+                                 about_words(model.pipeline_))
 
 class Labels:
     "The labels of a model whose documents are in partitions"

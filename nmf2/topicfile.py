@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .answers import Expected, known_columns
 from .core import check_number
-from .counting import TermCounter, check_options, stop_list
+from .counting import LANGUAGES, TermCounter, check_options, stop_list
 from .data import LEVELS, Corpus
 from .topictree import Documents, Edits, TopicTree, begin_history, topics_of
 from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_weights, from_json,
@@ -171,12 +171,13 @@ def packed_model(
     arrays, kept = _documents_kept(model, keep_texts)
     counter = model.pipeline_.named_steps.get("count")
     choice, splits = _choice_kept(model)
-    left_out = None if counter is None else stop_list(counter.stop_words)
+    left_out = None if counter is None else counter.listed_stop_words()
     edits = {name: list(value) for name, value in model.edits_._asdict().items()}
     edits["moved"] = model.edits_.moved.tolist()
     about = dict(format=FORMAT, version=VERSIONS[-1], settings=settings_of(model), weights=_options(model), kept=kept,
                  choice=choice, counts=counter is None, names=source, criteria=model.criteria_,
                  stop_words=None if left_out is None else sorted(left_out),
+                 languages=[] if counter is None else list(counter.languages_),
                  tokenizer=cannot_be_kept(model).get("tokenizer"),
                  unknown=model.expected_.unknown, history=list(model.history), edits=edits)
     if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")
@@ -194,6 +195,8 @@ def _check_about(about):
         sound(_is_or_none(about.get(name), kind), f"{name} is something else")
     sound(about["names"] in ((None, *SOURCES) if about["counts"] else ("matrix",)), "words come from elsewhere")
     sound(not about["counts"] or about["stop_words"] is None, "there are stop words for counts")
+    languages = about.get("languages", [])
+    sound(type(languages) is list and all(one in LANGUAGES.values() for one in languages), "languages are unknown")
     check_types(about["edits"], dict(kept=list, moved=list, dropped=list), dict(kept=str, moved=int, dropped=str))
     check_types(about["kept"], dict(report=str, titles=bool, levels=int, name=str))
     sound(about["kept"].get("texts") in (None, "corpus", "list"), "texts are something else")
@@ -272,6 +275,7 @@ def _counter(model, about, words):
     check_options(counter)
     counter.vocabulary_ = {word: j for j, word in enumerate(words)}
     counter.fixed_vocabulary_ = False
+    counter.languages_ = tuple(about.get("languages", ()))
     return counter
 
 def _trim(about, arrays, words, n_docs):

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['PIECES', 'AUTO', 'COUNTING', 'REMEDIES', 'NO_ROWS', 'pieces', 'Best', 'best_start', 'sums_of', 'roots_of', 'Topics',
            'settled_topics', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of', 'Documents',
-           'phrase_options', 'Edits', 'Saved', 'begin_history', 'topics_of', 'tell', 'warn_of_few', 'number_of',
-           'in_order', 'as_in_fit']
+           'about_words', 'phrase_options', 'Edits', 'Saved', 'begin_history', 'topics_of', 'tell', 'warn_of_few',
+           'number_of', 'in_order', 'as_in_fit']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
@@ -23,7 +23,7 @@ from .bisection import first_best, refine, repeated_bisection, unit_rows
 from .compiling import say_if_compiling
 from .core import (LabelsLater, as_table, check_matrix, check_number, in_partitions, patch_to,
                        progress_bar, seed_of, single_blas, width_of)
-from .counting import check_texts
+from .counting import check_texts, told_languages
 from .headings import name_nodes
 from .headings import outline as in_outline
 from .kernels import documents
@@ -191,7 +191,8 @@ class TopicTree(LabelsLater, BaseEstimator):
         *,
         min_df:int|float=3,           # keep words in at least so many documents (or a share)
         max_df:int|float=.5,          # keep words in at most so many (likewise)
-        stop_words="english",         # for texts: words to leave out, a language, your own, or None
+        stop_words="auto",            # for texts: words to leave out: "auto" for the languages seen,
+                                      # a language, several such as "english+german", your own, or None
         token_pattern:str=WORDS,      # for texts: what a word looks like
         tokenizer=None,               # for texts: what cuts them instead, as for `cutter`
         lowercase:bool=True,          # for texts: ignore upper and lower case?
@@ -279,12 +280,19 @@ class Documents(NamedTuple):
             if len(rows): told.append(f"{len(rows):,} {why} (row {first})")
         return "; ".join(told) + ". " + self.words
 
-def _documents(trim, labels):
-    "What became of documents, by their labels and a fitted `TrimVocabulary`"
+def about_words(
+    pipeline,   # of `pipeline_of`, fitted
+)->str:
+    "How many words were kept, why others were not, and in which languages there are stop words."
+    about, _ = pipeline["trim"].report().rsplit(". ", 1)            # the rest is about documents
+    languages = getattr(pipeline.named_steps.get("count"), "languages_", ())
+    return f"{about}. {told_languages(languages)}".rstrip()
+
+def _documents(pipeline, labels):
+    "What became of documents, by their labels and the fitted steps"
     without = np.flatnonzero(labels < 0)
-    wordless = np.intersect1d(without, trim.empty_docs_)
-    about_words, _ = trim.report().rsplit(". ", 1)                  # the rest is about documents
-    return Documents(len(labels), wordless, np.setdiff1d(without, wordless), about_words + ".")
+    wordless = np.intersect1d(without, pipeline["trim"].empty_docs_)
+    return Documents(len(labels), wordless, np.setdiff1d(without, wordless), about_words(pipeline))
 
 # %% ../nbs/25_topictree.ipynb #5e03db5c
 def _check_size(est, given, y):
@@ -366,7 +374,7 @@ def tell(
     "Set what a fitted model tells of its tree and its documents."
     model.n_topics_, model.labels_ = model.tree_.n_leaves, model.tree_.labels()
     model.components_ = topics_of(model.tree_)
-    model.documents_ = _documents(model.pipeline_["trim"], model.labels_)
+    model.documents_ = _documents(model.pipeline_, model.labels_)
     dropped = ", ".join(model.edits_.dropped)
     told = f"{model.documents_.words} Taken out later: {dropped}."
     if dropped: model.documents_ = model.documents_._replace(words=told)

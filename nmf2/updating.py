@@ -186,14 +186,15 @@ def weighed_anew(
     given,          # other documents
     dropped=(),     # words to leave out
 )->tuple:           # the same steps, fitted to these; weights, CSR, (n_docs, n_terms)
-    "Weigh documents with steps that learn from them."
+    "Weigh documents with steps that learn from them, all but which stop words to leave out."
     new = Pipeline([(name, clone(step)) for name, step in old.steps])
     if "count" not in new.named_steps: new["trim"].set_params(vocab=known_names(old["trim"]))
     X = given
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
         for name, step in new.steps:
-            X = step.fit_transform(X)
+            if name == "count": X = step.fit_transform_in(X, old["count"].languages_)
+            else: X = step.fit_transform(X)
             if name == "trim" and len(dropped): X = _without(step, rows_of(X), dropped)
     return new, rows_of(X)
 

@@ -675,7 +675,7 @@ def text_pipeline(
     max_features:int|None=None, # keep at most so many terms, those in most documents
     *,
     token_pattern:str=WORDS,    # what a term looks like
-    stop_words="english",       # terms to leave out: a language such as 'german', words of your own, or None
+    stop_words="auto",          # terms to leave out: "auto" for the languages seen, or as for `stop_list`
     lowercase:bool=True,        # ignore upper and lower case?
     ngram_range:tuple=(1, 1),   # shortest and longest sequence of words to count as a term
     sublinear_tf:bool=True,     # 1 + ln tf instead of tf?

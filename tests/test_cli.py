@@ -262,7 +262,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "one.jsonl", "--format", "svmlight", "--read", "n_terms=x"], "--read n_terms must be a whole number"),
     (["cluster", "one.jsonl", "--format", "svmlight", "--read", "n_terms=0"], "--read n_terms must be a whole number of at least 1"),
     (["cluster", "one.jsonl", "--format", "svmlight", "--read", "zero_based=x"], "--read zero_based must be true or false"),
-    (["cluster", ""], "PATH is empty"), (["cluster", "letters", "--stop-words", ""], "none, a file of words, or one of 58 languages"),
+    (["cluster", ""], "PATH is empty"), (["cluster", "letters", "--stop-words", ""], "auto, none, a file of words, or one of 58 languages"),
     (["cluster", "letters", "--leaves", "1"*5000], "--leaves must be a whole number"), (["cluster", os.devnull], "the file is empty"),
     (["cluster", "letters", "--ngrams", "99"], "none has 99 words in a row"),
     (["cluster", "letters", "--min-df", "few"], "neither a whole number nor a share"),
@@ -298,7 +298,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "odd.bin"], "Say it with --format ..., one of folder, "),
     (["cluster", "one.jsonl"], "holds one document only"),
     (["cluster", "letters", "--stop-words", "words.txt"], "words.txt: no such file"),
-    (["cluster", "letters", "--stop-words", "klingon"], "--stop-words must be none, a file of words, or one of 58 languages such as"),
+    (["cluster", "letters", "--stop-words", "klingon"], "--stop-words must be auto, none, a file of words, or one of 58 languages such as"),
     (["cluster", "chinese.txt"], "count pairs of letters with --analyzer char and --ngrams 2"),
     (["cluster", "numbers.txt"], "Change --token-pattern, or set --stop-words none."),
     (["cluster", "same.txt", "--max-df", "1.0"], "--weights none"),
@@ -647,7 +647,7 @@ def test_help_names_formats_and_endings(capsys):
     from nmf2.formats import READERS
     assert main(["cluster", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    for name in [*READERS, "exit status: 0 done; 2 it can't be done", "--stop-words german", "root/010"]: assert name in shown
+    for name in [*READERS, "exit status: 0 done; 2 it can't be done", "--tokenizer stem:german", "root/010"]: assert name in shown
 
 # ---- node ids
 

@@ -1,0 +1,213 @@
+"Which languages texts are in, and which words are left out for it"
+import json
+import os
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nmf2 import counting, languages
+from nmf2.answers import count_new
+from nmf2.cli import main
+from nmf2.counting import LANGUAGES, TermCounter, stop_list, told_languages
+from nmf2.data import WORDS, count_terms, read
+from nmf2.editing import drop_words
+from nmf2.engines import Local
+from nmf2.languages import BEGINNING, FREQUENT, SAMPLE, Seen, language_of, languages_of, look_at, lowest
+from nmf2.scale_texts import counted_over, fit_topics
+from nmf2.topictree import TopicTree
+from nmf2.weighting import text_pipeline
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+
+ENGLISH = ["The ball is in the goal, and the striker was glad of it.", "This is the law that was passed by the parliament.",
+           "A striker of the club has the ball, and the goal is empty.", "The parliament and the party are for the law."]
+GERMAN = ["Der Ball ist im Tor, und der Stürmer war froh.", "Das ist das Gesetz, das von dem Parlament beschlossen wurde.",
+          "Ein Stürmer des Vereins hat den Ball, und das Tor ist leer.", "Das Parlament und die Partei sind für das Gesetz."]
+SAID = dict(english=ENGLISH[0], german=GERMAN[0],
+            french="Le ballon est dans le but, et les joueurs sont contents de la victoire.", spanish="El balón está en la portería y los jugadores del club se alegran por eso.",
+            italian="Il pallone è nella porta e i giocatori della squadra sono contenti.", portuguese="A bola não entrou na baliza, mas os jogadores do clube foram para casa com um ponto.",
+            dutch="De bal is in het doel en de spelers van de club zijn blij met een punt.", swedish="Bollen är i mål och det är en glädje för alla som var på plats.",
+            norwegian="Ballen er i mål, og etter det ble det å vente på at kampen var slutt.", danish="Bolden er i mål, og efter det kan spillerne ikke vente af glæde.",
+            finnish="Pallo on maalissa ja se oli hyvä, mutta peli ei ollut ohi.", polish="Piłka jest w bramce i nie ma już czasu, ale się udało.",
+            czech="Míč je v bráně a hráči se radují, protože to bylo pro ně důležité.", hungarian="A labda nem a kapuban van, és ez egy jó hír volt.",
+            turkish="Top kale içinde ve bu bir gol olarak sayıldı.", russian="Мяч не попал в ворота, и это было как всегда.",
+            ukrainian="М'яч не у воротах, але це та гра, що була для нас.", greek="Η μπάλα είναι στο τέρμα και οι παίκτες της ομάδας χαίρονται για το γκολ.",
+            arabic="الكرة في المرمى و هذا ما كان من اللاعب على أرض الملعب", persian="توپ در دروازه است و این را از بازیکن می خواستند", hebrew="הכדור של השחקן לא היה על הקו, כי זה הוא השער",
+            hindi="गेंद गोल में है और यह खिलाड़ी के लिए एक दिन था", korean="그 공은 골대 에 있는 것 이며 이 선수 는 더 기뻤다", vietnamese="Quả bóng của đội này là một bàn thắng và không có ai trong sân",
+            indonesian="Bola itu ada di gawang dan tidak untuk pemain yang pulang dengan ini.")
+
+
+@pytest.mark.parametrize("language", SAID)
+def test_a_sentence_tells(language):
+    assert language_of(SAID[language]) == language
+    assert language_of(SAID[language].upper()) in (language, None) and language_of("\0" + SAID[language] + "\ud800") == language
+
+
+@pytest.mark.parametrize("text", ["", " \n", "goal", "the", "404 + 17", "ls -la /usr/bin", "Müller Schmidt Weber", "de la", "ball "*300, "\ud800\0", "das of und in"])
+def test_too_little_tells_nothing(text): assert language_of(text) is None
+
+
+def test_frequent_words():
+    assert set(FREQUENT) <= set(LANGUAGES.values()) and {"english", "german"} <= set(FREQUENT)
+    for name, words in FREQUENT.items():
+        assert len(words) >= 13 and all(word == word.lower() and word.isalpha() or name in ("hindi", "bengali", "gujarati", "marathi") for word in words)
+        assert not any(len(word) == 1 and word.isascii() for word in words)
+    assert len({words for words in FREQUENT.values()}) == len(FREQUENT)
+
+
+def test_lists_have_the_frequent_words():
+    pytest.importorskip("stopwordsiso")
+    for name, words in FREQUENT.items(): assert words < counting.words_of_language(name)
+
+
+def many(*shares, n=900):
+    "Documents that differ, of several languages"
+    return [f"{i} {texts[i % len(texts)]}" for texts, share in shares for i in range(round(share*n))]
+
+
+def test_the_sample_is_that_of_the_whole():
+    texts = many((ENGLISH, 1), (GERMAN, .5), (["goal"], .5))
+    whole = look_at(texts)
+    assert len(whole) == SAMPLE < len(texts) and whole == sorted(whole, key=lambda one: one.number)
+    rng = np.random.default_rng(0)
+    for cuts in ([10], [SAMPLE, SAMPLE + 1], sorted(rng.integers(0, len(texts), 20).tolist())):
+        order = rng.permutation(len(texts))
+        pieces = [look_at([texts[i] for i in rows]) for rows in np.split(order, cuts)]
+        assert lowest(*pieces) == whole == lowest(pieces[0], lowest(*pieces[1:]))
+    shares = Counter(one.language for one in whole)
+    assert abs(shares["english"]/SAMPLE - .5) < .1 and abs(shares["german"]/SAMPLE - .25) < .08
+    assert look_at([]) == lowest() == lowest([], []) == []
+
+
+def test_numbers_that_are_the_same():
+    assert lowest([Seen(3, None)], [Seen(3, "german"), Seen(1, None)])[0] == (1, None)
+    alike = look_at(["x"*BEGINNING + "a", "x"*BEGINNING + "b"])
+    assert alike[0] == alike[1]
+
+
+@pytest.mark.parametrize("votes, found", [({}, ("english",)), ({None: 400}, ("english",)), ({"german": 1}, ("german",)), ({"german": 1, "english": 1}, ("english",)),
+                                          ({"german": 2, "english": 2}, ("english", "german")), ({"german": 100, "english": 5}, ("german",)), ({"german": 95, "english": 5}, ("german", "english")),
+                                          ({"english": 95, "german": 4, "french": 1, None: 300}, ("english",)), ({"dutch": 30, "french": 60, "german": 30}, ("french", "dutch", "german"))])
+def test_which_languages_count(votes, found):
+    seen = [Seen(i, name) for i, name in enumerate(name for name, n in votes.items() for _ in range(n))]
+    assert languages_of(seen) == languages_of(seen[::-1]) == found
+
+
+def test_english_stays_as_it_was():
+    texts = many((ENGLISH, 1), (["goal", "", "ball law"], 1))
+    for options in ({}, dict(ngram_range=(1, 2)), dict(lowercase=False), dict(token_pattern=WORDS)):
+        auto, named = TermCounter(stop_words="auto", **options), TermCounter(stop_words="english", **options)
+        assert (auto.fit_transform(texts) != named.fit_transform(texts)).nnz == 0 and auto.vocabulary_ == named.vocabulary_
+        assert auto.languages_ == ("english",) and named.languages_ == () and auto.get_stop_words() == named.get_stop_words()
+    a, b = TopicTree(2, random_state=0).fit(texts), TopicTree(2, random_state=0, stop_words="english").fit(texts)
+    assert a.outline() == b.outline() and str(a.documents_) == str(b.documents_) and (a.labels_ == b.labels_).all()
+    assert list(count_terms(texts)[1]) == list(count_terms(texts, stop_words="english")[1])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("NMF2_DATA"), reason="needs NMF2_DATA, a folder of collections")
+@pytest.mark.parametrize("name", ["20newsgroups", "short_20newsgroups_subjects", "reuters21578", "short_reuters_titles", "arxiv_2level", "classic4_raw"])
+def test_english_collections_are_english(name):
+    path = Path(os.environ["NMF2_DATA"])/f"{name}.jsonl.xz"
+    if not path.exists(): pytest.skip(f"{name} is not in NMF2_DATA")
+    texts = list(read(path).texts)
+    assert languages_of(look_at(texts)) == ("english",)
+    assert sum(one.language not in (None, "english") for one in look_at(texts)) <= 3
+
+
+def test_two_languages():
+    pytest.importorskip("stopwordsiso")
+    texts = many((ENGLISH, 1), (GERMAN, .5))
+    counter = TermCounter(stop_words="auto").fit(texts)
+    assert counter.languages_ == ("english", "german") and counter.get_stop_words() == stop_list("german+english")
+    assert set(counter.vocabulary_) >= {"ball", "tor", "goal", "gesetz", "law"} and not set(counter.vocabulary_) & {"der", "und", "the", "and", "das"}
+    assert counter.fit(many((ENGLISH, 1))).languages_ == ("english",)                  # another fit looks again
+    assert counter.set_params(stop_words=None).fit(texts).languages_ == () and counter.get_stop_words() is None
+    assert not hasattr(clone(counter), "languages_")
+    assert text_pipeline().fit(texts)["count"].languages_ == ("english", "german")
+
+
+@pytest.mark.parametrize("options, found", [(dict(tokenizer="stem:german"), ("english", "german")), (dict(tokenizer="stem:porter"), ("english",)),
+                                            (dict(tokenizer=str.split), ("english",)), (dict(analyzer="char"), ()), (dict(analyzer=str.split), ())])
+def test_what_else_says_the_language(options, found):
+    if "stem:" in str(options): pytest.importorskip("snowballstemmer")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        counter = TermCounter(stop_words="auto", token_pattern=None if callable(options.get("tokenizer")) else WORDS, **options).fit(ENGLISH)
+    assert counter.languages_ == found
+
+
+def test_before_a_fit_nothing_is_known():
+    with pytest.raises(NotFittedError, match="known after a fit"): TermCounter(stop_words="auto").build_analyzer()
+    with pytest.raises(NotFittedError, match="known after a fit"): TermCounter(stop_words="AUTO ", vocabulary=["goal"]).transform(["a goal"])
+    for bad, words in (("auto+german", "one of 58 languages"), ("german+klingon", "'klingon'"), (7, "'auto', or None")):
+        with pytest.raises(ValueError, match=words): TopicTree(2, stop_words=bad).fit(ENGLISH)
+
+
+def test_without_the_lists(monkeypatch):
+    monkeypatch.setattr(counting, "LISTS", "nmf2_a_package_that_is_nowhere")
+    with pytest.warns(UserWarning, match=r"there are texts in German, of which only .*pip install 'nmf2\[languages\]'"): counter = TermCounter(stop_words="auto").fit(GERMAN)
+    assert counter.get_stop_words() == FREQUENT["german"] and "und" not in counter.vocabulary_
+    with pytest.warns(UserWarning, match="texts in German"): counts = counted_over([GERMAN[:2], GERMAN[2:]], Local(), stop_words="auto")
+    assert counts.languages == ("german",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert TermCounter(stop_words="auto").fit(ENGLISH).languages_ == ("english",)
+        counter.transform(GERMAN)
+
+
+def test_it_is_told():
+    assert told_languages(()) == told_languages(("english",)) == ""
+    assert told_languages(("german", "english")) == "Stop words left out: German, English."
+    assert str(TopicTree(2, min_df=1).fit(GERMAN*2).documents_).endswith("Stop words left out: German.")
+
+
+def test_a_model_keeps_its_words(tmp_path):
+    pytest.importorskip("stopwordsiso")
+    texts = many((ENGLISH, 1), (GERMAN, .3), n=100)
+    model = TopicTree(3).fit(texts)
+    model.save(tmp_path/"tree.nmf2", keep_texts=True)
+    loaded = TopicTree.load(tmp_path/"tree.nmf2")
+    assert loaded.stop_words == "auto" and loaded.pipeline_["count"].languages_ == ("english", "german") and str(loaded.documents_) == str(model.documents_)
+    new = ["Le ballon est dans le but, et les joueurs sont contents de la victoire."]*5 + ["Der Ball ist im Tor, und das Gesetz ist leer."]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for one in (model, loaded):
+            strange = {word for word, _ in count_new(one, new).strange}
+            assert {"dans", "les"} <= strange and not {"der", "und"} & strange and strange == {word for word, _ in count_new(model, new).strange}
+    for one in (model, loaded):
+        one.update(new*3)
+        assert one.pipeline_["count"].languages_ == ("english", "german") and "German" in str(one.documents_)
+        drop_words(one, "ball")
+        assert "German. Taken out later: ball" in str(one.documents_)
+    assert list(model.vocab_) == list(loaded.vocab_)
+
+
+def test_partitions_are_of_one_collection(tmp_path):
+    pytest.importorskip("stopwordsiso")
+    texts = many((ENGLISH, 1), (GERMAN, .4))                                          # one language after the other
+    for n, options in ((1, {}), (7, {}), (300, dict(ngram_range=(1, 2)))):
+        parts = [list(part) for part in np.array_split(np.array(texts, object), n)]
+        counts = counted_over(parts, Local(), stop_words="auto", **options)
+        here = TermCounter(stop_words="auto", **options).fit(texts)
+        assert counts.languages == here.languages_ == ("english", "german")
+        assert set().union(*(part.words for part in counts.parts)) == set(here.vocabulary_)
+    assert counted_over([["12"], ["?"]], Local(), stop_words="auto").languages == ("english",)
+    assert counted_over([GERMAN], Local(), stop_words="english").languages == ()
+    path = tmp_path/"texts.jsonl"
+    path.write_text("".join(json.dumps(dict(text=text)) + "\n" for text in texts))
+    model, here = fit_topics(TopicTree(2), path, whole=100, piece=5000), TopicTree(2).fit(texts)
+    assert list(model.vocab_) == list(here.vocab_) and str(model.documents_) == str(here.documents_) and "German" in str(here.documents_)
+
+
+def test_commands_say_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, texts in (("de", GERMAN*5), ("en", ENGLISH*5)):
+        (tmp_path/f"{name}.txt").write_text("\n".join(texts), encoding="utf-8")
+        assert main(["cluster", f"{name}.txt", "--leaves", "2", "--min-df", "1"]) == 0
+        assert ("Stop words left out: German." in capsys.readouterr().err) == (name == "de")
+        assert ("Stop words left out: German." in (tmp_path/"nmf2-results"/name/"report.txt").read_text(encoding="utf-8")) == (name == "de")
+    assert main(["cluster", "de.txt", "--leaves", "2", "--min-df", "1", "--stop-words", "german+english", "--out", "both", "--quiet"]) == 0
