@@ -133,7 +133,7 @@ def warn_of_lists(
 
 # %% ../nbs/00_counting.ipynb #a410e34b
 def stop_list(
-    stop_words,        # a language, several such as 'english+german', 'auto', words of your own in any collection, or None
+    stop_words,        # a language, several such as 'english+german', 'auto', your own in a list, set or array, or None
     languages=(),      # for 'auto': names of those that were seen
 )->frozenset|None:     # the words; None for none
     "The words to leave out, or an error that says what to give."

@@ -11,7 +11,7 @@ __all__ = ['CANDIDATES', 'DOTTED', 'ASSUMED', 'LEAST', 'TOGETHER', 'NAMED', 'END
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import cache
 from math import ceil
 from typing import NamedTuple
@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_number
+from .scanning import tokens_of
 from .tree import WEAK, check_given, largest, shortened, words_in_title
 from .weighting import doc_freq
 
@@ -101,18 +102,27 @@ class Uses(NamedTuple):
     there:sp.csc_array     # 1 where a text has a word, not in an address, (n_texts, n_words)
 
 # %% ../nbs/24_headings.ipynb #7f9fdaaa
-def _counter(words, token_pattern, lowercase, length):
-    "What counts the numbers of some words in a text: elsewhere than in addresses, and in these"
-    pattern, numbers = re.compile(token_pattern), {word: j for j, word in enumerate(words)}
-    address = cache(is_address)                                   # many a piece comes again
-    def found(pieces):
-        tokens = (token.group() for token in pattern.finditer(" ".join(pieces)))
-        return [numbers[word] for word in tokens if word in numbers]
-    def counted(text):
-        pieces = (text[:length].lower() if lowercase else text[:length]).split()
-        elsewhere = found([piece for piece in pieces if not address(piece)])
-        return Counter(elsewhere), set(found(filter(address, pieces)))
-    return counted
+def _beginnings(texts, lowercase, length):
+    "What is looked at of some texts"
+    return [text[:length].lower() if lowercase else text[:length] for text in texts]
+
+def _parted(text, address):
+    "A text without addresses, and these; lines that can't have any are left as they are"
+    elsewhere, addresses = [], []
+    for line in text.split("\n"):
+        if "@" in line or "://" in line or line.count(".") > 1:
+            pieces = line.split()
+            addresses += filter(address, pieces)
+            line = " ".join([piece for piece in pieces if not address(piece)])
+        elsewhere.append(line)
+    return "\n".join(elsewhere), "\n".join(addresses)
+
+def _counted(texts, words, token_pattern):
+    "How often each text has each word, CSR, (n_texts, n_words)"
+    tokens = tokens_of(texts, words, token_pattern)
+    known = tokens.ids >= 0
+    places = tokens.docs[known], tokens.ids[known]
+    return sp.csr_array((np.ones(known.sum()), places), (len(texts), len(words)))
 
 def uses_of(
     texts,                            # some documents
@@ -122,17 +132,13 @@ def uses_of(
     length:int=5000,                  # letters of each text that are looked at
 )->Uses:
     "Which texts have which words, and have them again, in addresses and elsewhere."
-    words, rows = sorted(words), []
-    counted = _counter(words, token_pattern, lowercase, length)
-    n_docs, n_again = np.zeros(len(words)), np.zeros(len(words))
-    for counts, in_addresses in map(counted, texts):
-        n_docs[[*{*counts, *in_addresses}]] += 1
-        n_again[[j for j, n in counts.items() if n > 1]] += 1
-        rows.append(sorted(counts))
-    ends = np.cumsum([0, *map(len, rows)])
-    columns = np.array([j for row in rows for j in row], np.int32)
-    there = sp.csr_array((np.ones(len(columns)), columns, ends), (len(rows), len(words)))
-    return Uses({word: j for j, word in enumerate(words)}, n_docs, n_again, there.tocsc())
+    words, address = sorted(words), cache(is_address)               # many a piece comes again
+    parted = [_parted(text, address) for text in _beginnings(texts, lowercase, length)]
+    counts, in_addresses = (_counted(some, words, token_pattern) for some in (list(zip(*parted)) or [(), ()]))
+    there, again = counts > 0, counts > 1
+    n_docs = (there + (in_addresses > 0)).sum(0)
+    return Uses({word: j for j, word in enumerate(words)}, n_docs.astype(float), again.sum(0).astype(float),
+                there.astype(float).tocsc())
 
 # %% ../nbs/24_headings.ipynb #58071c51
 ASSUMED = 5            # documents
@@ -325,29 +331,46 @@ class Phrase(NamedTuple):
     def __str__(self): return " ".join(self.words)
 
 # %% ../nbs/24_headings.ipynb #c012df1b
-def _joined(text, a, b): return text[a.end():b.start()] in (" ", "-", "\n")
+def _in_docs(docs, keys):
+    "The different keys, which of them each is, and in how many texts they are"
+    names, number = np.unique(keys, return_inverse=True)
+    once = np.unique(docs*max(len(names), 1) + number)
+    return names, number, np.bincount(once % max(len(names), 1), minlength=len(names))
 
-def _pairs(tokens, text, words):
-    "The words of a text that are among some, which of them adjoin, and what is around these"
-    found, pairs, around = set(), set(), set()
-    before = last = pair = None
-    for token in tokens:
-        word = token.group()
-        if pair and _joined(text, last, token): around.add((*pair, "after", word))
-        pair = None
-        if word in words:
-            found.add(word)
-            first = last.group() if last else ""
-            if first in words and first != word and _joined(text, last, token):
-                pair = first, word
-                pairs.add(pair)
-                near = before and _joined(text, before, last)
-                if near: around.add((*pair, "before", before.group()))
-        before, last = last, token
-    return found, pairs, around
+def _pairs(tokens, among):
+    "Where the second of two different words is that adjoin, both among some"
+    second = np.flatnonzero(tokens.joined)
+    a, b = tokens.ids[second - 1], tokens.ids[second]
+    return second[(a != b) & (a >= 0) & (b >= 0) & among[a] & among[b]]
+
+def _beside(tokens, pairs, side):
+    "Which of the pairs a word adjoins before or after, and where it is"
+    joint = pairs - 1 if side == "before" else pairs + 1
+    there = np.flatnonzero(joint < len(tokens.joined))
+    there = there[tokens.joined[joint[there]]]
+    return there, joint[there] - (side == "before")
+
+def _text_freq(tokens, among):
+    "In how many texts each word is, of some"
+    at = np.flatnonzero(tokens.ids >= 0)
+    at = at[among[tokens.ids[at]]]
+    ids, _, n_docs = _in_docs(tokens.docs[at], tokens.ids[at])
+    out = np.zeros(len(among), np.int64)
+    out[ids] = n_docs
+    return out.tolist()
 
 # %% ../nbs/24_headings.ipynb #9848a6d3
 ALWAYS = .7            # share of a phrase's documents that is nearly all
+
+def _words_beside(tokens, pairs, number, n_docs, n_known):
+    "Words that adjoin a pair nearly always: (number of the pair, side, word, texts)"
+    for side in ("before", "after"):
+        there, where = _beside(tokens, pairs, side)
+        keys = number[there]*n_known + tokens.ids[where]
+        keys, _, counts = _in_docs(tokens.docs[where], np.where(tokens.ids[where] < 0, -1, keys))
+        often = (keys >= 0) & (counts >= ALWAYS*n_docs[keys//n_known])
+        for key, count in zip(keys[often].tolist(), counts[often].tolist()):
+            yield *divmod(key, n_known), side, count
 
 def _third_words(phrases, beside, thirds):
     "For each phrase the word before or after it, if that is nearly always the same"
@@ -370,17 +393,24 @@ def find_phrases(
     thirds=(),                          # words that may be the third of a phrase
 )->list:                                # of `Phrase`s, the most frequent first
     "Pairs of words that come together in a good part of the documents that have either."
-    pattern, words, thirds = re.compile(token_pattern), set(words), set(thirds)
-    alone, together, beside = Counter(), Counter(), Counter()
-    for text in texts:
-        text = text[:length].lower() if lowercase else text[:length]
-        found = _pairs(pattern.finditer(text), text, words)
-        for counter, some in zip((alone, together, beside), found): counter.update(some)
-    phrases = [Phrase(a, b, n, alone[a], alone[b]) for (a, b), n in together.items() if n >= min_df]
+    words, thirds = set(words), set(thirds)
+    known = sorted(words | thirds)
+    n, among = len(known), np.array([word in words for word in known], bool)
+    tokens = tokens_of(_beginnings(texts, lowercase, length), known, token_pattern)
+    alone, pairs = _text_freq(tokens, among), _pairs(tokens, among)
+    keys = tokens.ids[pairs - 1].astype(np.int64)*n + tokens.ids[pairs]
+    names, number, n_docs = _in_docs(tokens.docs[pairs], keys)
+    def phrase(pair):
+        a, b = divmod(int(names[pair]), n)
+        return Phrase(known[a], known[b], int(n_docs[pair]), alone[a], alone[b])
     def belongs(p):
         n_a, n_b = p.n_first, p.n_second
         return p.n_docs >= .4*min(n_a, n_b) and p.n_docs**2 >= .1*n_a*n_b
-    phrases = sorted(filter(belongs, phrases), key=lambda p: (-p.n_docs, p.first, p.second))
+    made = {pair: phrase(pair) for pair in np.flatnonzero(n_docs >= min_df).tolist()}
+    phrases = sorted(filter(belongs, made.values()), key=lambda p: (-p.n_docs, p.first, p.second))
+    often = n_docs[number] >= min_df
+    beside = {(*made[pair][:2], side, known[third]): count
+              for pair, third, side, count in _words_beside(tokens, pairs[often], number[often], n_docs, n)}
     more = _third_words(phrases, beside, thirds)
     return [phrase._replace(**more.get(phrase[:2], {})) for phrase in phrases]
 

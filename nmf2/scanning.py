@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['ASCII', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWER', 'INSIDE', 'ODD', 'FIRST', 'JOINT', 'WORD', 'ZERO',
-           'ONE', 'NO', 'YES', 'U', 'FAR', 'MASKS', 'K1', 'K2', 'K3', 'PIECE', 'PRICE', 'BITS', 'all_letters',
+           'ONE', 'NO', 'YES', 'U', 'FAR', 'MASKS', 'K1', 'K2', 'K3', 'PIECE', 'PRICE', 'BITS', 'JOINTS', 'all_letters',
            'members', 'odd_letters', 'lowered', 'read_run', 'Form', 'gap_of', 'read_pattern', 'is_simple',
            'letter_table', 'letter_at', 'put', 'find_runs', 'find_joined', 'rules_of', 'eight', 'note', 'Words',
            'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all', 'add_all', 'table_of', 'Room',
-           'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'count_documents', 'Scan', 'plan', 'count_share',
-           'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for', 'merge', 'alphabetical', 'spelled',
-           'sort_order', 'settle', 'Rows', 'finish', 'count_shares']
+           'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down', 'count_documents', 'Scan', 'plan',
+           'count_share', 'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for', 'merge', 'alphabetical',
+           'spelled', 'sort_order', 'settle', 'Rows', 'finish', 'count_shares', 'Tokens', 'tokens_of']
 
 # %% ../nbs/00_scanning.ipynb #b7d22836
 import queue
@@ -734,6 +734,27 @@ def _look_up(words, room, n, several, learn):
     if several: return find_all(words, room.terms, n, room.found, room.line8.view(np.uint8), learn)
     return find_all(words, room.tokens, n, room.found, room.low8.view(np.uint8), learn)
 
+# %% ../nbs/00_scanning.ipynb #fe0b307e
+@njit(nogil=True)
+def write_down(
+    room:Room,          # with the words of a document, and their numbers
+    n:int,              # how many
+    free:int,           # the next place
+    ids:np.ndarray,     # to write to: which word
+    joined:np.ndarray,  # and whether it is joined to the one before
+)->int:                 # the next place after that
+    "Write down the words of a document, in their order."
+    low = room.low8.view(np.uint8)
+    end = np.int64(-2)
+    for t in range(n):
+        start = np.int64(room.tokens[t,3])
+        alone = start - end == 1
+        gap = low[end] if alone else np.uint8(0)
+        ids[free + t] = room.found[t]
+        joined[free + t] = alone and (gap == 0x20 or gap == 0x2d or gap == 0x0a)
+        end = start + np.int64(room.tokens[t,4])
+    return free + n
+
 # %% ../nbs/00_scanning.ipynb #53e8096c
 @njit(nogil=True)
 def count_documents(
@@ -745,9 +766,11 @@ def count_documents(
     sizes:tuple,        # fewest and most words of a term
     words:Words,        # the terms so far
     learn:bool,         # add those that are new?
+    ordered:bool,       # write words down in their order, in place of counting them?
 )->tuple:               # (terms, their numbers and counts, how many of these each document has)
-    "Count the terms of documents."
-    pieces = pieces_of(text, ends, table, PIECE if sizes[1] == 1 else len(text) + 1)
+    "Count the terms of documents, or write them down."
+    in_pieces = sizes[1] == 1 and not ordered
+    pieces = pieces_of(text, ends, table, PIECE if in_pieces else len(text) + 1)
     room = _room(pieces, sizes)
     ids = np.empty(len(text)//8 + 64, np.int32)
     counts = np.empty_like(ids)
@@ -760,7 +783,8 @@ def count_documents(
         n = terms_of(text, i, stop, table, rules, stops, sizes, room)
         words = _look_up(words, room, n, sizes[1] > 1, learn)
         if free + n > len(ids): ids, counts = longer(ids, free + n), longer(counts, free + n)
-        free = tally(words, room.found, n, row, free, ids, counts)
+        if ordered: free = write_down(room, n, free, ids, counts)
+        else: free = tally(words, room.found, n, row, free, ids, counts)
         in_row[d] = free - row
         i = stop
     words.n[2] += free
@@ -775,6 +799,7 @@ class Scan(NamedTuple):
     stops:Words        # words to leave out
     known:Words|None   # terms to count; None to learn them
     sizes:tuple        # fewest and most words of a term
+    ordered:bool=False # write words down in their order, in place of counting them?
 
 def _lower_odd(text):
     "A text lowered by Python if that takes more than a table"
@@ -812,7 +837,7 @@ def _arguments(scan, words, texts):
     table = letter_table(scan.form, scan.lower, ASCII if text.isascii() else LETTERS)
     stops = no_words(1) if words.n[1] else scan.stops
     learn = scan.known is None
-    return np.frombuffer(text, np.uint8), ends, table, rules_of(scan.form), stops, scan.sizes, words, learn
+    return np.frombuffer(text, np.uint8), ends, table, rules_of(scan.form), stops, scan.sizes, words, learn, scan.ordered
 
 def count_share(
     scan:Scan,     # what to count
@@ -1103,3 +1128,38 @@ def count_shares(
     X = sp.csr_matrix((data, columns, indptr.astype(index)), shape=shape)
     X.has_canonical_format = True
     return vocabulary, X
+
+# %% ../nbs/00_scanning.ipynb #c33babeb
+JOINTS = " ", "-", "\n"
+
+class Tokens(NamedTuple):
+    "The words of some texts, one after the other."
+    ids:np.ndarray      # number of each among the words that were asked for, −1 for others, (n,)
+    joined:np.ndarray   # is there nothing but one of `JOINTS` between it and the one before? (n,)
+    docs:np.ndarray     # number of its text, ascending, (n,)
+
+def _plainly(texts, known, pattern):
+    "The same, word by word"
+    number, find = {word: j for j, word in enumerate(known)}, re.compile(pattern).finditer
+    ids, joined, docs = [], [], []
+    for d, text in enumerate(texts):
+        end = None
+        for token in find(text):
+            ids.append(number.get(token.group(), -1))
+            joined.append(end is not None and text[end:token.start()] in JOINTS)
+            docs.append(d)
+            end = token.end()
+    return Tokens(np.array(ids, np.int32), np.array(joined, bool), np.array(docs, np.int64))
+
+def tokens_of(
+    texts:list,    # strings
+    known:list,    # the words that are asked for, all different
+    pattern:str,   # what a word is
+)->Tokens:
+    "The words of texts as they stand."
+    scan = plan(pattern, False, vocabulary=known)
+    if scan is None or not is_simple(scan.form) or not is_worth(sum(map(len, texts))):
+        return _plainly(texts, known, pattern)
+    with say_if_compiling():
+        _, ids, joined, n_words = count_share(scan._replace(ordered=True), scan.known, texts)
+    return Tokens(ids, joined.astype(bool), np.repeat(np.arange(len(texts)), n_words))

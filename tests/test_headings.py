@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
+from nmf2 import scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
 from nmf2.headings import (Phrase, WordShares, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
@@ -111,8 +112,15 @@ def test_an_empty_heading_is_none(tree):
     assert words_in_title(inner) == 3 and tree.title(inner) == " ".join(tree.top_terms(inner, n=3)) and tree.title(inner) in outline(tree, 3, 3)
 
 
+@pytest.fixture(params=[0, 10**15], ids=["compiled", "plain"])
+def price(request, monkeypatch):
+    "Words are read by machine code, and by Python where there is none yet"
+    monkeypatch.setattr(scanning, "PRICE", request.param)
+    if request.param: monkeypatch.setattr(scanning, "is_made", lambda *_: False)
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_words_that_come_again(seed):
+def test_words_that_come_again(seed, price):
     rng = np.random.default_rng(seed)
     runs = ["Aa", "bb", "cc", "dd", "x", "bb@cc.de", "aa.bb.cc", "(http://cc", "aa...", "bb.cc", "dd..aa", "ftp.Aa.bb,", "ff@cc.de"]
     texts = [" ".join(rng.choice(runs, size=rng.integers(1, 9))) for _ in range(160)]
@@ -153,7 +161,7 @@ def test_words_that_come_once_do_not_head_inner_nodes(tree):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_phrases_by_counting(seed):
+def test_phrases_by_counting(seed, price):
     rng = np.random.default_rng(seed)
     marks = [" ", " ", " ", "-", "\n", ", ", "  "]
     pairs = ["Aa{}bb", "CC{}ff", "ff{}Gg", "aA", "dd", "ee", "Hh", "ii"]

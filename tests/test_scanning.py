@@ -398,3 +398,20 @@ def test_known_collections(name):
         counter, plain = TermCounter(n_jobs=2, **options), CountVectorizer(**options)
         assert_same(counter, counter.fit_transform(texts), plain, plain.fit_transform(texts))
         assert counter.way_ == "compiled"
+
+@pytest.mark.parametrize("pattern", [*PATTERNS, *NOT])
+def test_words_in_their_order(pattern, always):
+    texts = random_texts(60, seed=3) + ["new york-times\nnew  york", "new", "x"*20 + "-" + "x"*21, "\ud800-new new"]
+    known = sorted({token.group() for text in texts[::3] for token in re.finditer(pattern, text)})
+    found, plain = scanning.tokens_of(texts, known, pattern), scanning._plainly(texts, known, pattern)
+    for ours, theirs in zip(found, plain): assert_array_equal(ours, theirs, strict=True)
+    assert (np.diff(found.docs) >= 0).all() and not found.joined[:1].any()
+
+def test_words_in_their_order_of_all_sizes(always):
+    pattern, texts = WORDS, ["", "goal "*40_000, "ab"*600_000 + " goal-goal", " "*70_000 + "goal goal"]
+    found = scanning.tokens_of(texts, ["goal", "ab"*600_000], pattern)
+    assert_array_equal(np.bincount(found.docs), [0, 40_000, 3, 2])
+    assert found.ids[40_000:].tolist() == [1, 0, 0, 0, 0] and found.joined[40_000:].tolist() == [False, True, True, False, True]
+    for texts, known in (([], ["goal"]), ([""], ["goal"]), (["a goal"], [])):
+        for ours, theirs in zip(scanning.tokens_of(texts, known, pattern), scanning._plainly(texts, known, pattern)): assert_array_equal(ours, theirs, strict=True)
+    assert read_pattern(pattern) and scanning.tokens_of(["a goal"], [], pattern).ids.tolist() == [-1]
