@@ -33,7 +33,7 @@ from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, a
                         in_one_piece, stacked)
 from .scale import fit as fit_tree
 from .support import BETWEEN, MOST, TOO_FEW, Choice, choose_n_topics
-from .topictree import PIECES, Grown
+from .topictree import PIECES, Grown, root_topics
 from .tree import Split
 
 # %% ../nbs/61_scale_topics.ipynb #e6f5c7e6
@@ -469,7 +469,7 @@ def settled(
     engine = blocks.engine
     for _ in range(max_iter):
         sums, _ = sums_over(blocks, labels, k)
-        Ht = unit(np.sqrt(sums).T)[0]
+        Ht = root_topics(sums.copy())
         while True:
             k = Ht.shape[1]
             new, told = engine.keep(_weighed, blocks.parts, labels, shared=(engine.send(Ht),))
