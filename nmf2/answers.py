@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import unit_rows
 from .core import as_table, check_number, single_blas
+from .counting import found_of
 from .nnls import heaviest, heaviest_by, in_slices, nnls
 from .parts import ROWS, in_parts, n_parts
 from .products import Rows
@@ -308,7 +309,7 @@ def _all_words(model, documents):
         return given, names
     fitted = model.pipeline_["count"]
     counter = clone(fitted)
-    try: counts = counter.fit_transform_in(given, fitted.languages_)
+    try: counts = counter.fit_transform_in(given, found_of(fitted))
     except ValueError:                  # not a word in them, or what the next line says as well
         counter, counts = fitted, fitted.transform(given)
     return counts, counter.get_feature_names_out().tolist()

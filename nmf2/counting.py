@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['LANGUAGES', 'LISTS', 'UNSPACED', 'CUT_BY', 'OURS', 'COMPILED', 'THREAD', 'SHARE', 'check_texts', 'language_code',
-           'words_of_language', 'is_auto', 'warn_of_lists', 'stop_list', 'cut_language', 'languages_for',
-           'told_languages', 'unspaced', 'check_spaces', 'cut_evenly', 'count_share', 'join_shares', 'not_compiled',
-           'n_threads', 'start_method', 'n_processes', 'count_in', 'check_options', 'TermCounter']
+           'words_of_language', 'is_auto', 'warn_of_lists', 'stop_list', 'cut_language', 'Found', 'found_of',
+           'spared_words', 'found_in', 'told_languages', 'unspaced', 'check_spaces', 'cut_evenly', 'count_share',
+           'join_shares', 'not_compiled', 'n_threads', 'start_method', 'n_processes', 'count_in', 'check_options',
+           'TermCounter']
 
 # %% ../nbs/00_counting.ipynb #7a08cf52
 import difflib
@@ -20,14 +21,16 @@ import signal
 import sys
 import threading
 import warnings
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
-from sklearn.utils.validation import check_is_fitted
 
 from .core import patch_to, progress_bar, renamed, with_names
 from .languages import FREQUENT, STEM, cut_stop_words, cutter, languages_of, look_at
@@ -78,6 +81,7 @@ LANGUAGES = dict(word.split(":") for word in """
 
 def language_code(
     name:str,   # of a language, such as 'German' or 'de'
+    given=None, # what it is a part of
 )->str:         # two letters
     "The code of a language, or an error that tells near names."
     name = name.strip().lower()
@@ -86,7 +90,8 @@ def language_code(
         if name == known: return code
     near = difflib.get_close_matches(name, LANGUAGES.values(), n=3) or ["english", "german", "spanish", "..."]
     raise ValueError(f"stop_words must be a list of words, None, 'auto', or one of {len(LANGUAGES)} languages "
-                     f"such as {', '.join(near)} (nmf2.counting.LANGUAGES has all), got {name[:40]!r}")
+                     f"such as {', '.join(near)} (nmf2.counting.LANGUAGES has all), "
+                     f"or several of them joined by '+', got {(given or name)[:40]!r}")
 
 # %% ../nbs/00_counting.ipynb #3d8ad4d9
 def words_of_language(
@@ -139,7 +144,10 @@ def stop_list(
     "The words to leave out, or an error that says what to give."
     if stop_words is None: return None
     if is_auto(stop_words): return frozenset().union(*map(_words_seen, languages))
-    if isinstance(stop_words, str): return frozenset().union(*map(words_of_language, stop_words.split("+")))
+    if isinstance(stop_words, str):
+        names = stop_words.split("+")
+        for name in names: language_code(name, given=stop_words)
+        return frozenset().union(*map(words_of_language, names))
     listed = hasattr(stop_words, "__len__") and getattr(stop_words, "ndim", 1) == 1
     if isinstance(stop_words, (bytes, dict)) or not listed:
         raise ValueError("stop_words must be a list of words, a language such as 'german', 'auto', or None; "
@@ -160,13 +168,40 @@ def cut_language(
     name = LANGUAGES.get(name, name)
     return (name,) if name in LANGUAGES.values() else ()
 
-def languages_for(
-    counter,   # a `CountVectorizer`
+class Found(NamedTuple):
+    "What 'auto' stands for."
+    languages:tuple=()   # names, the most frequent first
+    spared:tuple=()      # words of their lists that are not left out
+
+def found_of(
+    counter,   # a `TermCounter`
+)->Found:
+    "What 'auto' stands for in a counter; nothing if it isn't fitted, or has other stop words."
+    return getattr(counter, "found_", None) or Found()
+
+def spared_words(
+    languages,   # names
+    seen,        # of `look_at`
+)->tuple:        # words, in order
+    "Words of the lists that are in more texts of languages that have them for good words; none of the most frequent."
+    if len(languages) < 2: return ()
+    never = frozenset().union(*(FREQUENT.get(name, ()) for name in languages))
+    lists, texts_with = {name: _words_seen(name) - never for name in languages}, Counter()
+    for one in seen:
+        if one.language not in lists: continue
+        for word in set(re.findall(r"\w+", one.text.lower())):
+            owners = [name for name in lists if word in lists[name]]
+            if owners: texts_with[word] += 1 if one.language in owners else -1
+    return tuple(sorted(word for word, more in texts_with.items() if more < 0))
+
+def found_in(
     seen,      # of `look_at`
-)->tuple:      # names
-    "The languages whose stop words are left out where they are to be found out."
-    if counter.analyzer != "word": return ()
-    return tuple(dict.fromkeys(languages_of(seen) + cut_language(counter.tokenizer)))
+    counter,   # a `CountVectorizer`
+)->Found:
+    "The languages whose stop words are left out where they are to be found out, and words that stay."
+    if counter.analyzer != "word": return Found()
+    languages = tuple(dict.fromkeys(languages_of(seen) + cut_language(counter.tokenizer)))
+    return Found(languages, spared_words(languages, seen))
 
 # %% ../nbs/00_counting.ipynb #288e52f5
 def told_languages(
@@ -477,16 +512,16 @@ def fit_transform(self,
 @patch_to(TermCounter)
 def fit_transform_in(self,
     raw_documents,   # a list of strings
-    languages=None,  # names of those that 'auto' stands for; None to look for them
+    found=None,      # what 'auto' stands for; None to look for it
 ):                   # CSR, (n_docs, n_terms)
     "The same where languages are known, as those of a larger collection or of an earlier fit."
     texts = check_texts(raw_documents)
     check_options(self)
     check_spaces(self, texts)
-    self.languages_ = languages or ()
-    if languages is None and is_auto(self.stop_words):
-        self.languages_ = languages_for(self, look_at(texts))
-        warn_of_lists(self.languages_)
+    self.found_ = found
+    if found is None and is_auto(self.stop_words):
+        self.found_ = found_in(look_at(texts), self)
+        warn_of_lists(self.found_.languages)
     try: X = super(TermCounter, self).fit_transform(texts)
     except ValueError as e:
         if "empty vocabulary" not in str(e): raise
@@ -501,14 +536,20 @@ def transform(self,
     "Count the vocabulary of the fit in other texts."
     return with_names(super(TermCounter, self).transform(check_texts(raw_documents)), self.get_feature_names_out())
 
+@patch_to(TermCounter, property)
+def languages_(self)->tuple:
+    "Names of the languages that texts were seen to be in, if `stop_words='auto'`."
+    return found_of(self).languages
+
 # %% ../nbs/00_counting.ipynb #d4f68681
 @patch_to(TermCounter)
 def listed_stop_words(self)->frozenset|None:
     "The words that are left out, as they are in the lists, or None."
     if not is_auto(self.stop_words): return stop_list(self.stop_words)
-    check_is_fitted(self, "languages_", msg="which stop words 'auto' leaves out is known after a fit; "
-                                             "stop_words='english' would be known before")
-    return stop_list(self.stop_words, self.languages_)
+    if getattr(self, "found_", None) is None:
+        raise NotFittedError("which stop words 'auto' leaves out is known after a fit; "
+                             "stop_words='english' would be known before")
+    return stop_list(self.stop_words, self.found_.languages).difference(self.found_.spared)
 
 @patch_to(TermCounter)
 def get_stop_words(self):
@@ -546,7 +587,7 @@ def _warn_for_unused_params(self):
 @patch_to(TermCounter)
 def _check_stop_words_consistency(self, stop_words, preprocess, tokenize):
     "scikit-learn's warning of stop words that texts are cut through, but for a list that isn't the user's"
-    if isinstance(self.stop_words, str) or getattr(self, "languages_", ()): return None
+    if isinstance(self.stop_words, str) or found_of(self).languages: return None
     return super(TermCounter, self)._check_stop_words_consistency(stop_words, preprocess, tokenize)
 
 # %% ../nbs/00_counting.ipynb #e7d43a8f

@@ -134,11 +134,12 @@ def uses_of(
     "Which texts have which words, and have them again, in addresses and elsewhere."
     words, address = sorted(words), cache(is_address)               # many a piece comes again
     parted = [_parted(text, address) for text in _beginnings(texts, lowercase, length)]
-    counts, in_addresses = (_counted(some, words, token_pattern) for some in (list(zip(*parted)) or [(), ()]))
-    there, again = counts > 0, counts > 1
-    n_docs = (there + (in_addresses > 0)).sum(0)
-    return Uses({word: j for j, word in enumerate(words)}, n_docs.astype(float), again.sum(0).astype(float),
-                there.astype(float).tocsc())
+    counts = _counted([elsewhere for elsewhere, _ in parted], words, token_pattern)
+    in_addresses = _counted([addresses for _, addresses in parted], words, token_pattern)
+    n_docs, n_again = ((counts + in_addresses) > 0).sum(0), (counts > 1).sum(0)
+    there = (counts > 0).astype(float).tocsc()
+    number = {word: j for j, word in enumerate(words)}
+    return Uses(number, n_docs.astype(float), n_again.astype(float), there)
 
 # %% ../nbs/24_headings.ipynb #58071c51
 ASSUMED = 5            # documents
@@ -395,6 +396,7 @@ def find_phrases(
     "Pairs of words that come together in a good part of the documents that have either."
     words, thirds = set(words), set(thirds)
     known = sorted(words | thirds)
+    if not words: return []
     n, among = len(known), np.array([word in words for word in known], bool)
     tokens = tokens_of(_beginnings(texts, lowercase, length), known, token_pattern)
     alone, pairs = _text_freq(tokens, among), _pairs(tokens, among)
@@ -409,8 +411,8 @@ def find_phrases(
     made = {pair: phrase(pair) for pair in np.flatnonzero(n_docs >= min_df).tolist()}
     phrases = sorted(filter(belongs, made.values()), key=lambda p: (-p.n_docs, p.first, p.second))
     often = n_docs[number] >= min_df
-    beside = {(*made[pair][:2], side, known[third]): count
-              for pair, third, side, count in _words_beside(tokens, pairs[often], number[often], n_docs, n)}
+    near = _words_beside(tokens, pairs[often], number[often], n_docs, n)
+    beside = {(*made[pair][:2], side, known[third]): count for pair, third, side, count in near}
     more = _third_words(phrases, beside, thirds)
     return [phrase._replace(**more.get(phrase[:2], {})) for phrase in phrases]
 

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LETTER', 'EXTRA', 'KINDS', 'KANJI', 'CUTTERS', 'CODES', 'STEM', 'FREQUENT', 'SPOKEN', 'BEGINNING', 'SAMPLE', 'RARE',
-           'is_word', 'package', 'chinese', 'japanese', 'thai', 'stems', 'cutter', 'cut_stop_words', 'language_of',
-           'Seen', 'look_at', 'lowest', 'languages_of']
+           'FEW', 'is_word', 'package', 'chinese', 'japanese', 'thai', 'stems', 'cutter', 'cut_stop_words',
+           'language_of', 'Seen', 'lowest', 'look_at', 'languages_of']
 
 # %% ../nbs/00_languages.ipynb #c7f24024
 import heapq
@@ -197,29 +197,37 @@ class Seen(NamedTuple):
     "A document that was looked at"
     number:int          # checksum of its beginning
     language:str|None   # as of `language_of`
+    text:str            # the beginning
+
+def _number(beginning): return zlib.crc32(beginning.encode("utf-8", "surrogatepass"))
+
+def lowest(
+    *samples,   # each a list of `Seen`
+)->list:        # of those with the lowest numbers, in order, each number once
+    "Samples of pieces of a collection as one of the whole."
+    return heapq.nsmallest(SAMPLE, {one.number: one for one in chain(*samples)}.values(), key=itemgetter(0))
 
 def look_at(
     texts:list,   # documents, or some of them
 )->list:          # a `Seen` for each of those with the lowest numbers
     "The languages of a sample of texts."
-    numbers = [zlib.crc32(text[:BEGINNING].encode("utf-8", "surrogatepass")) for text in texts]
-    chosen = heapq.nsmallest(SAMPLE, range(len(texts)), key=numbers.__getitem__)
-    return [Seen(numbers[i], language_of(texts[i])) for i in chosen]
+    first = {}
+    for i, text in enumerate(texts):
+        beginning = text[:BEGINNING]
+        if beginning and not beginning.isspace(): first.setdefault(_number(beginning), i)
+    return [Seen(number, language_of(texts[i]), texts[i][:BEGINNING])
+            for number, i in heapq.nsmallest(SAMPLE, first.items())]
 
 # %% ../nbs/00_languages.ipynb #98378aac
-def lowest(
-    *samples,   # each a list of `Seen`
-)->list:        # of those with the lowest numbers
-    "Samples of pieces of a collection as one of the whole."
-    return heapq.nsmallest(SAMPLE, chain(*samples), key=itemgetter(0))
-
-RARE = 1/20             # share of documents below which a language doesn't count
+RARE = 1/50     # share of documents below which a language doesn't count
+FEW = 1/3       # share of documents whose language is known below which English is there in any case
 
 def languages_of(
     seen:list,    # of `look_at` or `lowest`
 )->tuple:         # names, the most frequent first; English if nothing is known
     "The languages of a collection."
     counted = Counter(one.language for one in seen if one.language)
-    counted = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    least = max(2, RARE*sum(n for _, n in counted))
-    return tuple(name for i, (name, n) in enumerate(counted) if i == 0 or n >= least) or ("english",)
+    n_known, enough = sum(counted.values()), len(seen)*RARE
+    counted = [(name, n) for name, n in sorted(counted.items(), key=lambda item: (-item[1], item[0])) if n >= enough]
+    names = [name for i, (name, n) in enumerate(counted) if i == 0 or n >= max(3, RARE*n_known)]
+    return tuple(names) if n_known >= FEW*len(seen) and names else tuple(dict.fromkeys(names + ["english"]))

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from .core import seed_of
-from .counting import TermCounter, check_options, is_auto, languages_for, warn_of_lists
+from .counting import Found, TermCounter, check_options, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder
 from .formats import field_names, parsed_json
@@ -137,16 +137,15 @@ class Counted(NamedTuple):
     "A partition, counted"
     part:Part            # counts over its own words
     words:np.ndarray     # these, in order; None if all partitions have the same columns
-    seen:list=()         # languages of a sample, if they are looked for
 
 def _empty(n): return as_csr(np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(n + 1, np.int32), 0)
 
-def _count(source, name, options, languages, scratch):
-    "The counts of a partition; how many documents, words and entries it has"
+def _count(source, name, options, found, scratch):
+    "The counts of a partition; how many documents, words and entries it has, and a sample, if languages are looked for"
     try:
         texts = read_texts(source)
         counter = TermCounter(n_jobs=1, dtype=np.float32, **options)
-        X = counter.fit_transform_in(texts, languages) if texts else _empty(0)
+        X = counter.fit_transform_in(texts, found) if texts else _empty(0)
     except Exception as e:
         if not str(e).startswith("No terms in"): raise ValueError(f"{name} can't be used: {e}") from e
         X = _empty(len(texts))
@@ -154,9 +153,9 @@ def _count(source, name, options, languages, scratch):
     words = np.empty(0, object) if not X.shape[1] else counter.get_feature_names_out()
     X = as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1])
     seen = look_at(texts) if is_auto(counter.stop_words) else []
-    return Counted(put_away(X, np.arange(X.shape[0]), scratch), words, seen), (*X.shape, X.nnz)
+    return Counted(put_away(X, np.arange(X.shape[0]), scratch), words), ([(*X.shape, X.nnz)], seen)
 
-def _seen_in(counted): return counted.seen
+def _one_after_the_other(a, b): return a[0] + b[0], lowest(a[1], b[1])
 
 # %% ../nbs/62_scale_texts.ipynb #655a7aac
 class Counts(NamedTuple):
@@ -164,7 +163,7 @@ class Counts(NamedTuple):
     engine:object     # `Local` or `Dask`
     parts:list        # held: `Counted`
     told:np.ndarray   # documents, words and entries of each, (n, 3)
-    languages:tuple   # of which stop words are left out, where they were looked for
+    found:Found|None  # of which languages stop words are left out, where they were looked for
 
     @property
     def n_docs(self): return int(self.told[:,0].sum())
@@ -183,17 +182,19 @@ def counted_over(
     check_options(counter)
     names = [f"partition {k}" + (f", {s}," if isinstance(s, Stretch) else "") for k, s in enumerate(sources)]
     if isinstance(engine, Local) and any(isinstance(s, Stretch) for s in sources): scratch_folder(engine)
-    def counted(languages):
-        return engine.keep(_count, _there(engine, sources), names, shared=(options, languages, engine.scratch))
-    usual = languages_for(counter, [])
-    held, told = counted(usual)
-    if not is_auto(counter.stop_words): return Counts(engine, held, np.array(told), ())
-    languages = languages_for(counter, engine.total(_seen_in, held, add=lowest))
-    warn_of_lists(languages)
-    if set(languages) != set(usual):
-        del held                                   # with what it has on disk
-        held, told = counted(languages)
-    return Counts(engine, held, np.array(told), languages)
+    def counted(found):
+        shared = options, found, engine.scratch
+        held, (told, seen) = engine.keep_and_total(_count, _there(engine, sources), names, shared=shared,
+                                                   add=_one_after_the_other)
+        return Counts(engine, held, np.array(told), found), seen
+    auto = is_auto(counter.stop_words)
+    counts, seen = counted(usual := found_in([], counter) if auto else None)
+    if not auto: return counts
+    found = found_in(seen, counter)
+    warn_of_lists(found.languages)
+    if found == usual: return counts
+    del counts                                     # with what it has on disk
+    return counted(found)[0]
 
 # %% ../nbs/62_scale_texts.ipynb #511daab1
 BUCKET = 2_000_000      # words of all partitions that are dealt into one bucket
@@ -336,7 +337,7 @@ def weighted_over(
     if words is None: words = words_over(counts, trim.min_df, trim.max_df)
     _check_left(words.keep, counts.n_docs)
     fitted_steps(pipe, words, counts.n_docs)
-    if "count" in pipe.named_steps: pipe["count"].languages_ = counts.languages
+    if "count" in pipe.named_steps: pipe["count"].found_ = counts.found
     number = {word: j for j, word in enumerate(words.words[words.keep].tolist())}
     firsts = np.cumsum(counts.told[:,0]) - counts.told[:,0]
     parts, empty = engine.keep(_unit_there, counts.parts, firsts, shared=(engine.send(number), tfidf, engine.scratch))

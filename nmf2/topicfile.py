@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .answers import Expected, known_columns
 from .core import check_number
-from .counting import LANGUAGES, TermCounter, check_options, stop_list
+from .counting import LANGUAGES, Found, TermCounter, check_options, found_of, stop_list
 from .data import LEVELS, Corpus
 from .topictree import Documents, Edits, TopicTree, begin_history, topics_of
 from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_weights, from_json,
@@ -177,7 +177,7 @@ def packed_model(
     about = dict(format=FORMAT, version=VERSIONS[-1], settings=settings_of(model), weights=_options(model), kept=kept,
                  choice=choice, counts=counter is None, names=source, criteria=model.criteria_,
                  stop_words=None if left_out is None else sorted(left_out),
-                 languages=[] if counter is None else list(counter.languages_),
+                 languages=list(found_of(counter).languages),
                  tokenizer=cannot_be_kept(model).get("tokenizer"),
                  unknown=model.expected_.unknown, history=list(model.history), edits=edits)
     if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")
@@ -275,7 +275,7 @@ def _counter(model, about, words):
     check_options(counter)
     counter.vocabulary_ = {word: j for j, word in enumerate(words)}
     counter.fixed_vocabulary_ = False
-    counter.languages_ = tuple(about.get("languages", ()))
+    counter.found_ = Found(tuple(about.get("languages", ())))
     return counter
 
 def _trim(about, arrays, words, n_docs):

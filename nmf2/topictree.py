@@ -23,7 +23,7 @@ from .bisection import first_best, refine, repeated_bisection, unit_rows
 from .compiling import say_if_compiling
 from .core import (LabelsLater, as_table, check_matrix, check_number, in_partitions, patch_to,
                        progress_bar, seed_of, single_blas, width_of)
-from .counting import check_texts, told_languages
+from .counting import check_texts, found_of, told_languages
 from .headings import name_nodes
 from .headings import outline as in_outline
 from .kernels import documents
@@ -298,8 +298,8 @@ def about_words(
 )->str:
     "How many words were kept, why others were not, and in which languages there are stop words."
     about, _ = pipeline["trim"].report().rsplit(". ", 1)            # the rest is about documents
-    languages = getattr(pipeline.named_steps.get("count"), "languages_", ())
-    return f"{about}. {told_languages(languages)}".rstrip()
+    told = told_languages(found_of(pipeline.named_steps.get("count")).languages)
+    return f"{about}. {told}".rstrip()
 
 def _documents(pipeline, labels):
     "What became of documents, by their labels and the fitted steps"

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from .answers import judge, matrix_of_new, without_itself
 from .bisection import repeated_bisection, rows_of, unit_rows
 from .core import check_number, single_blas
+from .counting import found_of
 from .data import Corpus
 from .editing import (Changed, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
                           remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
@@ -193,7 +194,7 @@ def weighed_anew(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
         for name, step in new.steps:
-            if name == "count": X = step.fit_transform_in(X, old["count"].languages_)
+            if name == "count": X = step.fit_transform_in(X, found_of(old["count"]))
             else: X = step.fit_transform(X)
             if name == "trim" and len(dropped): X = _without(step, rows_of(X), dropped)
     return new, rows_of(X)

@@ -10,7 +10,7 @@ import pytest
 from nmf2 import counting, languages
 from nmf2.answers import count_new
 from nmf2.cli import main
-from nmf2.counting import LANGUAGES, TermCounter, stop_list, told_languages
+from nmf2.counting import LANGUAGES, Found, TermCounter, found_in, found_of, spared_words, stop_list, told_languages
 from nmf2.data import WORDS, count_terms, read
 from nmf2.editing import drop_words
 from nmf2.engines import Local
@@ -82,18 +82,47 @@ def test_the_sample_is_that_of_the_whole():
     assert look_at([]) == lowest() == lowest([], []) == []
 
 
-def test_numbers_that_are_the_same():
-    assert lowest([Seen(3, None)], [Seen(3, "german"), Seen(1, None)])[0] == (1, None)
-    alike = look_at(["x"*BEGINNING + "a", "x"*BEGINNING + "b"])
-    assert alike[0] == alike[1]
+def test_texts_that_are_alike_are_looked_at_once():
+    alike = ["x"*BEGINNING + "a", "x"*BEGINNING + "b"]
+    assert len(look_at(alike)) == 1 and lowest([Seen(3, None, "")], [Seen(3, None, ""), Seen(1, "german", "a")]) == [(1, "german", "a"), (3, None, "")]
+    texts = many((GERMAN, 1))
+    for more in ("", " \n", "No text is there for the number 22", "[deleted]"):
+        assert languages_of(look_at(texts + [more]*5000)) == languages_of(lowest(look_at(texts), look_at([more]*5000))) == ("german",)
 
 
 @pytest.mark.parametrize("votes, found", [({}, ("english",)), ({None: 400}, ("english",)), ({"german": 1}, ("german",)), ({"german": 1, "english": 1}, ("english",)),
-                                          ({"german": 2, "english": 2}, ("english", "german")), ({"german": 100, "english": 5}, ("german",)), ({"german": 95, "english": 5}, ("german", "english")),
-                                          ({"english": 95, "german": 4, "french": 1, None: 300}, ("english",)), ({"dutch": 30, "french": 60, "german": 30}, ("french", "dutch", "german"))])
+                                          ({"german": 3, "english": 3}, ("english", "german")), ({"german": 2, "english": 3}, ("english",)), ({"german": 99, "english": 1}, ("german",)),
+                                          ({"german": 95, "english": 5}, ("german", "english")), ({"english": 95, "german": 3, "french": 1, None: 60}, ("english",)),
+                                          ({"dutch": 30, "french": 60, "german": 30}, ("french", "dutch", "german")), ({"german": 20, None: 50}, ("german", "english")),
+                                          ({"dutch": 1, None: 300}, ("english",)), ({"dutch": 1, None: 5}, ("dutch", "english")), ({"german": 200, None: 300}, ("german",))])
 def test_which_languages_count(votes, found):
-    seen = [Seen(i, name) for i, name in enumerate(name for name, n in votes.items() for _ in range(n))]
+    seen = [Seen(i, name, "") for i, name in enumerate(name for name, n in votes.items() for _ in range(n))]
     assert languages_of(seen) == languages_of(seen[::-1]) == found
+
+
+def test_titles_keep_english():
+    titles = ["Salt and pepper mill", "Guide to cooking", "Lord of rings", "The kitchen table", "Tea for two", "House on fire", "Crema para la piel"]
+    assert "english" in languages_of(look_at(titles)) and languages_of(look_at([f"{title} {i}" for i in range(50) for title in titles[:-1]] + titles[-1:])) == ("english",)
+
+
+def test_words_that_are_good_in_another_language_stay():
+    pytest.importorskip("stopwordsiso")
+    war = ["This is the war that was, and the man of the war is in it.", "Of the war and the art of it, that is for the man."]
+    german = ["Es war der Mann, der die Kunst und das Tor im Auge hat.", "Das ist nicht das, was der Mann von der Kunst hat, und es war gut."]
+    for shares, stays in (((1, .1), True), ((.1, 1), False)):
+        counter = TermCounter(stop_words="auto").fit(many(*zip((war, german), shares)))
+        assert set(counter.languages_) == {"english", "german"} and ("war" in counter.vocabulary_) == ("war" in counter.found_.spared) == stays
+        assert not {"der", "die", "das", "was", "ist", "the", "and", "that"} & set(counter.vocabulary_)
+    assert spared_words(("german",), look_at(german)) == spared_words((), []) == () and found_in([], TermCounter()) == (("english",), ())
+
+
+def test_an_old_pickle_and_other_settings():
+    counter = TermCounter(stop_words="english").fit(ENGLISH)
+    del counter.found_                                                                # as one of an earlier version
+    assert found_of(counter) == Found() and counter.languages_ == () and counter.transform(ENGLISH).nnz
+    counter.fit(ENGLISH).set_params(stop_words="auto")
+    with pytest.raises(NotFittedError, match="known after a fit"): counter.transform(ENGLISH)
+    with pytest.warns(UserWarning, match="inconsistent"): counted_over([["don't do the thing"]], Local(), stop_words=["don't", "the"])
 
 
 def test_english_stays_as_it_was():
@@ -126,7 +155,7 @@ def test_two_languages():
     assert set(counter.vocabulary_) >= {"ball", "tor", "goal", "gesetz", "law"} and not set(counter.vocabulary_) & {"der", "und", "the", "and", "das"}
     assert counter.fit(many((ENGLISH, 1))).languages_ == ("english",)                  # another fit looks again
     assert counter.set_params(stop_words=None).fit(texts).languages_ == () and counter.get_stop_words() is None
-    assert not hasattr(clone(counter), "languages_")
+    assert not hasattr(clone(counter), "found_")
     assert text_pipeline().fit(texts)["count"].languages_ == ("english", "german")
 
 
@@ -143,7 +172,7 @@ def test_what_else_says_the_language(options, found):
 def test_before_a_fit_nothing_is_known():
     with pytest.raises(NotFittedError, match="known after a fit"): TermCounter(stop_words="auto").build_analyzer()
     with pytest.raises(NotFittedError, match="known after a fit"): TermCounter(stop_words="AUTO ", vocabulary=["goal"]).transform(["a goal"])
-    for bad, words in (("auto+german", "one of 58 languages"), ("german+klingon", "'klingon'"), (7, "'auto', or None")):
+    for bad, words in (("auto+german", "joined by .*'auto.german'"), ("german+klingon", "german.klingon"), ("english,german", "joined by '.', got 'english,german'"), (7, "'auto', or None")):
         with pytest.raises(ValueError, match=words): TopicTree(2, stop_words=bad).fit(ENGLISH)
 
 
@@ -152,7 +181,7 @@ def test_without_the_lists(monkeypatch):
     with pytest.warns(UserWarning, match=r"there are texts in German, of which only .*pip install 'nmf2\[languages\]'"): counter = TermCounter(stop_words="auto").fit(GERMAN)
     assert counter.get_stop_words() == FREQUENT["german"] and "und" not in counter.vocabulary_
     with pytest.warns(UserWarning, match="texts in German"): counts = counted_over([GERMAN[:2], GERMAN[2:]], Local(), stop_words="auto")
-    assert counts.languages == ("german",)
+    assert counts.found.languages == ("german",)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert TermCounter(stop_words="auto").fit(ENGLISH).languages_ == ("english",)
@@ -167,7 +196,7 @@ def test_it_is_told():
 
 def test_a_model_keeps_its_words(tmp_path):
     pytest.importorskip("stopwordsiso")
-    texts = many((ENGLISH, 1), (GERMAN, .3), n=100)
+    texts = many((ENGLISH, 1), (GERMAN, .3), n=200)
     model = TopicTree(3).fit(texts)
     model.save(tmp_path/"tree.nmf2", keep_texts=True)
     loaded = TopicTree.load(tmp_path/"tree.nmf2")
@@ -193,10 +222,10 @@ def test_partitions_are_of_one_collection(tmp_path):
         parts = [list(part) for part in np.array_split(np.array(texts, object), n)]
         counts = counted_over(parts, Local(), stop_words="auto", **options)
         here = TermCounter(stop_words="auto", **options).fit(texts)
-        assert counts.languages == here.languages_ == ("english", "german")
+        assert counts.found == here.found_ and here.languages_ == ("english", "german")
         assert set().union(*(part.words for part in counts.parts)) == set(here.vocabulary_)
-    assert counted_over([["12"], ["?"]], Local(), stop_words="auto").languages == ("english",)
-    assert counted_over([GERMAN], Local(), stop_words="english").languages == ()
+    assert counted_over([["12"], ["?"]], Local(), stop_words="auto").found.languages == ("english",)
+    assert counted_over([GERMAN], Local(), stop_words="english").found is None
     path = tmp_path/"texts.jsonl"
     path.write_text("".join(json.dumps(dict(text=text)) + "\n" for text in texts))
     model, here = fit_topics(TopicTree(2), path, whole=100, piece=5000), TopicTree(2).fit(texts)
