@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LANGUAGES', 'LISTS', 'UNSPACED', 'CUT_BY', 'OURS', 'COMPILED', 'THREAD', 'SHARE', 'check_texts', 'language_code',
-           'words_of_language', 'is_auto', 'warn_of_lists', 'stop_list', 'cut_language', 'Found', 'found_of',
+           'words_of_language', 'is_auto', 'warn_of_lists', 'stop_list', 'cut_language', 'Auto', 'found_of',
            'spared_words', 'found_in', 'told_languages', 'unspaced', 'check_spaces', 'cut_evenly', 'count_share',
            'join_shares', 'not_compiled', 'n_threads', 'start_method', 'n_processes', 'count_in', 'check_options',
            'TermCounter']
@@ -168,16 +168,16 @@ def cut_language(
     name = LANGUAGES.get(name, name)
     return (name,) if name in LANGUAGES.values() else ()
 
-class Found(NamedTuple):
+class Auto(NamedTuple):
     "What 'auto' stands for."
     languages:tuple=()   # names, the most frequent first
     spared:tuple=()      # words of their lists that are not left out
 
 def found_of(
     counter,   # a `TermCounter`
-)->Found:
+)->Auto:
     "What 'auto' stands for in a counter; nothing if it isn't fitted, or has other stop words."
-    return getattr(counter, "found_", None) or Found()
+    return getattr(counter, "found_", None) or Auto()
 
 def spared_words(
     languages,   # names
@@ -197,11 +197,11 @@ def spared_words(
 def found_in(
     seen,      # of `look_at`
     counter,   # a `CountVectorizer`
-)->Found:
+)->Auto:
     "The languages whose stop words are left out where they are to be found out, and words that stay."
-    if counter.analyzer != "word": return Found()
+    if counter.analyzer != "word": return Auto()
     languages = tuple(dict.fromkeys(languages_of(seen) + cut_language(counter.tokenizer)))
-    return Found(languages, spared_words(languages, seen))
+    return Auto(languages, spared_words(languages, seen))
 
 # %% ../nbs/00_counting.ipynb #288e52f5
 def told_languages(

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from .core import seed_of
-from .counting import Found, TermCounter, check_options, found_in, is_auto, warn_of_lists
+from .counting import Auto, TermCounter, check_options, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder
 from .formats import field_names, parsed_json
@@ -163,7 +163,7 @@ class Counts(NamedTuple):
     engine:object     # `Local` or `Dask`
     parts:list        # held: `Counted`
     told:np.ndarray   # documents, words and entries of each, (n, 3)
-    found:Found|None  # of which languages stop words are left out, where they were looked for
+    found:Auto|None   # of which languages stop words are left out, where they were looked for
 
     @property
     def n_docs(self): return int(self.told[:,0].sum())

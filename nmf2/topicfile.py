@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .answers import Expected, known_columns
 from .core import check_number
-from .counting import LANGUAGES, Found, TermCounter, check_options, found_of, stop_list
+from .counting import LANGUAGES, Auto, TermCounter, check_options, found_of, stop_list
 from .data import LEVELS, Corpus
 from .topictree import Documents, Edits, TopicTree, begin_history, topics_of
 from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_weights, from_json,
@@ -275,7 +275,7 @@ def _counter(model, about, words):
     check_options(counter)
     counter.vocabulary_ = {word: j for j, word in enumerate(words)}
     counter.fixed_vocabulary_ = False
-    counter.found_ = Found(tuple(about.get("languages", ())))
+    counter.found_ = Auto(tuple(about.get("languages", ())))
     return counter
 
 def _trim(about, arrays, words, n_docs):

@@ -204,8 +204,7 @@ class TopicTree(LabelsLater, BaseEstimator):
         *,
         min_df:int|float=3,           # keep words in at least so many documents (or a share)
         max_df:int|float=.5,          # keep words in at most so many (likewise)
-        stop_words="auto",            # for texts: words to leave out: "auto" for the languages seen,
-                                      # a language, several such as "english+german", your own, or None
+        stop_words="auto",            # for texts: words to leave out, "auto", languages, or your own
         token_pattern:str=WORDS,      # for texts: what a word looks like
         tokenizer=None,               # for texts: what cuts them instead, as for `cutter`
         lowercase:bool=True,          # for texts: ignore upper and lower case?

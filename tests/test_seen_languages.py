@@ -10,7 +10,7 @@ import pytest
 from nmf2 import counting, languages
 from nmf2.answers import count_new
 from nmf2.cli import main
-from nmf2.counting import LANGUAGES, Found, TermCounter, found_in, found_of, spared_words, stop_list, told_languages
+from nmf2.counting import LANGUAGES, Auto, TermCounter, found_in, found_of, spared_words, stop_list, told_languages
 from nmf2.data import WORDS, count_terms, read
 from nmf2.editing import drop_words
 from nmf2.engines import Local
@@ -119,7 +119,7 @@ def test_words_that_are_good_in_another_language_stay():
 def test_an_old_pickle_and_other_settings():
     counter = TermCounter(stop_words="english").fit(ENGLISH)
     del counter.found_                                                                # as one of an earlier version
-    assert found_of(counter) == Found() and counter.languages_ == () and counter.transform(ENGLISH).nnz
+    assert found_of(counter) == Auto() and counter.languages_ == () and counter.transform(ENGLISH).nnz
     counter.fit(ENGLISH).set_params(stop_words="auto")
     with pytest.raises(NotFittedError, match="known after a fit"): counter.transform(ENGLISH)
     with pytest.warns(UserWarning, match="inconsistent"): counted_over([["don't do the thing"]], Local(), stop_words=["don't", "the"])

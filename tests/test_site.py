@@ -338,7 +338,7 @@ QUESTIONS = {    # what a newcomer asks, where the answer stands, and words of i
     "How many topics should I ask for?": ("guide/faq.html#how-many-topics-should-i-ask-for", "Rather more than you can read"),
     "How do I sort new documents into the topics?": ("guide/recipes.html#say-where-new-documents-belong", "`predict` numbers the topics"),
     "How do I keep a model, and use it in a service?": ("guide/recipes.html#a-saved-model-in-a-service", "One file without pickle"),
-    "My texts are German: what now?": ("guide/recipes.html#other-languages", "Name the language"),
+    "My texts are German: what now?": ("guide/recipes.html#other-languages", "A sample of the texts tells"),
     "May I believe these topics?": ("tutorials/can-i-trust-it.html", "frame of dashes"),
     "How do I split a topic, or merge two?": ("tutorials/living-with-a-tree.html#one-topic-that-is-two-things", "They aren't for us"),
     "Can I give a topic a name?": ("guide/faq.html#can-i-give-topics-names", "`model.rename` a node and a name"),
