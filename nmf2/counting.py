@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LANGUAGES', 'LISTS', 'UNSPACED', 'CUT_BY', 'OURS', 'COMPILED', 'THREAD', 'SHARE', 'check_texts', 'language_code',
-           'words_of_language', 'is_auto', 'warn_of_lists', 'stop_list', 'cut_language', 'Auto', 'found_of',
-           'spared_words', 'found_in', 'told_languages', 'unspaced', 'check_spaces', 'cut_evenly', 'count_share',
+           'words_of_language', 'is_auto', 'warn_of_lists', 'stop_list', 'cut_language', 'spared_words', 'Auto',
+           'found_of', 'found_in', 'told_languages', 'unspaced', 'check_spaces', 'cut_evenly', 'count_share',
            'join_shares', 'not_compiled', 'n_threads', 'start_method', 'n_processes', 'count_in', 'check_options',
            'TermCounter']
 
@@ -168,17 +168,7 @@ def cut_language(
     name = LANGUAGES.get(name, name)
     return (name,) if name in LANGUAGES.values() else ()
 
-class Auto(NamedTuple):
-    "What 'auto' stands for."
-    languages:tuple=()   # names, the most frequent first
-    spared:tuple=()      # words of their lists that are not left out
-
-def found_of(
-    counter,   # a `TermCounter`
-)->Auto:
-    "What 'auto' stands for in a counter; nothing if it isn't fitted, or has other stop words."
-    return getattr(counter, "found_", None) or Auto()
-
+# %% ../nbs/00_counting.ipynb #7f564009
 def spared_words(
     languages,   # names
     seen,        # of `look_at`
@@ -193,6 +183,18 @@ def spared_words(
             owners = [name for name in lists if word in lists[name]]
             if owners: texts_with[word] += 1 if one.language in owners else -1
     return tuple(sorted(word for word, more in texts_with.items() if more < 0))
+
+# %% ../nbs/00_counting.ipynb #4775e75d
+class Auto(NamedTuple):
+    "What 'auto' stands for."
+    languages:tuple=()   # names, the most frequent first
+    spared:tuple=()      # words of their lists that are not left out
+
+def found_of(
+    counter,   # a `TermCounter`
+)->Auto:
+    "What 'auto' stands for in a counter; nothing if it isn't fitted, or has other stop words."
+    return getattr(counter, "found_", None) or Auto()
 
 def found_in(
     seen,      # of `look_at`
@@ -529,6 +531,7 @@ def fit_transform_in(self,
     X.sort_indices()
     return with_names(X, self.get_feature_names_out())
 
+# %% ../nbs/00_counting.ipynb #53bc6daf
 @patch_to(TermCounter)
 def transform(self,
     raw_documents,   # a list of strings

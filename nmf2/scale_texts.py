@@ -172,6 +172,7 @@ def _there(engine, sources):
     "Sources where they are read; stretches of files are but names"
     return [s if isinstance(s, Stretch) else engine.take([s])[0] for s in sources]
 
+# %% ../nbs/62_scale_texts.ipynb #617f59f5
 def counted_over(
     sources:list,     # of `text_sources`
     engine,           # `Local` or `Dask`

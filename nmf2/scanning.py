@@ -1151,6 +1151,7 @@ def _plainly(texts, known, pattern):
             end = token.end()
     return Tokens(np.array(ids, np.int32), np.array(joined, bool), np.array(docs, np.int64))
 
+# %% ../nbs/00_scanning.ipynb #eefe976f
 def tokens_of(
     texts:list,    # strings
     known:list,    # the words that are asked for, all different
