@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numba import get_num_threads
 from numba.extending import register_jitable
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -29,7 +30,7 @@ from .instructions import add_to_strip, fetch, strip_product
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
 from .products import Rows, zeros_in_lines
 from .nnls import heaviest
-from .weighting import divide_rows, warn_of_no_label
+from .weighting import warn_of_no_label
 
 # %% ../nbs/22_bisection.ipynb #9ed51b0c
 def rows_of(
@@ -48,13 +49,19 @@ def rows_of(
     return X
 
 # %% ../nbs/22_bisection.ipynb #c8a9f9c8
+def _to_unit(rows):
+    "By what to multiply each document, so that its length is one; 0 for an empty one"
+    lengths = np.sqrt(rows.squares())
+    factors = np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+    return factors.astype(rows.data.dtype)
+
 def unit_rows(
     X,                   # document-term matrix, any SciPy sparse format or dense, (n_docs, n_terms)
     signed:bool=False,   # may weights be negative?
 ):                       # CSR, float32 or float64; empty documents stay empty
     "Documents of length one."
-    X = rows_of(X, signed=signed)
-    return divide_rows(X, np.sqrt(Rows(X).squares()))
+    X = Rows(rows_of(X, signed=signed))
+    return X.scaled(_to_unit(X))
 
 # %% ../nbs/22_bisection.ipynb #52711711
 CRITERIA = "i1", "i2", "e1", "h1", "h2", "g1", "g1p"
@@ -109,16 +116,17 @@ def _some(docs, which):
     return docs._replace(starts=docs.starts[which], ends=docs.ends[which])
 
 # %% ../nbs/22_bisection.ipynb #633bb4fa
-@njit(nogil=True)
-def _add_up(docs, labels, D):
-    "Add each document to the row of `D` that its label says, if it is not below zero"
+@in_parts
+def _add_up(part, of, docs, factors, labels, D):
+    "Add documents, times their factors, to rows of `D` by their labels, every `of`-th in a part"
     weights = docs.weights
     terms = docs.terms
     for i in range(len(labels)):
-        if labels[i] < 0: continue
+        if labels[i] < 0 or labels[i] % of != part: continue
         row = D[labels[i]]
         for p in range(np.uintp(docs.starts[i]), np.uintp(docs.ends[i])):
-            row[np.uintp(terms[p])] += weights[p]
+            row[np.uintp(terms[p])] += weights[p]*factors[i]
+
 
 # %% ../nbs/22_bisection.ipynb #a4d06db5
 def labels_of(
@@ -158,21 +166,26 @@ def composites(
     X,                  # documents, CSR or any other format, (n_docs, n_terms)
     labels:np.ndarray,  # cluster of each, −1 for none, (n_docs,)
     k:int,              # clusters
+    unit:bool=False,    # bring each document to length one first? Its weights may not be negative
 )->np.ndarray:          # (k, n_terms), float64
     "The sum of the documents of each cluster."
-    X = rows_of(X, signed=True)
+    X = rows_of(X, signed=not unit)
     k = check_number("k", k, 1)
-    return _sums(arrays(X), X.shape[1], labels_of(labels, X.shape[0], k), k)
+    factors = _to_unit(Rows(X)) if unit else None
+    return _sums(arrays(X), X.shape[1], labels_of(labels, X.shape[0], k), k, factors)
 
-def _sums(docs, n_terms, labels, k):
+def _sums(docs, n_terms, labels, k, factors=None):
     "The same for `Documents`, and labels that are known to be sound"
+    if factors is None: factors = np.ones(len(labels), docs.weights.dtype)
     D = np.zeros((k, n_terms))
-    _add_up(docs, labels, D)
+    parts = min(k, 16)
+    _add_up(parts, parts, docs, factors, labels, D)
     return D
 
 def _sum_of(docs, n_terms):
     "The sum of all documents"
     return _sums(docs, n_terms, np.zeros(len(docs.starts), np.int64), 1)[0]
+
 
 # %% ../nbs/22_bisection.ipynb #cff4ea1e
 def numbered(
@@ -204,10 +217,11 @@ def criterion_of(
     criterion:str="i2",   # one of `CRITERIA`
 )->float:                 # more is better: what should be small is negative
     "How good a clustering is."
-    X = unit_rows(X)
     kind = kind_of(criterion)
+    X = rows_of(X)
     kept, names, clusters = numbered(labels, X.shape[0])
-    return criterion_of_sums(kind, np.bincount(clusters), composites(X[kept], clusters, len(names)))
+    D = composites(X[kept], clusters, len(names), unit=True)
+    return criterion_of_sums(kind, np.bincount(clusters), D)
 
 # %% ../nbs/22_bisection.ipynb #b14ca4f8
 COLUMNS = 8            # trials side by side
@@ -601,6 +615,7 @@ class Cluster:
     path:str=""                 # the sides it was on, cut after cut
     tried:bool=False            # has a cut been tried?
     halves:Halves|None=None     # the cut, None if there is none
+    parts:list|None=None        # the clusters that it makes, the larger one first, if asked for
 
 class Clustering(NamedTuple):
     "Clusters, and how they were made"
@@ -623,9 +638,25 @@ def _try_to_cut(clusters, task):
     return any(c.halves for c in clusters)
 
 # %% ../nbs/22_bisection.ipynb #fed2a5d2
-def _best_cut(clusters, task, worth_after, dtype):
-    "The cluster to cut by the rule `best`; None if there is none"
-    _try_to_cut([c for c in clusters if not c.tried], task)
+def _parts_of(c):
+    "The two clusters that a cut makes, the larger one first"
+    if c.parts is None:
+        c.parts = [Cluster(c.docs[c.halves.side == s], c.halves.values[s], c.path + "01"[s])
+                   for s in (0, 1)]
+        c.parts.sort(key=lambda part: -len(part.docs))
+    return c.parts
+
+def _n_ahead(n_init, left):
+    "Of how many clusters more threads can cut both halves on trial, if so many are left to be cut"
+    return min(get_num_threads()//(2*-(-n_init//COLUMNS)), left) - 1
+
+def _best_cut(clusters, task, worth_after, dtype, ahead=0):
+    "The cluster to cut by the rule `best`, or None; halves of `ahead` others are tried too"
+    new = [c for c in clusters if not c.tried]
+    if new:
+        others = sorted((c for c in clusters if c.halves), key=worth_after, reverse=True)
+        likely = [part for c in others[:max(ahead, 0)] for part in _parts_of(c)]
+        _try_to_cut(new + [part for part in likely if not part.tried], task)
     may = [c for c in clusters if c.halves]
     return may[first_best([worth_after(c) for c in may], dtype)] if may else None
 
@@ -637,14 +668,11 @@ def _largest_cut(clusters, task):
 
 def _cut(clusters, chosen):
     "Replace a cluster by its larger half, add the other one; where it was"
-    side = chosen.halves.side
-    values = chosen.halves.values
-    new = [Cluster(chosen.docs[side == s], values[s], chosen.path + "01"[s]) for s in (0, 1)]
-    new.sort(key=lambda c: -len(c.docs))
     place = clusters.index(chosen)
-    clusters[place] = new[0]
-    clusters.append(new[1])
+    clusters[place], other = _parts_of(chosen)
+    clusters.append(other)
     return place
+
 
 # %% ../nbs/22_bisection.ipynb #2e619d2b
 def _cut_up(X, numbers, cstype, kind, n_init, max_iter, seed):
@@ -660,12 +688,12 @@ def _cut_up(X, numbers, cstype, kind, n_init, max_iter, seed):
                      stream(seed, c.path))
     def after(c): return whole - c.values + c.halves.values.sum(0)
     def worth_after(c): return worth(kind, *after(c))
-    def chosen_by_rule():
+    def chosen_by_rule(left):
         if cstype == "large": return _largest_cut(clusters, task)
-        return _best_cut(clusters, task, worth_after, X.dtype)
+        return _best_cut(clusters, task, worth_after, X.dtype, _n_ahead(n_init, left))
     for k in numbers:
         while len(clusters) < k:
-            chosen = chosen_by_rule()
+            chosen = chosen_by_rule(k - len(clusters))
             if chosen is None: break
             whole = after(chosen)
             splits.append(_cut(clusters, chosen))
@@ -1012,10 +1040,12 @@ def _check_options(est):
 
 def _filled(X):
     "Documents of length one, which of those given these are, and a warning of empty ones"
-    lengths = np.sqrt(Rows(X).squares())
-    filled = lengths > 0
+    rows = Rows(sp.csr_array(X))
+    factors = _to_unit(rows)
+    filled = factors > 0
     warn_of_no_label(np.count_nonzero(~filled), len(filled))
-    return divide_rows(sp.csr_array(X if filled.all() else X[filled]), lengths[filled]), filled
+    docs = rows.scaled(factors)
+    return docs if filled.all() else docs[filled], filled
 
 # %% ../nbs/22_bisection.ipynb #c3f2b891
 def _clusters(est, docs, seed):

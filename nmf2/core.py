@@ -119,10 +119,14 @@ def check_sparse(
         raise ValueError(f"{name} is not a sound sparse matrix ({e}): build it again from its entries") from e
 
 # %% ../nbs/00_core.ipynb #3a2bdc21
+def _has_zeros(values):
+    "Is any of them zero? Where none is negative, the smallest tells, which is sooner found than a count"
+    return not values.min(initial=1) > 0 and np.count_nonzero(values) < len(values)
+
 def _tidy(X):
     "A sound CSR matrix in canonical form, no explicit zeros, no gaps in memory; copied if anything has to change"
     whole = X.data.flags.c_contiguous and X.indices.flags.c_contiguous
-    if whole and X.has_canonical_format and np.count_nonzero(X.data) == X.nnz: return X
+    if whole and X.has_canonical_format and not _has_zeros(X.data): return X
     X = X.copy()
     X.sum_duplicates()
     X.eliminate_zeros()
@@ -145,7 +149,9 @@ def value_range(
 )->tuple:                # (largest size, smallest size above zero); NaNs if there is a NaN or an infinite number
     "The sizes between which numbers lie, zeros left out."
     with np.errstate(invalid="ignore"):
-        low, high = values.min(initial=0), values.max(initial=0)
+        low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+        if 0 < low <= high < np.inf: return high, low             # as in most matrices
+        low, high = min(low, 0), max(high, 0)
         if not np.isfinite(high - low): return np.nan, np.nan
         size = np.abs(values) if low < 0 else values
         return max(high, -low), size.min(initial=np.inf, where=size > 0)

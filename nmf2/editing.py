@@ -170,13 +170,14 @@ def _with_weights(split):
         if not split.W[rows,side].any(): split.W[rows] = split.W[rows][:,::-1]
     return split
 
-def _split_at(old, rows, right, X, n_terms):
+def _split_at(old, rows, right, X):
     "Score and `Split` of a node: those of the old one if nothing changed"
     same = old is not None and old.split is not None and np.array_equal(old.docs, rows)
     if same and np.array_equal(old.split.side, right): return old.score, old.split
-    sums = cluster_sums(X[rows], right.astype(np.int64))
+    side = right.astype(np.int64)
+    sums = cluster_sums(X[rows], side)
     lost = np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0))
-    return max(float(lost), 0.), _with_weights(split_of(X, rows, right.astype(np.int64), n_terms))
+    return max(float(lost), 0.), _with_weights(split_of(X, rows, side, sums))
 
 # %% ../nbs/27_editing.ipynb #bcdcd9c1
 def fill_tree(
@@ -192,7 +193,7 @@ def fill_tree(
     for id in shape.splits:
         rows = docs[id]
         right = np.array([leaf.startswith(id + "1") for leaf in shape.ids])[shape.labels[rows]]
-        found[id] = _split_at(before.get(id), rows, right, X, new.n_terms)
+        found[id] = _split_at(before.get(id), rows, right, X)
         docs[id + "0"] = rows[~right]
         docs[id + "1"] = rows[right]
     for id in ["", *(id + side for id in shape.splits for side in "01")]:

@@ -15,7 +15,8 @@ from numba import get_num_threads
 
 from .core import check_matrix, check_number, width_of
 from .parts import ROWS, in_parts, n_parts
-from .products import Rows
+from .products import Rows, strips_of
+from .weighting import doc_freq
 
 # %% ../nbs/15_mixture.ipynb #4b8ed3aa
 def presence(
@@ -143,8 +144,9 @@ def mixture_round(
     new = _empty(rows, len(costs))
     labels = np.empty(rows.shape[0], np.int64)
     fits = np.empty(rows.shape[0])
+    strips = strips_of(T)
     for lo, hi in _blocks(rows):
-        scores = rows.times(T, lo, hi)
+        scores = rows.times_strips(strips, T.shape[1], lo, hi)
         own = held[lo:hi], labels[lo:hi], fits[lo:hi]
         _to_shares(n_parts(hi - lo), scores, rows.indptr[lo:hi+1], costs, log_shares, *own)
         _add_block(new, rows, lo, hi, scores, cuts)
@@ -204,7 +206,7 @@ def fit_mixture(
 )->Mixture:
     "Clusters whose words make the documents probable. Source: Nigam et al. (2000)."
     X, labels, k = _checked(X, labels, max_iter, tol, alpha)
-    rows, df = presence(X), np.bincount(X.indices, minlength=X.shape[1])
+    rows, df = presence(X), doc_freq(X)
     alpha = made_up(df, k) if alpha is None else alpha
     q = df/df.sum()
     cuts = word_ranges(df)

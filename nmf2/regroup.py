@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bisection import composites, rows_of, unit_rows
+from .bisection import composites, rows_of
 from .core import names_of, single_blas
-from .cutting import take
 from .headings import give_headings, good_levels, leaf_doc_freq
 from .kernels import documents, nnls2
 from .tree import Split, Tree
@@ -69,9 +68,7 @@ def cluster_sums(
     labels:np.ndarray,  # the cluster of each, −1 for none, (n_docs,)
 )->np.ndarray:          # (k, n_terms), float64
     "The sum of the documents of each cluster, each document brought to length one."
-    docs = np.flatnonzero(labels >= 0)
-    some = unit_rows(X if len(docs) == len(labels) else X[docs])
-    return composites(some, labels[docs], labels.max() + 1)
+    return composites(X, labels, labels.max() + 1, unit=True)
 
 # %% ../nbs/24_regroup.ipynb #f2e347b9
 def node_ids(
@@ -96,34 +93,48 @@ def split_of(
     X,                 # documents, CSR, (n_docs, n_terms)
     rows:np.ndarray,   # those of a node, ascending, (n,)
     side:np.ndarray,   # 0 or 1 for each of them, (n,)
-    n_terms:int,       # of the tree
+    sums,              # of the documents of each side, each of length one, (2, n_terms)
 )->Split:
     "A split into two sides: topics from the documents of each, weights by least squares."
-    sub, terms = take(X, rows)
-    topics = composites(unit_rows(sub), side, 2).T.astype(np.float64)
+    terms = np.flatnonzero((sums[0] > 0) | (sums[1] > 0))
+    topics = np.stack([s[terms] for s in sums], axis=1)
     Ht = topics/np.linalg.norm(topics, axis=0)
-    W = nnls2(Ht.T @ Ht, documents(sub).times(Ht))
+    B = np.zeros((X.shape[1], 2), X.dtype)
+    B[terms] = Ht
+    W = nnls2(Ht.T @ Ht, documents(X).times_of(rows, B))
     Ht, W = Ht.astype(X.dtype), W.astype(np.float32)
     return Split(terms.astype(np.int32), Ht, W, side.astype(np.int8))
 
+
 # %% ../nbs/24_regroup.ipynb #37d8fa71
-def _fill(tree, X, labels, ids, cost):
-    "The nodes of a tree, from the ids of its leaves and what the merges at its inner nodes cost"
-    none = np.flatnonzero(labels < 0)
-    todo = [("", np.flatnonzero(labels >= 0))]
-    found = {}
-    while todo:
-        id, rows = todo.pop()
-        split = None
-        if id in cost:
-            right = np.array([leaf.startswith(id + "1") for leaf in ids])[labels[rows]]
-            split = split_of(X, rows, right.astype(np.int64), tree.n_terms)
-            todo += [(id + "1", rows[right]), (id + "0", rows[~right])]
-        found[id] = rows, split
+def _side_by_side(left, right):
+    "Documents of both sides, ascending, and the side of each"
+    rows = np.r_[left, right]
+    order = np.argsort(rows)
+    return rows[order], (order >= len(left)).astype(np.int64)
+
+def _merged_up(X, labels, ids, made, sums):
+    "Documents and split (None at leaves) of each node, by id; `sums` is changed by merging"
+    by_cluster = np.argsort(labels, kind="stable")
+    docs = np.split(by_cluster, np.searchsorted(labels[by_cluster], range(len(ids))))[1:]
+    now = list(ids)
+    found = {id: (rows, None) for id, rows in zip(ids, docs)}
+    for merge in made:
+        a, b = sorted(merge[:2], key=lambda c: now[c])               # left and right
+        rows, side = _side_by_side(docs[a], docs[b])
+        now[merge.first] = now[a][:-1]
+        found[now[merge.first]] = rows, split_of(X, rows, side, (sums[a], sums[b]))
+        docs[merge.first] = rows
+        sums[merge.first] += sums[merge.second]
+    return found
+
+def _fill(tree, found, cost, none):
+    "The nodes of a tree, from `_merged_up` and what merges cost; `none`: documents of no cluster"
     for id in ["", *(id + side for id in cost for side in "01")]:
         rows, split = found[id]
         tree.add(id, rows, () if id else none, cost.get(id, -1.) if id else np.inf, split)
     tree.splits = list(cost)
+
 
 # %% ../nbs/24_regroup.ipynb #6ed3cfbe
 NUMBERED = "number them anew with np.unique(labels, return_inverse=True)[1]"
@@ -167,9 +178,10 @@ def regroup(
         made = merges(sums @ sums.T)
         tree = Tree(X.shape[0], sums.sum(0)/np.linalg.norm(sums.sum(0)), names)
         ids, cost = node_ids(made, np.bincount(labels[labels >= 0], minlength=len(sums)))
-        _fill(tree, X, labels, ids, cost)
-    topics = sums/np.linalg.norm(sums, axis=1, keepdims=True)
-    tree.leaf_topics = topics[np.argsort(ids)].T.astype(X.dtype)
+        topics = sums/np.linalg.norm(sums, axis=1, keepdims=True)
+        tree.leaf_topics = topics[np.argsort(ids)].T.astype(X.dtype)
+        found = _merged_up(X, labels, ids, made, sums)
+        _fill(tree, found, cost, np.flatnonzero(labels < 0))
     tree.levels = good_levels(tree)
     if tree.vocab is not None:
         give_headings(tree, leaf_doc_freq(X, tree.labels(), tree.n_leaves), texts, **options)

@@ -139,6 +139,12 @@ class Grown(NamedTuple):
     tree:object      # a `Tree`
     criteria:list    # the criterion that each start came to
 
+def _without_empty(X, filled):
+    "The documents that have words; of a sparse matrix only the beginnings of rows are copied"
+    if not sp.issparse(X): return X[filled]
+    indptr = X.indptr[np.r_[0, filled + 1]]
+    return sp.csr_array((X.data, X.indices, indptr), shape=(len(filled), X.shape[1]))
+
 def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, per_topic=PIECES):
     """The topics, the labels (−1 for empty documents), and the best start.
 
@@ -149,7 +155,7 @@ def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, per_topic=PI
         raise ValueError(f"n_topics must be at most {len(filled)}, the documents that have words, "
                          f"got {n_topics}")
     with single_blas():
-        part = X[filled]
+        part = _without_empty(X, filled)
         order = own_order(part)
         own = sorted_by(part, order)
         best = best_start(own, n_topics, n_init, moves_max_iter, seed, verbose, per_topic)

@@ -28,22 +28,38 @@ from .core import (check_choice, check_matrix, check_number, keep_parameters, ma
 from .counting import TermCounter
 from .data import WORDS
 from .formats import plural
+from .parts import in_threads
 
 # %% ../nbs/02_weighting.ipynb #4fb776d5
 BLOCK = 250_000    # entries of a matrix that are worked on at a time, so that what is made on the way stays small
 
-def _entries(X):
-    "Columns and values of a CSR matrix, a block at a time"
-    for start in range(0, X.nnz, BLOCK): yield X.indices[start:start + BLOCK], X.data[start:start + BLOCK]
+def _in_blocks(X, work):
+    "Call `work` with the first entry of each block and the one after its last, in threads"
+    in_threads(lambda b: work(BLOCK*b, min(BLOCK*(b + 1), X.nnz)), -(-X.nnz//BLOCK))
+
+def _by_columns(X, dtype, put):
+    """Zeros, (shares, n_terms), into whose rows `put(row, columns, values)` has put all entries, in threads.
+
+    What is made of the rows must not depend on which entries went into which.
+    """
+    blocks = -(-X.nnz//BLOCK)
+    shares = max(1, min(16, blocks, X.nnz//(4*max(X.shape[1], 1))))       # as large as the matrix at most
+    rows = np.zeros((shares, X.shape[1]), dtype)
+    def work(share):
+        for b in range(blocks*share//shares, blocks*(share + 1)//shares):
+            some = slice(BLOCK*b, BLOCK*(b + 1))
+            put(rows[share], X.indices[some], X.data[some])
+    in_threads(work, shares)
+    return rows
 
 def doc_freq(
     X,              # document-term matrix, dense or CSR without explicit zeros, (n_docs, n_terms)
 )->np.ndarray:      # whole numbers, (n_terms,)
     "In how many documents each term occurs."
     if not sp.issparse(X): return np.count_nonzero(X, axis=0)
-    df = np.zeros(X.shape[1], dtype=np.int64)
-    for j, _ in _entries(X): df += np.bincount(j, minlength=len(df))
-    return df
+    def put(row, j, _): row += np.bincount(j, minlength=len(row))
+    return _by_columns(X, np.int64, put).sum(0)
+
 
 # %% ../nbs/02_weighting.ipynb #abcc3e3b
 def check_counts(
@@ -207,13 +223,15 @@ def _learn_trim(trim, X):
     if not trim.support_.any(): raise ValueError(_nothing_left(trim))
 
 # %% ../nbs/02_weighting.ipynb #8cd8bd71
-def _row_blocks(
-    X,   # CSR, (n_docs, n_terms)
-):       # yields (first row, row after the last)
-    "Rows with about `BLOCK` entries together."
+def _by_rows(
+    X,      # CSR, (n_docs, n_terms)
+    work,   # takes the first row and the row after the last
+):
+    "Work on rows with about `BLOCK` entries together, in threads."
     ends = np.searchsorted(X.indptr, np.arange(BLOCK, X.nnz, BLOCK))
     cuts = np.unique([0, *ends, X.shape[0]])
-    yield from zip(cuts[:-1], cuts[1:])
+    in_threads(lambda b: work(cuts[b], cuts[b+1]), len(cuts) - 1)
+
 
 # %% ../nbs/02_weighting.ipynb #c1073fd8
 _GIVEN = ContextVar("what a pipeline was given", default=None)
@@ -254,7 +272,7 @@ def only_columns(
     own:bool=False,   # may X itself be changed?
 ):                    # CSR, (n_docs, number of columns that stay)
     "Some columns of a matrix."
-    n_kept = sum(np.count_nonzero(keep[j]) for j, _ in _entries(X))
+    n_kept = int(doc_freq(X)[keep].sum())
     indices = X.indices if own else np.empty(n_kept, X.indices.dtype)
     data = X.data if own and X.dtype == dtype else np.empty(n_kept, dtype)
     number = np.where(keep, np.cumsum(keep) - 1, -1).astype(indices.dtype)
@@ -417,13 +435,13 @@ def row_lengths(
 )->np.ndarray:      # float64, (n_docs,)
     "The length of each row, the same in any order of the columns."
     def size(values): return abs(values) if norm == "l1" else np.square(values, dtype=np.float64)
-    if not sp.issparse(X): total = row_totals(size(X), X.shape[1])
-    else:
+    def measure(i, j):
+        start, end = X.indptr[i], X.indptr[j]
+        total[i:j] = row_totals(size(X.data[start:end]), X.shape[1], X.indptr[i:j + 1] - start)
+    if sp.issparse(X):
         total = np.empty(X.shape[0])
-        for i, j in _row_blocks(X):
-            start = X.indptr[i]
-            end = X.indptr[j]
-            total[i:j] = row_totals(size(X.data[start:end]), X.shape[1], X.indptr[i:j + 1] - start)
+        _by_rows(X, measure)
+    else: total = row_totals(size(X), X.shape[1])
     return total if norm == "l1" else np.sqrt(total)
 
 # %% ../nbs/02_weighting.ipynb #c24e3904
@@ -437,19 +455,20 @@ def divide_rows(
     w = np.divide(1, sizes, out=np.zeros(len(sizes)), where=sizes > least).astype(X.dtype)
     if not sp.issparse(X): return np.multiply(X, w[:, None], out=X if own else None)
     out = X if own else X.copy()
-    for i, j in _row_blocks(X):
-        out.data[X.indptr[i]:X.indptr[j]] *= np.repeat(w[i:j], np.diff(X.indptr[i:j + 1]))
+    def divide(i, j): out.data[X.indptr[i]:X.indptr[j]] *= np.repeat(w[i:j], np.diff(X.indptr[i:j + 1]))
+    _by_rows(X, divide)
     return out
 
 # %% ../nbs/02_weighting.ipynb #8f7663f4
 def _times_idf(tfidf, X):
     "Counts times the factors of a fitted `TfIdf`, in place: what scikit-learn's `transform` does, a block at a time"
-    for start in range(0, X.nnz, BLOCK):
-        values = X.data[start:start + BLOCK]
+    def weigh(start, end):
+        values = X.data[start:end]
         if tfidf.sublinear_tf:
             np.log(values, out=values)
             values += 1
-        if tfidf.use_idf: values *= tfidf.idf_[X.indices[start:start + BLOCK]]
+        if tfidf.use_idf: values *= tfidf.idf_[X.indices[start:end]]
+    _in_blocks(X, weigh)
     return X
 
 def _with_idf(tfidf, X, own=False):
@@ -524,10 +543,8 @@ def fit(self,
 # %% ../nbs/02_weighting.ipynb #3892d0d1
 def _column_peaks(X):
     "The largest absolute value in each column, 1 where there is none"
-    largest = np.zeros(X.shape[1], X.dtype)       # numpy is ten times slower if this is of another type
-    if sp.issparse(X):
-        for j, x in _entries(X): np.maximum.at(largest, j, abs(x))
-    else: largest = abs(X).max(axis=0)
+    def put(row, j, x): np.maximum.at(row, j, abs(x))                # ten times slower if types differ
+    largest = (_by_columns(X, X.dtype, put) if sp.issparse(X) else abs(X)).max(axis=0)
     largest = largest.astype(np.float64)
     return np.where(largest > 0, largest, 1)
 
@@ -538,9 +555,8 @@ def row_sum(
     n = X.shape[0]
     largest = _column_peaks(X)
     if not sp.issparse(X): return on_grid(X/largest, n).sum(axis=0)*largest
-    s = np.zeros(X.shape[1])
-    for j, x in _entries(X): s += np.bincount(j, on_grid(x/largest[j], n), len(s))
-    return s*largest
+    def put(row, j, x): row += np.bincount(j, on_grid(x/largest[j], n), len(row))
+    return _by_columns(X, np.float64, put).sum(0)*largest
 
 # %% ../nbs/02_weighting.ipynb #2359a7e4
 def degrees(
@@ -554,10 +570,11 @@ def degrees(
     own = row_lengths(X)**2
     if not sp.issparse(X): return np.maximum(row_totals(X*s, X.shape[1]), own)
     d = np.empty(X.shape[0])
-    for i, j in _row_blocks(X):
+    def compare(i, j):
         some = slice(X.indptr[i], X.indptr[j])
         starts = X.indptr[i:j + 1] - X.indptr[i]
         d[i:j] = row_totals(X.data[some]*s[X.indices[some]], X.shape[1], starts)
+    _by_rows(X, compare)
     return np.maximum(d, own)
 
 # %% ../nbs/02_weighting.ipynb #dedd2fff

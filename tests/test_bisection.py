@@ -102,6 +102,27 @@ def test_many_documents(n, k):
         assert_allclose(values[-1], criterion_of(U, labels))
 
 
+@pytest.mark.parametrize("ahead", [1, 3, 99])
+def test_cuts_that_are_tried_ahead_are_the_same(monkeypatch, planted, ahead):
+    U = unit_rows(planted[0])
+    expected = repeated_bisection(U, 12)
+    asked = []
+    def n_ahead(n_init, left):
+        asked.append(left)
+        return min(ahead, left - 1)
+    monkeypatch.setattr("nmf2.bisection._n_ahead", n_ahead)
+    for found, other in zip(repeated_bisection(U, 12), expected): assert_array_equal(found, other)
+    assert asked == [*range(11, 0, -1)]
+
+
+def test_threads_without_work_try_cuts_ahead(monkeypatch):
+    from nmf2.bisection import _n_ahead
+    for threads, ahead in ((1, -1), (2, -1), (4, 0), (8, 1), (16, 3)):       # ten trials are two groups
+        monkeypatch.setattr("nmf2.bisection.get_num_threads", lambda: threads)
+        assert _n_ahead(10, 50) == ahead and _n_ahead(10, 1) <= 0
+    assert _n_ahead(8, 50) == 7                                              # of one group each
+
+
 @each_method
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_equal_trials_do_not_depend_on_rounding(planted, method, dtype):

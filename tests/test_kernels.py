@@ -1,5 +1,9 @@
 """Sweeps and products on awkward matrices, against plain NumPy"""
 import os
+import subprocess
+import sys
+import time
+import weakref
 from functools import cache
 
 import naive
@@ -14,7 +18,7 @@ from nmf2.cutting import seen_in, take, take_over
 from nmf2.instructions import add_to_strip
 from nmf2.kernels import (GRAM, Rules, alternate, documents, krylov, nnls2, prepare, projected_gradient, residuals, solve2,
                           solve_terms, squared_error)
-from nmf2.parts import cut_points, in_threads, pool
+from nmf2.parts import Threads, cut_points, in_threads, pool
 from nmf2.products import Rows
 from nmf2.ranks import descending
 
@@ -216,6 +220,50 @@ def test_errors_in_threads_reach_the_caller():
     seen.clear()
     in_threads(lambda part, seen: seen.append(part), 20, seen)
     assert sorted(seen) == list(range(20))
+
+
+def test_after_an_error_nobody_begins_another_part():
+    begun = []
+    def kernel(part):
+        begun.append(part)
+        if part == 0: raise RuntimeError("the first part")
+        time.sleep(.01)
+    with pytest.raises(RuntimeError, match="the first part"): in_threads(kernel, 500)
+    assert len(begun) < 100
+
+
+def test_threads_hold_nothing_after_their_work():
+    class Large: pass
+    large = Large()
+    gone = weakref.ref(large)
+    in_threads(lambda part, what: time.sleep(.001), 20, large)
+    del large
+    for _ in range(500):
+        if gone() is None: break
+        time.sleep(.01)
+    assert gone() is None
+
+
+def test_work_from_many_callers_at_once():
+    "Each waits for its own parts alone, whoever helps"
+    def caller(n):
+        done = []
+        in_threads(lambda part: done.append(part), n)
+        return sorted(done) == list(range(n))
+    callers = Threads(6, 2)
+    jobs = [callers.submit(caller, 3 + i % 40) for i in range(400)]
+    assert all(job.result() for job in jobs)
+    with pytest.raises(ZeroDivisionError): callers.submit(lambda: 1/0).result()
+    last = callers.submit(time.sleep, .05)
+    callers.close()
+    assert last.done() and not any(thread.is_alive() for thread in callers.threads)
+
+
+def test_one_thread_starts_no_other():
+    code = ("import threading, numba; numba.set_num_threads(1)\n"
+            "from nmf2.parts import in_threads\n"
+            "in_threads(print, 3); print(threading.active_count())")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["0", "1", "2", "1"]
 
 
 def test_jobs_that_use_threads_themselves():

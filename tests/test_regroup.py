@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import nnls
 
 from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
@@ -70,6 +71,20 @@ def test_tree_has_the_clusters_as_leaves(form, dtype):
         for child in node.children: assert child.size <= node.size
         if node.children: assert node.children[0].size >= node.children[1].size
         if node.id and node.children: assert node.score >= 0
+
+
+def test_weights_of_each_split_are_least_squares():
+    X, labels = some_documents(seed=3)
+    tree, U = regroup(X, labels), unit_rows(X).toarray()
+    for node in tree:
+        if not node.children: continue
+        Ht = np.array([U[child.docs].sum(0) for child in node.children]).T
+        Ht /= np.linalg.norm(Ht, axis=0)
+        W = np.array([nnls(Ht, X[[i]].toarray()[0])[0] for i in node.docs])
+        assert_array_equal(node.split.terms, np.flatnonzero(X[node.docs].sum(0)))
+        assert_allclose(node.split.Ht, Ht[node.split.terms], atol=1e-12)
+        assert_allclose(node.split.W, W, atol=1e-6)
+        assert_array_equal(node.split.side, np.isin(node.docs, node.children[1].docs))
 
 
 def test_tree_answers_and_is_kept(planted, tmp_path):
