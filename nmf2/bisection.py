@@ -96,6 +96,14 @@ def worth(
     if kind == I1 or kind == I2: return inner
     return inner/outer if (kind == H1 or kind == H2) and outer > 0 else 0. - outer
 
+@njit(nogil=True)
+def _worths(kind, added):
+    "The criterion from each row of what clusters add to it"
+    out = np.empty(len(added))
+    for i in range(len(added)): out[i] = worth(kind, added[i,0], added[i,1])
+    return out
+
+
 # %% ../nbs/22_bisection.ipynb #a5868f30
 class Documents(NamedTuple):
     "Some of the rows of a CSR matrix, as the kernels here take them"
@@ -615,6 +623,7 @@ class Cluster:
     path:str=""                 # the sides it was on, cut after cut
     tried:bool=False            # has a cut been tried?
     halves:Halves|None=None     # the cut, None if there is none
+    then:np.ndarray|None=None   # what both halves add to the criterion, (2,)
     parts:list|None=None        # the clusters that it makes, the larger one first, if asked for
 
 class Clustering(NamedTuple):
@@ -633,7 +642,9 @@ def _try_to_cut(clusters, task):
     in_threads(begin, len(many))
     jobs = [(g, tasks[i]) for i in range(len(many)) for g in range(len(tasks[i].states))]
     in_threads(lambda j: _trials.part(*jobs[j]), len(jobs))
-    for i, c in enumerate(many): c.halves = _best(tasks[i])
+    for i, c in enumerate(many):
+        c.halves = _best(tasks[i])
+        if c.halves: c.then = c.halves.values.sum(0)
     for c in clusters: c.tried = True
     return any(c.halves for c in clusters)
 
@@ -650,15 +661,16 @@ def _n_ahead(n_init, left):
     "Of how many clusters more threads can cut both halves on trial, if so many are left to be cut"
     return min(get_num_threads()//(2*-(-n_init//COLUMNS)), left) - 1
 
-def _best_cut(clusters, task, worth_after, dtype, ahead=0):
+def _best_cut(clusters, task, worths_after, dtype, ahead=0):
     "The cluster to cut by the rule `best`, or None; halves of `ahead` others are tried too"
     new = [c for c in clusters if not c.tried]
     if new:
-        others = sorted((c for c in clusters if c.halves), key=worth_after, reverse=True)
-        likely = [part for c in others[:max(ahead, 0)] for part in _parts_of(c)]
+        others = [c for c in clusters if c.halves] if ahead > 0 else []
+        best = np.argsort(-worths_after(others), kind="stable")[:ahead] if others else []
+        likely = [part for i in best for part in _parts_of(others[i])]
         _try_to_cut(new + [part for part in likely if not part.tried], task)
     may = [c for c in clusters if c.halves]
-    return may[first_best([worth_after(c) for c in may], dtype)] if may else None
+    return may[first_best(worths_after(may).tolist(), dtype)] if may else None
 
 def _largest_cut(clusters, task):
     "The cluster to cut by the rule `large`; None if there is none"
@@ -686,16 +698,16 @@ def _cut_up(X, numbers, cstype, kind, n_init, max_iter, seed):
     def task(c):
         return _task(_some(docs, c.docs), n_terms, pull[c.docs], kind, n_init, max_iter,
                      stream(seed, c.path))
-    def after(c): return whole - c.values + c.halves.values.sum(0)
-    def worth_after(c): return worth(kind, *after(c))
+    def after(some): return whole - np.array([c.values for c in some]) + [c.then for c in some]
+    def worths_after(some): return _worths(kind, after(some))
     def chosen_by_rule(left):
         if cstype == "large": return _largest_cut(clusters, task)
-        return _best_cut(clusters, task, worth_after, X.dtype, _n_ahead(n_init, left))
+        return _best_cut(clusters, task, worths_after, X.dtype, _n_ahead(n_init, left))
     for k in numbers:
         while len(clusters) < k:
             chosen = chosen_by_rule(k - len(clusters))
             if chosen is None: break
-            whole = after(chosen)
+            whole = after([chosen])[0]
             splits.append(_cut(clusters, chosen))
             record.append((len(clusters), worth(kind, *whole)))
         labels = np.zeros(len(pull), np.int64)

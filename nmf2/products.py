@@ -12,7 +12,7 @@ from numba.extending import register_jitable
 
 from .core import patch_to
 from .instructions import strip_product
-from .parts import ROWS, in_parts, n_parts
+from .parts import ROWS, in_parts, in_threads, n_parts
 
 # %% ../nbs/07_products.ipynb #e6d6c27e
 def _widths(k, size):
@@ -38,15 +38,17 @@ def zeros_in_lines(
 # %% ../nbs/07_products.ipynb #8fb4b82a
 def strips_of(
     B:np.ndarray,   # (n_terms, k)
+    dtype,          # float type of the strips
 )->list:            # the first column and the strip of each, (n_terms, its width)
     "The strips of a matrix, the last filled up with zeros."
-    strips, column = [], 0
-    for width in _widths(B.shape[1], B.itemsize):
-        strip = zeros_in_lines(len(B), width, B)
-        part = B[:,column:column+width]
+    like = np.empty(0, dtype)
+    widths = _widths(B.shape[1], like.itemsize)
+    strips = [(sum(widths[:s]), zeros_in_lines(len(B), width, like)) for s, width in enumerate(widths)]
+    def fill(s):
+        column, strip = strips[s]
+        part = B[:,column:column+strip.shape[1]]
         strip[:,:part.shape[1]] = part
-        strips.append((column, strip))
-        column += width
+    in_threads(fill, len(strips))
     return strips
 
 # %% ../nbs/07_products.ipynb #8150320c
@@ -122,10 +124,10 @@ def times(rows,
     "X B, for documents `lo` to `hi`."
     hi = rows.shape[0] if hi is None else min(hi, rows.shape[0])
     rows.reads += (hi - lo)/rows.shape[0]
-    B = np.asarray(B, dtype=rows.data.dtype)
-    if not rows.sparse: return rows.data[lo:hi] @ B
+    B, dtype = np.asarray(B), rows.data.dtype
+    if not rows.sparse: return rows.data[lo:hi] @ B.astype(dtype, copy=False)
     data, indices, indptr, B = _few(rows, B, lo, hi)
-    return _product(data, indices, indptr[:-1], indptr[1:], strips_of(B), B.shape[1])
+    return _product(data, indices, indptr[:-1], indptr[1:], strips_of(B, dtype), B.shape[1])
 
 
 # %% ../nbs/07_products.ipynb #113adc6b
@@ -136,14 +138,14 @@ def times_of(rows,
 )->np.ndarray:          # in the type of X, (n, k)
     "X B, for some documents in any order."
     rows.reads += len(which)/rows.shape[0]
-    B, bounds = np.asarray(B, dtype=rows.data.dtype), rows.indptr
-    if not rows.sparse: return rows.data[which] @ B
+    B, dtype, bounds = np.asarray(B), rows.data.dtype, rows.indptr
+    if not rows.sparse: return rows.data[which] @ B.astype(dtype, copy=False)
     starts, ends = bounds[which], bounds[1:][which]
-    return _product(rows.data, rows.indices, starts, ends, strips_of(B), B.shape[1])
+    return _product(rows.data, rows.indices, starts, ends, strips_of(B, dtype), B.shape[1])
 
 @patch_to(Rows)
 def times_strips(rows,
-    strips:list,   # from `strips_of`, of a matrix of the type of X
+    strips:list,   # from `strips_of`, of the type of X
     k:int,         # its columns
     lo:int,        # the first document
     hi:int,        # the one after the last
