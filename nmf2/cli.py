@@ -760,7 +760,7 @@ def spread(
     return some
 
 # %% ../nbs/70_cli.ipynb #580a2a4e
-SMALL = 500_000_000      # bytes: with less, Python and its libraries have too little room
+SMALL = 1_000_000_000    # bytes: Python and its libraries take half of that
 
 def check_checkpoint(
     folder:Path|None,   # what was given
@@ -785,7 +785,7 @@ def check_spread(
     option = only_a_tree(args) or "--support"*args.support or "--keep-texts"*args.keep_texts
     if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
     if args.memory and args.memory < SMALL:
-        raise ValueError(f"--memory must be at least 500MB, got {args.memory:,} bytes")
+        raise ValueError(f"--memory must be at least 1GB, got {args.memory:,} bytes")
     check_checkpoint(args.checkpoint, Path(args.path).expanduser())
     if args.format or args.read or given(args, ("label_field", "id_field", "encoding", "delimiter", "quote", "header")):
         raise ValueError("with --memory or --scheduler, files are read by their endings; of the options for reading "
@@ -800,12 +800,12 @@ def fit_in_partitions(
     from nmf2.scale import WHOLE
     from nmf2.scale_texts import PIECE, fit_topics
     from nmf2.topictree import TopicTree
-    engine = Dask(args.scheduler) if args.scheduler else Local()
+    engine = Dask(args.scheduler) if args.scheduler else Local(room=args.memory and args.memory//25)
     room = args.memory or 10**12
     options = model_options(args, True, 2**62)
     return fit_topics(TopicTree(**options, verbose=not args.quiet), Path(args.path).expanduser(), engine=engine,
                       whole=min(WHOLE, room//400), piece=min(PIECE, room//(30*engine.ahead())),
-                      checkpoint=args.checkpoint, text_field=vars(args).get("text_field"))
+                      checkpoint=args.checkpoint, memory=args.memory, text_field=vars(args).get("text_field"))
 
 # %% ../nbs/70_cli.ipynb #73314b6c
 def label_rows(

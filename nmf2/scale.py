@@ -30,7 +30,7 @@ from .bisection import unit_rows
 from .compiling import say_if_compiling
 from .core import check_number, patch_to, progress_bar, seed_of, single_blas
 from .cutting import as_csr, seen_in, stored, take, take_over
-from .engines import Dask, Local, running_client, sent, tree_sum
+from .engines import Dask, Local, add_each, running_client, sent, tree_sum
 from .hier import (Grower, checksum, cut_in_two, find_split, grow, grower_options, plant,
                        starter)
 from .kernels import SOLVE, Docs, collect_sums, documents, working_space
@@ -113,8 +113,6 @@ def sweep_part(
     return S, docs.work.sums[0].copy()
 
 # %% ../nbs/60_scale.ipynb #2df3091f
-def _add(a, b): return tuple(x + y for x, y in zip(a, b))
-
 class PartedWeights:
     "Weights of documents, which stay with the partitions: here only their topics are known"
     def __init__(self,
@@ -153,7 +151,7 @@ class Blocks:
                      work.gram.copy())
         now = self.engine.send(now)
         shared = now, W.topics
-        S, work.sums[0] = self.engine.total(sweep_part, self.parts, shared=shared, add=_add)
+        S, work.sums[0] = self.engine.total(sweep_part, self.parts, shared=shared, add=add_each)
         work.tables[0,:,2:] = S
         W.topics = now
 

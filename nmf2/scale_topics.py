@@ -21,6 +21,7 @@ from .answers import Expected, focus_of, thousand_of, unknown_share, without_its
 from .bisection import (I2, PART, Assignment, arrays, composites, first_best, move_each, repeated_bisection,
                             revalue, shuffle_docs, sum_tables, unit_rows, wants_to_move, worth)
 from .core import single_blas, stream
+from .engines import add_each
 from .headings import give_headings, good_levels, leaf_doc_freq
 from .hier import HierNMF2
 from .kernels import documents, nnls2
@@ -37,21 +38,27 @@ from .topictree import PIECES, Grown, root_topics
 from .tree import Split
 
 # %% ../nbs/61_scale_topics.ipynb #e6f5c7e6
-def _sums_in(part, labels, k):
-    "The sums of clusters in a partition, (k, n_terms), and how many documents they have, (k,)"
-    rows = np.flatnonzero(labels >= 0)
-    if not len(rows): return np.zeros((k, part.X.shape[1])), np.zeros(k, np.int64)
-    return composites(unit_rows(part.X[rows]), labels[rows], k), np.bincount(labels[rows], minlength=k)
-
-def _add_both(a, b): return a[0] + b[0], a[1] + b[1]
+def _sums_in(part, labels, lo, hi):
+    "The sums of clusters `lo` to `hi` in a partition, (k, n_terms), and how many documents they have, (k,)"
+    labels = np.where((labels >= lo) & (labels < hi), labels - lo, -1)
+    there = labels[labels >= 0]
+    if not len(there): return np.zeros((hi - lo, part.X.shape[1])), np.zeros(hi - lo, np.int64)
+    return composites(part.X, labels, hi - lo, unit=True), np.bincount(there, minlength=hi - lo)
 
 def sums_over(
     blocks:Blocks,   # the documents
     labels:list,     # held: the cluster of each document, −1 for none
     k:int,           # clusters
 )->tuple:            # their sums, each document of length one, (k, n_terms); their sizes, (k,)
-    "Sums of clusters over partitions."
-    return blocks.engine.total(_sums_in, blocks.parts, labels, shared=(k,), add=_add_both)
+    "Sums of clusters over partitions, of as many clusters at a time as the engine has room for."
+    engine, n_terms = blocks.engine, blocks.shape[1]
+    step = k if engine.room is None else max(1, engine.room//(8*n_terms))
+    if step >= k: return engine.total(_sums_in, blocks.parts, labels, shared=(0, k), add=add_each)
+    sums, sizes = np.empty((k, n_terms)), np.empty(k, np.int64)
+    for lo in range(0, k, step):
+        some = slice(lo, min(lo + step, k))
+        sums[some], sizes[some] = engine.total(_sums_in, blocks.parts, labels, shared=(lo, some.stop), add=add_each)
+    return sums, sizes
 
 # %% ../nbs/61_scale_topics.ipynb #d79952ff
 def _filled_in(part, chosen):
@@ -99,11 +106,14 @@ def number_over(
     return replace(choice, why=f"{choice.why}{stopped} (by {len(chosen):,} of {n:,} documents)")
 
 # %% ../nbs/61_scale_topics.ipynb #1dc39765
-def _bisected(k, seed, *cut):
-    "Pieces of a sample: the label of each document, and their sums"
+def _bisected(k, seed, more, *cut):
+    "Pieces of a sample: the label of each document and, if there are more documents, directions of pieces"
     docs = unit_rows(stacked(cut))
     labels = repeated_bisection(docs, min(k, docs.shape[0]), seed=seed).labels
-    return labels, composites(docs, labels, labels.max() + 1)
+    if not more: return labels, None
+    D = composites(docs, labels, labels.max() + 1)
+    D /= np.linalg.norm(D, axis=1, keepdims=True)
+    return labels, D.T.astype(docs.dtype)
 
 def _share(part, found, lo, hi):
     "A partition's share of the labels of all documents that have terms"
@@ -111,15 +121,13 @@ def _share(part, found, lo, hi):
     out[np.flatnonzero(Rows(part.X).filled())] = found[0][lo:hi]
     return out
 
-def _directions(found): return unit(found[1].T)[0]
-
-def _nearest(part, directions):
+def _nearest(part, found):
     "The piece that each document is most similar to, −1 for documents without terms"
     if not len(part.ids): return np.full(0, -1, np.int32)
-    C = Rows(part.X).times(directions)
+    C = Rows(part.X).times(found[1])
     return np.where(Rows(part.X).filled(), C.argmax(1), -1).astype(np.int32)
 
-def _n_pieces(found): return len(found[1])
+def _n_pieces(found): return found[0].max() + 1
 
 # %% ../nbs/61_scale_topics.ipynb #d9071d83
 def _mapped(labels, number): return np.where(labels < 0, -1, number.astype(np.int32)[labels])
@@ -134,16 +142,18 @@ def start_labels(
     "Clusters to start from."
     engine = blocks.engine
     chosen, places = drawn(blocks, seed, whole)
-    found = engine.join(_bisected, engine.hold(_filled_in, blocks.parts, places), (per_topic*k, seed))
+    more = len(chosen) < sum(f.n_filled for f in blocks.found)
+    found = engine.join(_bisected, engine.hold(_filled_in, blocks.parts, places), (per_topic*k, seed, more))
     m = engine.fetch([engine.join(_n_pieces, [found])])[0]
-    if len(chosen) == sum(f.n_filled for f in blocks.found):
+    if more: labels = engine.hold(_nearest, blocks.parts, shared=(found,))
+    else:
         ends = np.cumsum([len(place) for place in places])
         labels = engine.hold(_share, blocks.parts, [found]*len(ends), ends - [len(place) for place in places], ends)
-    else: labels = engine.hold(_nearest, blocks.parts, shared=(engine.join(_directions, [found]),))
+    del found                                        # with the directions, before there are sums
     sums, sizes = sums_over(blocks, labels, m)
     used = np.flatnonzero(sizes)
     number = np.full(m, -1)
-    with single_blas(): made = merges(sums[used] @ sums[used].T)
+    with single_blas(): made = merges((sums @ sums.T)[np.ix_(used, used)])
     number[used] = merged(np.arange(len(used)), made, min(k, len(used)))
     return engine.hold(_mapped, labels, shared=(number,))
 
@@ -394,8 +404,6 @@ def _mixed_in(part, held, said, df):
     return labels.astype(np.int32), (*new, fit, _counted_in(labels, len(said.costs)))
 
 # %% ../nbs/61_scale_topics.ipynb #1d159e10
-def _add_all(a, b): return tuple(x + y for x, y in zip(a, b))
-
 def _back(held, labels, first, lost):
     "Documents of lost clusters are put back: what is held, and where documents are"
     mine = np.isin(first, np.flatnonzero(lost))
@@ -418,7 +426,7 @@ def _before_mixing(blocks, labels, k, shared_df, step):
     engine = blocks.engine
     found = None if step is None else step.read(engine)
     if found is not None: return Mixing(found[0], Clusters(found[1]["S"], found[1]["sizes"]), found[1]["criteria"].tolist())
-    clusters = engine.total(_clusters_in, blocks.parts, labels, shared=(k, shared_df), add=_add_all)
+    clusters = engine.total(_clusters_in, blocks.parts, labels, shared=(k, shared_df), add=add_each)
     return Mixing(engine.hold(_none_held, labels), Clusters(*clusters), [])
 
 # %% ../nbs/61_scale_topics.ipynb #72a7b0bd
@@ -441,7 +449,7 @@ def mixture_over(
         if step is not None: step.write(engine, held, **clusters._asdict(), criteria=criteria)
         said = lifts(clusters, q, alpha)
         shared = engine.send(said), shared_df
-        labels, told = engine.keep_and_total(_mixed_in, blocks.parts, held, shared=shared, add=_add_all)
+        labels, told = engine.keep_and_total(_mixed_in, blocks.parts, held, shared=shared, add=add_each)
         *new, fit, counts = told
         criteria.append((fit + said.prior)/n)
         clusters, lost = Clusters(*new), began & (counts == 0)
@@ -642,7 +650,7 @@ def flatten_over(
         new, lengths = unit(sums_over(blocks, labels, k)[0].T)
         Ht = np.where(lengths > 0, new, Ht)
     for _ in range(refine):
-        S, G = engine.total(_backwards, blocks.parts, shared=(engine.send(Ht),), add=_add_both)
+        S, G = engine.total(_backwards, blocks.parts, shared=(engine.send(Ht),), add=add_each)
         new, lengths = unit(nnls(G, S))
         Ht = np.where(lengths > 0, new, Ht)
     return Ht

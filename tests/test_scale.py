@@ -1,5 +1,6 @@
 """Trees over partitions against trees in memory: sums that repeat, shards, memory limits, and a cluster of processes"""
 import ast
+import copy
 import gc
 import itertools
 import json
@@ -10,9 +11,10 @@ import sys
 import textwrap
 import time
 import warnings
+import weakref
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, reduce
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,7 +28,7 @@ from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
 from nmf2.kernels import documents
 from nmf2.rank2 import rank2_nmf, revive
-from nmf2.scale import Dask, Local, Part, as_blocks, fit, start_topics, sweep_part, tree_sum, weights_of
+from nmf2.scale import Dask, Local, Part, add_each, as_blocks, fit, start_topics, sweep_part, tree_sum, weights_of
 from nmf2.shards import Found, check_part, in_slices, open_shard, save_shards
 from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
 
@@ -66,13 +68,45 @@ def assert_same(tree, other, atol):
         if node.split is not None: assert_allclose(np.asarray(tree[id].split.W), node.split.W, atol=1e-4, err_msg=id)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 7, 8, 21])
-def test_sums_are_added_in_pairs_and_few_wait(n):
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 16, 17, 64, 65, 72, 73, 200])
+def test_sums_are_added_in_eights_and_few_wait(n):
+    def one_after_another(values): return reduce(lambda a, b: f"({a}{b})", values)
     def level(values):
-        pairs = [f"({''.join(values[i:i+2])})" if i + 1 < len(values) else values[i] for i in range(0, len(values), 2)]
-        return pairs[0] if len(pairs) == 1 else level(pairs)
-    letters = [chr(97 + k) for k in range(n)]
-    assert tree_sum(iter(letters), lambda a, b: f"({a}{b})") == (level(letters) if n > 1 else "a")
+        eights = [one_after_another(values[i:i+8]) for i in range(0, len(values), 8)]
+        return eights[0] if len(eights) == 1 else level(eights)
+    letters = [chr(0x4e00 + k) for k in range(n)]
+    assert tree_sum(iter(letters), lambda a, b: f"({a}{b})") == level(letters)
+    alive, most = weakref.WeakSet(), 0
+    class Table:
+        def __init__(self): alive.add(self)
+        def plus(self, other): return Table()
+    def tables():
+        nonlocal most
+        for _ in range(n):
+            yield Table()
+            most = max(most, len(alive))
+    tree_sum(tables(), Table.plus)
+    assert most <= 2 + np.ceil(np.log(n + 1)/np.log(8))
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 11])
+def test_sums_of_tables_are_written_over_what_nobody_needs(n, own):
+    rng = np.random.default_rng(n)
+    pairs = [(rng.random((4, 3)), np.array(k), rng.integers(9, size=3), k) for k in range(n)]
+    for values, add, plain in (([table for table, *_ in pairs], np.add, lambda a, b: a + b),
+                               ([table for table, *_ in pairs], np.maximum, lambda a, b: np.maximum(a, b)),
+                               (pairs, add_each, lambda a, b: tuple(x + y for x, y in zip(a, b))),
+                               ([0, *[table for table, *_ in pairs]], np.add, lambda a, b: a + b),
+                               ([np.zeros((4, 3), int), *[table for table, *_ in pairs]], np.add, lambda a, b: a + b)):
+        given = copy.deepcopy(values)
+        expected, found = tree_sum(iter(values), plain), tree_sum(iter(given), add, own)
+        for a, b in zip(expected, found) if isinstance(found, tuple) else [(expected, found)]: assert_array_equal(a, b)
+        if not own:
+            for a, b in zip(values, given):
+                for x, y in zip(a, b) if isinstance(a, tuple) else [(a, b)]: assert_array_equal(x, y)
+    for table, *_ in pairs: table.flags.writeable = False                        # such as one that is mapped from a file
+    assert_array_equal(tree_sum([table for table, *_ in pairs], np.add, own), tree_sum([table for table, *_ in pairs], lambda a, b: a + b))
 
 
 @pytest.mark.parametrize("dtype", NEAR)

@@ -22,7 +22,7 @@ from nmf2.regroup import regroup
 from nmf2.scale import SpreadTree, part_matrix, as_blocks, save_shards
 from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
-from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, number_over, settled,
+from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, number_over, settled, sums_over,
                                topic_tree_over)
 from nmf2.support import Choice, choose_n_topics
 from nmf2.topictree import TopicTree, best_start, settled_topics
@@ -345,6 +345,17 @@ def test_trees_that_outgrow_the_sample_are_stopped_and_it_is_said(monkeypatch):
     assert asked == [120] and "on and on; more than 120 leaves were not tried (by 4,000 of" in found.why
 
 
+@pytest.mark.parametrize("room", [1, 5000, 8*40*7, 10**9])
+def test_sums_of_a_few_clusters_at_a_time_are_the_same(room):
+    X = sp.random(300, 40, .2, "csr", rng=np.random.default_rng(0))
+    labels = np.random.default_rng(1).integers(-1, 11, 300)
+    labels[labels == 4] = -1                                                    # nobody is there
+    blocks = as_blocks([X[:100], X[100:120], X[120:]], Local(room=room))
+    sums, sizes = sums_over(blocks, [labels[:100], labels[100:120], np.full(180, -1)], 11)
+    assert_array_equal(sizes, np.bincount(labels[:120][labels[:120] >= 0], minlength=11))
+    for c in range(11): assert_allclose(sums[c], unit_rows(X[:120])[labels[:120] == c].sum(0), atol=1e-12)
+
+
 def test_few_documents_or_alike_ones_are_no_trouble():
     alike = sp.csr_array(np.tile([1., 2, 3], (40, 1)))
     for n in ("auto", 3):
@@ -396,7 +407,7 @@ def test_command_in_partitions(folder, tmp_path, capsys, monkeypatch):
     assert_array_equal(TopicTree.load(out/"topics.nmf2").labels_, labels)
     assert "903 documents" in (out/"report.txt").read_text() or "900 of 903" in (out/"report.txt").read_text()
     assert "900 of 903 documents have a topic" in capsys.readouterr().out
-    for option, words in ((["--memory", "1MB"], "at least 500MB"), (["--memory", "much"], "size such as 4GB"),
+    for option, words in ((["--memory", "1MB"], "at least 1GB"), (["--memory", "much"], "size such as 4GB"),
                           (["--memory", "1GB", "--method", "hiernmf2"], "--method hiernmf2 can't be had with --memory"),
                           (["--memory", "1GB", "--format", "jsonl"], "read by their endings"),
                           (["--memory", "1GB", "--support"], "--support can't be had")):
@@ -495,7 +506,7 @@ def test_the_command_goes_on_from_a_checkpoint(tmp_path, monkeypatch, capsys):
     (data/"all.jsonl").write_text("\n".join(json.dumps(dict(text=text)) for text in texts))
     monkeypatch.setattr("nmf2.scale.WHOLE", 500)
     def run(out, engine, *options):
-        monkeypatch.setattr("nmf2.engines.Local", lambda: engine)
+        monkeypatch.setattr("nmf2.engines.Local", lambda room: engine)
         code = cli.main(["cluster", str(data), "--memory", "1GB", "--leaves", "3", "--out", str(tmp_path/out), "--quiet", *options])
         return code, capsys.readouterr().err
     keeping = "--checkpoint", str(tmp_path/"kept")
@@ -513,3 +524,24 @@ def test_the_command_goes_on_from_a_checkpoint(tmp_path, monkeypatch, capsys):
     assert not (tmp_path/"other").exists() and not (data/"kept").exists()
     assert cli.main(["cluster", str(data), *keeping, "--quiet"]) == 2
     assert "--checkpoint goes with --memory or --scheduler" in capsys.readouterr().err
+
+
+def test_too_little_memory_is_said_in_time(folder, monkeypatch):
+    from nmf2 import scale_texts
+    monkeypatch.setattr(scale_texts, "PYTHON", 0)
+    few = dict(whole=40_000, piece=100_000)
+    def fit(memory): return fit_topics(TopicTree(5, min_df=2), folder, engine=Local(), memory=memory, **few)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        with pytest.warns(UserWarning, match="5 topics and .* words take about .* GB of memory, more than"): model = fit(1000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            warnings.simplefilter("ignore", EmptyDocumentsWarning)
+            assert_array_equal(fit(10**9).labels_, model.labels_)
+
+
+def test_words_are_there_once_however_many_partitions_have_them(folder):
+    sources = text_sources(folder, piece=20_000)
+    counts = counted_over(sources, Local())
+    held = [word for counted in counts.parts for word in counted.words]
+    assert len(counts.parts) > 3 and len({id(word) for word in held}) == len(set(held)) < len(held)
