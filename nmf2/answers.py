@@ -91,7 +91,7 @@ def without_itself(
     totals=None,         # of all entries of each topic's sum, if documents are elsewhere, (k,)
 )->np.ndarray:           # (n_docs, k)
     "The cosines, but each document's own topic is made of the others in it."
-    docs, C, labels = unit_rows(X), cosines(X, Ht), np.asarray(labels, np.int64)
+    docs, C, labels = unit_rows(X, share=True), cosines(X, Ht), np.asarray(labels, np.int64)
     if labels.shape != (len(C),) or labels.max(initial=-1) >= C.shape[1]:
         n, k = C.shape
         raise ValueError(f"labels must be {n} numbers below {k}, one for each document")

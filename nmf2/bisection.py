@@ -58,10 +58,13 @@ def _to_unit(rows):
 def unit_rows(
     X,                   # document-term matrix, any SciPy sparse format or dense, (n_docs, n_terms)
     signed:bool=False,   # may weights be negative?
+    share:bool=False,    # may the result have index arrays in common with X?
 ):                       # CSR, float32 or float64; empty documents stay empty
     "Documents of length one."
-    X = Rows(rows_of(X, signed=signed))
-    return X.scaled(_to_unit(X))
+    rows = Rows(rows_of(X, signed=signed))
+    out = rows.scaled(_to_unit(rows))
+    if not share: out.indices, out.indptr = out.indices.copy(), out.indptr.copy()
+    return out
 
 # %% ../nbs/22_bisection.ipynb #52711711
 CRITERIA = "i1", "i2", "e1", "h1", "h2", "g1", "g1p"

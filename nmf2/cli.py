@@ -800,8 +800,9 @@ def fit_in_partitions(
     from nmf2.scale import WHOLE
     from nmf2.scale_texts import PIECE, fit_topics
     from nmf2.topictree import TopicTree
-    engine = Dask(args.scheduler) if args.scheduler else Local(room=args.memory and args.memory//25)
     room = args.memory or 10**12
+    # shares that leave room for Python and its libraries, for tables of words and topics, and for one another
+    engine = Dask(args.scheduler) if args.scheduler else Local(room=room//25)
     options = model_options(args, True, 2**62)
     return fit_topics(TopicTree(**options, verbose=not args.quiet), Path(args.path).expanduser(), engine=engine,
                       whole=min(WHOLE, room//400), piece=min(PIECE, room//(30*engine.ahead())),

@@ -21,12 +21,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .answers import expected_of
-from .bisection import bisect, rows_of, unit_rows
+from .bisection import bisect, composites, rows_of, unit_rows
 from .core import check_number, single_blas
 from .headings import give_headings, leaf_doc_freq
 from .kernels import documents as filled_documents
 from .nnls import heaviest, memberships, unit
-from .regroup import cluster_sums, split_of
+from .regroup import split_of
 from .support import carried
 from .topictree import as_in_fit, phrase_options, roots_of, tell
 from .tree import Tree, Ways, in_table, shortened
@@ -175,7 +175,7 @@ def _split_at(old, rows, right, X):
     same = old is not None and old.split is not None and np.array_equal(old.docs, rows)
     if same and np.array_equal(old.split.side, right): return old.score, old.split
     side = right.astype(np.int64)
-    sums = cluster_sums(X[rows], side)
+    sums = composites(X[rows], side, 2, unit=True)
     lost = np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0))
     return max(float(lost), 0.), _with_weights(split_of(X, rows, side, sums))
 

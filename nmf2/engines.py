@@ -31,7 +31,7 @@ def add_each(
     a,   # a tuple
     b,   # another one, as long
 ):       # a third one
-    "The sums of what is in the same places."
+    "The sums of the arrays and numbers in the same places."
     return tuple(x + y for x, y in zip(a, b))
 
 def _over(add, a, b):
@@ -61,14 +61,16 @@ def tree_sum(
     for value in values:
         now, height = Sum(1, value, own), 0
         del value
-        while now:
+        while now is not None:
             if height == len(waiting): waiting.append(None)
-            there = waiting[height]
-            if there: now = there.plus(now.value, add)
-            waiting[height], now = (None, Sum(1, now.value, True)) if now.n == FAN else (now, None)
-            height += 1
-    last = None                                      # of sums that are not of eight
-    for there in filter(None, waiting): last = there.plus(last.value, add) if last else there
+            there, waiting[height] = waiting[height], None
+            if there is not None: now = there.plus(now.value, add)
+            if now.n < FAN: waiting[height], now = now, None
+            else: now, height = Sum(1, now.value, True), height + 1
+    left = [there for there in waiting if there is not None]   # not of eight values
+    if not left: raise ValueError("there must be something to add")
+    last = left[0]
+    for there in left[1:]: last = there.plus(last.value, add)
     return last.value
 
 

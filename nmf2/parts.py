@@ -27,7 +27,7 @@ class Threads:
         n:int,         # how many
         allowed:int,   # how many numba may use in each
     ):
-        self.jobs = SimpleQueue()
+        self.process, self.jobs = os.getpid(), SimpleQueue()
         self.threads = [Thread(target=self._serve, args=(allowed,), name=f"nmf2-{i}", daemon=True)
                         for i in range(n)]
         for thread in self.threads: thread.start()
@@ -54,6 +54,7 @@ class Threads:
 
     def close(self):
         "Let the jobs come to their end, and then the threads."
+        if os.getpid() != self.process: return   # a fork has none of these threads
         for _ in self.threads: self.jobs.put(None)
         for thread in self.threads: thread.join()
 
@@ -84,7 +85,8 @@ class Help:
         with self.lock:
             if not self.open: return
             self.inside += 1
-        try: self.work()
+            work = self.work
+        try: work()
         except BaseException as e: self.error = e
         with self.lock:
             self.inside -= 1
@@ -93,7 +95,7 @@ class Help:
     def close(self):
         "Let nobody in any more, and wait for those inside."
         with self.lock:
-            self.open = False
+            self.open, self.work = False, None    # who is inside has it, nobody else needs it
             empty = self.inside == 0
         if not empty: self.last.acquire()
 

@@ -68,6 +68,7 @@ def cluster_sums(
     labels:np.ndarray,  # the cluster of each, −1 for none, (n_docs,)
 )->np.ndarray:          # (k, n_terms), float64
     "The sum of the documents of each cluster, each document brought to length one."
+    if not (labels >= 0).any(): raise ValueError("labels must put some document into a cluster")
     return composites(X, labels, labels.max() + 1, unit=True)
 
 # %% ../nbs/24_regroup.ipynb #f2e347b9

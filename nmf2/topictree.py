@@ -68,7 +68,7 @@ def best_start(
 
     Source: Zhao and Karypis (2004), Section 3.
     """
-    docs, found = unit_rows(X), []
+    docs, found = unit_rows(X, share=True), []
     with progress_bar(n_init, "Finding topics", verbose, "start") as bar:
         for own_seed in range(n_init*seed, n_init*(seed + 1)):       # no two seeds share a start
             begun = pieces(docs, k, own_seed, per_topic)

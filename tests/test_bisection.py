@@ -102,6 +102,17 @@ def test_many_documents(n, k):
         assert_allclose(values[-1], criterion_of(U, labels))
 
 
+def test_unit_rows_are_the_callers_own():
+    X = sp.csr_array(sp.random(6, 8, .5, rng=np.random.default_rng(1), format="csr"))
+    X.sort_indices()
+    before = X.toarray()
+    U = unit_rows(X)
+    U.data[U.data < .5] = 0
+    U.eliminate_zeros()
+    assert_array_equal(X.toarray(), before)
+    assert np.shares_memory(unit_rows(X, share=True).indices, X.indices)
+
+
 @pytest.mark.parametrize("ahead", [1, 3, 99])
 def test_cuts_that_are_tried_ahead_are_the_same(monkeypatch, planted, ahead):
     U = unit_rows(planted[0])

@@ -244,6 +244,21 @@ def test_threads_hold_nothing_after_their_work():
     assert gone() is None
 
 
+def test_threads_hold_nothing_of_work_that_is_done_while_they_are_busy():
+    class Large: pass
+    left = []
+    def inner(part, what): pass
+    def outer(part):
+        for _ in range(20):
+            large = Large()
+            left.append(weakref.ref(large))
+            in_threads(inner, 8, large)
+            del large
+        if part == 0: left.append(sum(gone() is not None for gone in left[:20]))
+    in_threads(outer, 2*get_num_threads())
+    assert next(n for n in left if isinstance(n, int)) <= 2*get_num_threads()
+
+
 def test_work_from_many_callers_at_once():
     "Each waits for its own parts alone, whoever helps"
     def caller(n):

@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.regroup import merged, merges, regroup
+from nmf2.regroup import cluster_sums, merged, merges, regroup
 from nmf2.tree import Tree
 from nmf2.weighting import count_pipeline
 
@@ -71,6 +71,11 @@ def test_tree_has_the_clusters_as_leaves(form, dtype):
         for child in node.children: assert child.size <= node.size
         if node.children: assert node.children[0].size >= node.children[1].size
         if node.id and node.children: assert node.score >= 0
+
+
+def test_sums_of_no_cluster_are_an_error():
+    with pytest.raises(ValueError, match="labels must put some document into a cluster"):
+        cluster_sums(some_documents()[0], np.full(60, -1))
 
 
 def test_weights_of_each_split_are_least_squares():
