@@ -26,7 +26,7 @@ from nmf2.nnls import memberships
 from nmf2.rank2 import rank2_nmf
 from nmf2.scale import WHOLE, Dask, Local, as_blocks, fit, save_shards, start_topics, sweep_part
 from nmf2.scale_texts import fit_topics
-from nmf2.scale_topics import _asked, _first_standing, start_labels, sums_over
+from nmf2.scale_topics import _asked, _first_standing, _nothing_yet, start_labels, sums_over
 from nmf2.topictree import TopicTree
 
 
@@ -58,8 +58,8 @@ def rates(X, n_topics=20):
     Ht, W = np.random.default_rng(0).random((X.shape[1], 2)), np.zeros((X.shape[0], 2))
     blocks = as_blocks([few], Local())
     labels = start_labels(blocks, n_topics)
-    standing = _first_standing(*sums_over(blocks, labels, n_topics), X.dtype)
-    asked = blocks.parts[0], labels[0], np.arange(few.shape[0]), 0, few.shape[0], standing
+    group = _nothing_yet(_first_standing(*sums_over(blocks, labels, n_topics), X.dtype))
+    asked = blocks.parts[0], labels[0], np.arange(few.shape[0]), 0, 0, few.shape[0], group
     Ht_k = np.random.default_rng(0).random((X.shape[1], n_topics))
     texts = ["".join(f"{'abcdefghij'[w % 10]}{'klmnopqrst'[w // 10 % 10]}{'uvwxyz'[w // 100 % 6]} " for w in row)
              for row in np.random.default_rng(0).integers(0, 600, (20_000, 100))]

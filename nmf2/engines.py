@@ -18,6 +18,7 @@ from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba import get_num_threads, set_num_threads
@@ -189,14 +190,16 @@ class Kept(NamedTuple):
     value:object
     told:object
 
-def _alone(f, *args):
+def _called(f, *args):
     "Call a function on one thread: on a worker, partitions are what is done at the same time"
     set_num_threads(1)
     with single_blas(): return f(*map(_value, args))
 
+def _in_one_piece(value): return Kept(value, None) if type(value) in (list, dict, set) else value
 def _value(held): return held.value if isinstance(held, Kept) else held
-def _kept(f, *args): return Kept(*_alone(f, *args))
-def _told(kept): return kept.told
+def _alone(f, *args): return _in_one_piece(_called(f, *args))
+def _kept(f, *args): return Kept(*_called(f, *args))
+def _told(kept): return _in_one_piece(kept.told)
 def _tree_sum(add, *values): return tree_sum(values, add)
 
 def sent(
@@ -226,8 +229,7 @@ class Sums:
     "What is kept and what is added up, by an engine whose verbs are tasks"
     def _both(self, f, columns, shared, **where):
         "What stays and what is told of each partition, together; and what is told"
-        items = [(*item, *shared) for item in zip(*columns)]
-        both = self._tasks(_name(f), _kept, f, items, **where)
+        both = self._at_home(_kept, f, columns, shared, **where)
         return both, self.client.map(_told, both, pure=False, key=[f"told-{uuid4().hex}" for _ in both])
 
     def _added(self, sums, add):
@@ -241,13 +243,17 @@ class Sums:
 
     def keep(self, f, *columns, shared=()):
         both, told = self._both(f, columns, shared)
-        return both, self.fetch(told)
+        told = self.fetch(told)
+        self._settle(both)
+        return both, told
 
     def keep_and_total(self, f, *columns, shared=(), add):
         both, told = self._both(f, columns, shared)
         held = self.hold(sent, both)        # alone, so that what was told can go when it is added up
         del both
-        return held, self._added(told, add)
+        total = self._added(told, add)
+        self._settle(held)
+        return held, total
 
 # %% ../nbs/60_engines.ipynb #265b30d2
 _one_at_a_time = Lock()           # Dask's settings are those of the process
@@ -265,6 +271,7 @@ class Dask(Sums):
         self.client = _client(client)
         self.lock = Lock()
         self.under_way = Counter()   # by worker: tasks of `keep_one`
+        self.homes = WeakKeyDictionary()    # the worker of each partition, by what is held of it
         _check_workers(self.client)
 
     def _tasks(self, name, run, f, items, **where):
@@ -283,8 +290,35 @@ class Dask(Sums):
     def join(self, f, held, shared=()): return self._tasks(_name(f), _alone, f, [(*shared, *held)])[0]
     def fetch(self, held): return list(map(_value, _gathered(self.client, list(held), self.patience)))
 
-    def hold(self, f, *columns, shared=()):
-        return self._tasks(_name(f), _alone, f, [(*item, *shared) for item in zip(*columns)])
+    def hold(self, f, *columns, shared=()): return self._at_home(_alone, f, columns, shared)
+
+# %% ../nbs/60_engines.ipynb #c7d19b42
+@patch_to(Dask)
+def _settle(engine, held):
+    "Let partitions have their homes where they are, those that have none"
+    new = [part for part in held if part not in engine.homes]
+    if not new: return
+    has = engine.client.who_has(new)
+    engine.homes.update({part: min(has[part.key]) for part in new if has.get(part.key)})
+
+@patch_to(Dask)
+def _home(engine, part):
+    "The home of a partition, None if it has none"
+    return engine.homes[part] if hasattr(part, "key") and part in engine.homes else None
+
+@patch_to(Dask)
+def _at_home(engine, run, f, columns, shared, **where):
+    "A task for each partition, at its home unless it is told where; what comes of it has the same home"
+    items = list(zip(*columns))
+    homes = [None if where else engine._home(part) for part, *_ in items]
+    tasks = [None]*len(items)
+    for home in dict.fromkeys(homes):
+        own = [i for i, there in enumerate(homes) if there == home]
+        there = dict(workers=[home], allow_other_workers=True) if home else where
+        for i, task in zip(own, engine._tasks(_name(f), run, f, [(*items[i], *shared) for i in own], **there)):
+            tasks[i] = task
+            if home: engine.homes[task] = home
+    return tasks
 
 # %% ../nbs/60_engines.ipynb #bcb79bbf
 @patch_to(Dask)

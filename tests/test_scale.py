@@ -15,6 +15,7 @@ import weakref
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, reduce
+from operator import itemgetter
 from types import SimpleNamespace
 
 import numpy as np
@@ -459,6 +460,43 @@ def test_long_tasks_on_one_partition_go_to_workers_with_little_to_do(cluster):
         _, at_the_same_time = zip(*threads.map(lambda _: engine.keep_one(_nap, part), range(2)))
     assert len(set(at_the_same_time)) == 2
     assert not +engine.under_way
+
+
+def _worker(part, large=None): return part, os.getpid()
+
+
+@pytest.mark.slow
+def test_partitions_stay_at_home_whatever_they_are_asked_about(cluster):
+    engine = Dask(cluster)
+    held, homes = engine.keep(_worker, [np.arange(k + 1) for k in range(6)])
+    assert set(engine.homes) == set(held)
+    large = engine.send(np.zeros(2_000_000))             # on one worker, to which Dask would take the partitions
+    again, there = engine.keep(_worker, held, shared=(large,))
+    assert there == homes and set(engine.homes) == {*held, *again}
+    assert engine.fetch(engine.hold(itemgetter(1), engine.hold(_worker, again, shared=(large,)))) == homes
+    both, total = engine.keep_and_total(_worker, again, shared=(large,), add=max)
+    assert total == max(homes) and set(both) <= set(engine.homes)
+    assert_array_equal(engine.fetch(both)[5], np.arange(6))
+    del held, again
+    assert set(engine.homes) == set(both)                # nothing is remembered of what is gone
+
+
+@pytest.mark.slow
+def test_partitions_whose_home_is_lost_are_worked_on_elsewhere(cluster):
+    engine = Dask(cluster)
+    held, _ = engine.keep(_worker, [np.arange(k + 1) for k in range(4)])
+    for part in held: engine.homes[part] = "tcp://127.0.0.1:1"
+    assert [len(part) for part, _ in engine.fetch(engine.hold(_worker, held))] == [1, 2, 3, 4]
+    assert engine.keep(_worker, held)[1] and engine.total(np.sum, held, add=np.add) == 10
+
+
+@pytest.mark.parametrize("value", [[1, "two"], {"a": 1}, {3, 4}, (1, 2), "text", None], ids=str)
+def test_what_moves_between_workers_is_packed_in_one_piece(value):
+    from nmf2.engines import Kept, _alone, _told, _value, sent
+    packed = _alone(sent, value)
+    assert isinstance(packed, Kept) == isinstance(value, (list, dict, set))
+    assert _value(packed) == value == _value(_told(Kept(0, value)))
+    assert _alone(type, packed) is type(value)           # and unpacked for the next
 
 
 def _dies_once(part, path):
