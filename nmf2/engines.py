@@ -233,10 +233,9 @@ class Sums:
         return both, self.client.map(_told, both, pure=False, key=[f"told-{uuid4().hex}" for _ in both])
 
     def _added(self, sums, add):
-        "Sums of eights, and of eights of these, and so on"
+        "Sums of eights, and of eights of these, and so on; each list in the place of the last, which can go"
         while len(sums) > 1:
-            eights = [sums[k:k+FAN] for k in range(0, len(sums), FAN)]
-            sums = [self.join(_tree_sum, some, (add,)) for some in eights]
+            sums[:] = [self.join(_tree_sum, sums[k:k+FAN], (add,)) for k in range(0, len(sums), FAN)]
         return self.fetch(sums)[0]
 
     def total(self, f, *columns, shared=(), add): return self._added(self.hold(f, *columns, shared=shared), add)
@@ -244,16 +243,14 @@ class Sums:
     def keep(self, f, *columns, shared=()):
         both, told = self._both(f, columns, shared)
         told = self.fetch(told)
-        self._settle(both)
+        self._settle([*columns[0], *both])
         return both, told
 
     def keep_and_total(self, f, *columns, shared=(), add):
         both, told = self._both(f, columns, shared)
         held = self.hold(sent, both)        # alone, so that what was told can go when it is added up
         del both
-        total = self._added(told, add)
-        self._settle(held)
-        return held, total
+        return held, self._added(told, add)
 
 # %% ../nbs/60_engines.ipynb #265b30d2
 _one_at_a_time = Lock()           # Dask's settings are those of the process
@@ -272,15 +269,20 @@ class Dask(Sums):
         self.lock = Lock()
         self.under_way = Counter()   # by worker: tasks of `keep_one`
         self.homes = WeakKeyDictionary()    # the worker of each partition, by what is held of it
+        self.workers, self.looked = frozenset(), -np.inf    # those there are, and when somebody looked
         _check_workers(self.client)
 
-    def _tasks(self, name, run, f, items, **where):
-        "A task for each item; `name` is what the dashboard shows"
+    def _tasks(self, name, run, f, items, homes=(), **where):
+        "A task for each item, at home if it has one; `name` is what the dashboard shows"
+        import dask
         columns = list(zip(*items))
         if not columns: return []
         keys = [f"{name.strip('_')}-{uuid4().hex}" for _ in columns[0]]
-        return self.client.map(run, [f]*len(keys), *columns, key=keys, pure=False, batch_size=None,
-                               **where)
+        at = {key: [home] for key, home in zip(keys, homes) if home}
+        home = dict(workers=lambda key: at.get(key, []), allow_other_workers=True) if at else {}
+        with dask.annotate(**home):
+            return self.client.map(run, [f]*len(keys), *columns, key=keys, pure=False, batch_size=None,
+                                   **where)
 
     def send(self, value):
         from dask import config
@@ -294,30 +296,33 @@ class Dask(Sums):
 
 # %% ../nbs/60_engines.ipynb #c7d19b42
 @patch_to(Dask)
-def _settle(engine, held):
-    "Let partitions have their homes where they are, those that have none"
-    new = [part for part in held if part not in engine.homes]
-    if not new: return
-    has = engine.client.who_has(new)
-    engine.homes.update({part: min(has[part.key]) for part in new if has.get(part.key)})
+def _alive(engine):
+    "The workers there are, or were a second ago"
+    if monotonic() - engine.looked > 1:
+        engine.workers, engine.looked = frozenset(engine.client.nthreads()), monotonic()
+    return engine.workers
 
 @patch_to(Dask)
 def _home(engine, part):
-    "The home of a partition, None if it has none"
-    return engine.homes[part] if hasattr(part, "key") and part in engine.homes else None
+    "The home of a partition; None if it has none, or that is lost"
+    home = engine.homes[part] if hasattr(part, "key") and part in engine.homes else None
+    return home if home and home in engine._alive() else None
+
+@patch_to(Dask)
+def _settle(engine, held):
+    "Partitions without a home get one: where they are"
+    new = [part for part in held if hasattr(part, "key") and engine._home(part) is None]
+    if not new: return
+    has = engine.client.who_has(new)
+    engine.homes.update({part: min(has[part.key]) for part in new if has.get(part.key)})
 
 @patch_to(Dask)
 def _at_home(engine, run, f, columns, shared, **where):
     "A task for each partition, at its home unless it is told where; what comes of it has the same home"
     items = list(zip(*columns))
     homes = [None if where else engine._home(part) for part, *_ in items]
-    tasks = [None]*len(items)
-    for home in dict.fromkeys(homes):
-        own = [i for i, there in enumerate(homes) if there == home]
-        there = dict(workers=[home], allow_other_workers=True) if home else where
-        for i, task in zip(own, engine._tasks(_name(f), run, f, [(*items[i], *shared) for i in own], **there)):
-            tasks[i] = task
-            if home: engine.homes[task] = home
+    tasks = engine._tasks(_name(f), run, f, [(*item, *shared) for item in items], homes, **where)
+    engine.homes.update({task: home for task, home in zip(tasks, homes) if home})
     return tasks
 
 # %% ../nbs/60_engines.ipynb #bcb79bbf

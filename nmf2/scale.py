@@ -502,7 +502,7 @@ class Told(NamedTuple):
     took:tuple           # iterations, numbers read, and whether it converged
     own:np.ndarray       # the sum of the documents, each of unit length, (t,); None if nobody asked
 
-def _unit_sum(X): return documents(unit_rows(X)).back(np.ones((X.shape[0], 1)))[:,0]
+def _unit_sum(X): return documents(unit_rows(X, share=True)).back(np.ones((X.shape[0], 1)))[:,0]
 
 def _split_of(sub, terms, split, took, own):
     "A split in two: what stays, and what is told"

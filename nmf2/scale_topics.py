@@ -109,7 +109,7 @@ def number_over(
 # %% ../nbs/61_scale_topics.ipynb #1dc39765
 def _bisected(k, seed, more, *cut):
     "Pieces of a sample: the label of each document and, if there are more documents, directions of pieces"
-    docs = unit_rows(stacked(cut))
+    docs = unit_rows(stacked(cut), share=True)
     labels = repeated_bisection(docs, min(k, docs.shape[0]), seed=seed).labels
     if not more: return labels, None
     D = composites(docs, labels, labels.max() + 1)
@@ -233,10 +233,10 @@ def _nothing_yet(standing): return Group(standing, [])
 def _stand(group): return group.standing
 def _went(group): return group.changes
 
-def _changed(labels, p, group, *before):
-    "Labels of a partition after a group, and those before it"
+def _changed(labels, p, *went):
+    "Labels of a partition after the changes of some groups, in order"
     labels = labels.copy()
-    for changes in (*before, group.changes):
+    for changes in went:
         if not changes: continue
         at, new = changes[p]
         labels[at] = new
@@ -249,11 +249,11 @@ class Wanting(NamedTuple):
     at:np.ndarray         # their rows in the partition, (n,)
     turns:np.ndarray      # and when it is their turn, (n,)
 
-def _unit_at(part, at): return unit_rows(part.X[at]) if len(at) else part.X[:0]
+def _unit_at(part, at): return unit_rows(part.X[at], share=True) if len(at) else part.X[:0]
 
 def _asked(part, labels, turns, p, first, last, group, *before):
     "Which documents would be better elsewhere, of those whose turn is from one to before another?"
-    labels = _changed(labels, p, group, *before)
+    labels = _changed(labels, p, *before, group.changes)
     now = np.flatnonzero((turns >= first) & (turns < last))
     at = np.flatnonzero(labels >= 0)[now]
     wants = np.zeros(len(at), bool)
@@ -275,7 +275,7 @@ def _moved(group, *wanting):
     new = np.empty_like(old)
     new[turn] = now.labels
     there = np.split(new, np.cumsum([len(w.at) for w in wanting])[:-1])
-    changes = [(w.at[own != w.labels], own[own != w.labels]) for w, own in zip(wanting, there)]
+    changes = [tuple(a[own != w.labels].astype(np.int32) for a in (w.at, own)) for w, own in zip(wanting, there)]
     return Group(standing._replace(moves=standing.moves + moves), changes)
 
 # %% ../nbs/61_scale_topics.ipynb #3e5fc0f5
@@ -312,13 +312,13 @@ def _one_pass(blocks, labels, standing, docs, sizes, asked, batch):
     engine = blocks.engine
     ends = np.cumsum(sizes)
     turns = engine.hold(_own_turns, [engine.join(_turns, [docs])]*len(ends), ends - sizes, ends)
-    def changed(): return engine.hold(_changed, labels, range(len(ends)), shared=(group, *before))
+    def changed(): return engine.hold(_changed, labels, range(len(ends)), shared=(*before, engine.join(_went, [group])))
     group, before = engine.join(_nothing_yet, [standing]), []
     for first in range(0, int(ends[-1]), asked):
         for wanting in _batches(blocks, labels, turns, first, asked, batch, group, *before):
             before.append(engine.join(_went, [group]))
             group = engine.join(_moved, wanting, (group,))
-        if len(before) > TOLD: labels, before = changed(), []
+            if len(before) > TOLD: labels, before = changed(), []
     return changed(), engine.join(_stand, [group])
 
 def _n_labelled(labels): return int((labels >= 0).sum())

@@ -743,7 +743,7 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         page.keyboard.press("End")
         leaf = [id for id in ids() if here.locator(f".row[data-id='{id}']").get_attribute("aria-expanded") is None][0]
         here.locator(f".row[data-id='{leaf}']").click()
-        here.locator(".node .menu summary").click()
+        here.locator(f".node [data-node='{leaf}'] .menu summary").click()
         here.locator("text=split in two").click()
         here.locator(f".row[data-id='{leaf}1']").wait_for()
         assert f"split root/{leaf}" in here.locator(".edits [role=status]").inner_text() and chosen(page) == leaf
@@ -779,7 +779,7 @@ def read(page, id):
     "Choose a node, and wait until it is there to be read"
     back(page) if page.is_visible(".back") else None
     page.click(f".row[data-id='{id}']")
-    page.wait_for_selector(".node h3")
+    page.wait_for_selector(f".node [data-node='{id}'] h3")
 
 
 def pick(page, entry):
@@ -907,6 +907,21 @@ def test_what_is_read_stays_open_while_the_kernel_is_slow(editable):
     page.wait_for_selector(".node .text:not(:empty)")
     page.wait_for_function("window.coming == 0")
     assert page.is_visible(".node .text:not(:empty)") and page.evaluate("window.asks") == [leaf]
+
+
+def test_a_menu_stays_unfolded_when_the_kernel_answers(editable):
+    explorer, page = editable
+    leaf = explorer.model.tree_.leaves()[0].id
+    page.evaluate("""() => {
+        const toKernel = window.toKernel
+        window.toKernel = async (...asked) => { await new Promise(done => setTimeout(done, 1500)); return toKernel(...asked) } }""")
+    page.click(f".row[data-id='{leaf}']")
+    page.wait_for_selector("text=Waiting for the kernel")
+    page.click(".node .menu summary")
+    assert not page.is_visible(".node h3")
+    page.wait_for_selector(".node h3")
+    page.click(".node .menu >> text=split in two", timeout=2000)
+    page.wait_for_selector(f"text=undo split root/{leaf}")
 
 
 def test_what_is_read_stays_open_when_the_kernel_has_taken_its_name(editable):

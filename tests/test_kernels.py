@@ -248,13 +248,14 @@ def test_threads_hold_nothing_of_work_that_is_done_while_they_are_busy():
     class Large: pass
     left = []
     def inner(part, what): pass
+    n = 10*get_num_threads()
     def outer(part):
-        for _ in range(20):
+        for _ in range(n):
             large = Large()
             left.append(weakref.ref(large))
             in_threads(inner, 8, large)
             del large
-        if part == 0: left.append(sum(gone() is not None for gone in left[:20]))
+        if part == 0: left.append(sum(gone() is not None for gone in left[:n]))
     in_threads(outer, 2*get_num_threads())
     assert next(n for n in left if isinstance(n, int)) <= 2*get_num_threads()
 

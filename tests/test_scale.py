@@ -462,32 +462,84 @@ def test_long_tasks_on_one_partition_go_to_workers_with_little_to_do(cluster):
     assert not +engine.under_way
 
 
-def _worker(part, large=None): return part, os.getpid()
+def _worker(part, large=None):
+    "The part, and which process has it; slow enough for both to have some"
+    time.sleep(.05)
+    return part, os.getpid()
 
 
 @pytest.mark.slow
 def test_partitions_stay_at_home_whatever_they_are_asked_about(cluster):
     engine = Dask(cluster)
     held, homes = engine.keep(_worker, [np.arange(k + 1) for k in range(6)])
-    assert set(engine.homes) == set(held)
+    assert set(engine.homes) == set(held) and len(set(homes)) == 2
     large = engine.send(np.zeros(2_000_000))             # on one worker, to which Dask would take the partitions
     again, there = engine.keep(_worker, held, shared=(large,))
     assert there == homes and set(engine.homes) == {*held, *again}
     assert engine.fetch(engine.hold(itemgetter(1), engine.hold(_worker, again, shared=(large,)))) == homes
-    both, total = engine.keep_and_total(_worker, again, shared=(large,), add=max)
-    assert total == max(homes) and set(both) <= set(engine.homes)
+    both, total = engine.keep_and_total(_listed, again, shared=(large,), add=_one_list)
+    assert total == homes and set(both) <= set(engine.homes)
     assert_array_equal(engine.fetch(both)[5], np.arange(6))
     del held, again
     assert set(engine.homes) == set(both)                # nothing is remembered of what is gone
 
 
+def _one_list(a, b): return a + b
+
+
+def _listed(part, large):
+    part, worker = _worker(part)
+    return part, [worker]
+
+
 @pytest.mark.slow
-def test_partitions_whose_home_is_lost_are_worked_on_elsewhere(cluster):
+def test_what_is_counted_first_settles_with_the_next_question(cluster):
+    engine = Dask(cluster)
+    held, total = engine.keep_and_total(_listed, [np.arange(k + 1) for k in range(6)], shared=(None,), add=_one_list)
+    assert len(total) == 6 and not engine.homes
+    _, homes = engine.keep(_worker, held)
+    assert {*held} <= set(engine.homes)
+    assert engine.keep(_worker, held, shared=(engine.send(np.zeros(2_000_000)),))[1] == homes
+
+
+@pytest.mark.slow
+def test_partitions_whose_home_is_lost_get_another(cluster):
     engine = Dask(cluster)
     held, _ = engine.keep(_worker, [np.arange(k + 1) for k in range(4)])
     for part in held: engine.homes[part] = "tcp://127.0.0.1:1"
     assert [len(part) for part, _ in engine.fetch(engine.hold(_worker, held))] == [1, 2, 3, 4]
-    assert engine.keep(_worker, held)[1] and engine.total(np.sum, held, add=np.add) == 10
+    engine.keep(_worker, held)
+    assert {engine.homes[part] for part in held} <= set(cluster.nthreads())
+
+
+@pytest.mark.slow
+def test_a_home_that_dies_before_the_work_is_done_elsewhere():
+    from distributed import Client
+    with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+        engine = Dask(client)
+        held, homes = engine.keep(_worker, [np.arange(k + 1) for k in range(6)])
+        assert len(set(homes)) == 2
+        again = engine.hold(_worker, held)
+        os.kill(homes[0], signal.SIGKILL)
+        assert [len(part) for part, _ in engine.fetch(again)] == [1, 2, 3, 4, 5, 6]
+        time.sleep(1.1)                                  # what was alive is asked anew
+        assert homes[0] not in engine.keep(_worker, held)[1]
+        assert {engine.homes[part] for part in held} <= set(client.nthreads())
+
+
+@pytest.mark.slow
+def test_sums_that_were_added_can_go(cluster, monkeypatch):
+    "What is told of partitions is not held until all of it is added"
+    engine, seen, fetch = Dask(cluster), [], Dask.fetch
+    def looked(self, held):
+        def n_told(): return sum(str(key).startswith("told-") for key in cluster.futures)
+        for _ in range(300):                             # what nobody has any more goes a little later
+            if n_told(): time.sleep(.01)
+        seen.append(n_told())
+        return fetch(self, held)
+    monkeypatch.setattr(Dask, "fetch", looked)
+    assert engine.keep_and_total(_listed, [np.arange(3)]*20, shared=(None,), add=_one_list)[1]
+    assert seen == [0]
 
 
 @pytest.mark.parametrize("value", [[1, "two"], {"a": 1}, {3, 4}, (1, 2), "text", None], ids=str)

@@ -458,9 +458,18 @@ function explore(place, host, before) {
   let naming = false // is a name being written?
   let drawn // which node is on the pane?
 
+  // The menu of a topic, unfolded if it is on the pane and unfolded there
+  function menuOf(id) {
+    const own = edits?.menuOf(id)
+    if (own && drawn === id) own.open = body.querySelector('.head .menu')?.open ?? false
+    return own
+  }
+
   function tell(id, ...more) {
     if (naming) return
+    const own = menuOf(id)
     drawn = id
+    body.dataset.node = id
     const way = view()
       .above(id)
       .map(id => [jump(id), ' › '])
@@ -468,7 +477,7 @@ function explore(place, host, before) {
     fill(
       body,
       make('nav', {class: 'soft', 'aria-label': 'way from the root'}, way, ' '),
-      make('div', {class: 'head'}, make('h2', {}, title(id)), ' ', renamer, ' ', edits?.menuOf(id)),
+      make('div', {class: 'head'}, make('h2', {}, title(id)), ' ', renamer, ' ', own),
       make('div', {class: 'soft facts', title: knows(id) && explained}, facts(id)),
       isWeak(id) && make('div', {class: 'weak'}, 'Weak: fits to other parts of the documents found other topics here.'),
       more,
@@ -769,7 +778,7 @@ function explore(place, host, before) {
     edits?.draw()
     if (drawn == null || naming) return
     fill(body.querySelector('.facts'), facts(drawn))
-    body.querySelector('.head .menu')?.replaceWith(edits.menuOf(drawn))
+    body.querySelector('.head .menu')?.replaceWith(menuOf(drawn))
   }
 
   function drawAll() {
