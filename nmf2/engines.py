@@ -52,6 +52,7 @@ class Sum(NamedTuple):
         added = _over(add, self.value, other) if self.own else add(self.value, other)
         return Sum(self.n + 1, added, True)
 
+# %% ../nbs/60_engines.ipynb #a91c53f8
 def tree_sum(
     values,        # in order; an iterator will do
     add,           # adds two of them
@@ -73,7 +74,6 @@ def tree_sum(
     last = left[0]
     for there in left[1:]: last = there.plus(last.value, add)
     return last.value
-
 
 # %% ../nbs/60_engines.ipynb #53fd738c
 class Local:
@@ -272,18 +272,6 @@ class Dask(Sums):
         self.workers, self.looked = frozenset(), -np.inf    # those there are, and when somebody looked
         _check_workers(self.client)
 
-    def _tasks(self, name, run, f, items, homes=(), **where):
-        "A task for each item, at home if it has one; `name` is what the dashboard shows"
-        import dask
-        columns = list(zip(*items))
-        if not columns: return []
-        keys = [f"{name.strip('_')}-{uuid4().hex}" for _ in columns[0]]
-        at = {key: [home] for key, home in zip(keys, homes) if home}
-        home = dict(workers=lambda key: at.get(key, []), allow_other_workers=True) if at else {}
-        with dask.annotate(**home):
-            return self.client.map(run, [f]*len(keys), *columns, key=keys, pure=False, batch_size=None,
-                                   **where)
-
     def send(self, value):
         from dask import config
         with _one_at_a_time, config.set({"distributed.admin.large-graph-warning-threshold": "1PB"}):
@@ -293,6 +281,20 @@ class Dask(Sums):
     def fetch(self, held): return list(map(_value, _gathered(self.client, list(held), self.patience)))
 
     def hold(self, f, *columns, shared=()): return self._at_home(_alone, f, columns, shared)
+
+# %% ../nbs/60_engines.ipynb #6b9d7e40
+@patch_to(Dask)
+def _tasks(engine, name, run, f, items, homes=(), **where):
+    "A task for each item, at home if it has one; `name` is what the dashboard shows"
+    import dask
+    columns = list(zip(*items))
+    if not columns: return []
+    keys = [f"{name.strip('_')}-{uuid4().hex}" for _ in columns[0]]
+    at = {key: [home] for key, home in zip(keys, homes) if home}
+    home = dict(workers=lambda key: at.get(key, []), allow_other_workers=True) if at else {}
+    with dask.annotate(**home):
+        return engine.client.map(run, [f]*len(keys), *columns, key=keys, pure=False, batch_size=None,
+                               **where)
 
 # %% ../nbs/60_engines.ipynb #c7d19b42
 @patch_to(Dask)

@@ -99,6 +99,7 @@ class Help:
             empty = self.inside == 0
         if not empty: self.last.acquire()
 
+# %% ../nbs/00_parts.ipynb #d05e91b3
 def in_threads(
     kernel,        # takes the number of a part of the work before its other arguments
     n_parts:int,   # how many parts there are

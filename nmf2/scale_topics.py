@@ -223,7 +223,7 @@ def _turns(docs):
 
 def _own_turns(turns, lo, hi): return turns[lo:hi].copy()
 
-# %% ../nbs/61_scale_topics.ipynb #8c6a9db6
+# %% ../nbs/61_scale_topics.ipynb #5a1d0cf7
 class Group(NamedTuple):
     "What came of a group"
     standing:Standing    # clusters as they stand after it
@@ -242,6 +242,7 @@ def _changed(labels, p, *went):
         labels[at] = new
     return labels
 
+# %% ../nbs/61_scale_topics.ipynb #8c6a9db6
 class Wanting(NamedTuple):
     "Documents of a partition that want to move"
     X:sp.csr_array        # of unit length, (n, n_terms)
