@@ -1,8 +1,9 @@
-"""Where should TopicTree begin? Repeated bisection, or more pieces that are joined; one start, or the best of several.
+"""Where should TopicTree begin? Repeated bisection, or more pieces that are joined; of all documents, or of a sample; one start, or the best
+of several.
 
 For each collection and seed: NMI (arithmetic) of the clusters after moves to the finest classes, as many clusters as there are classes but at
 most forty, and of the topics that `TopicTree` makes of them by a mixture, and the criterion. Pieces are one, two, three or four times as many as clusters; one is
-bisection itself. The best of two and of four starts are those with the largest criterion, over all choices of so many of the seeds.
+bisection itself. Three times as many are made of samples, too, of a half, a quarter and an eighth of the documents. The best of two and of four starts are those with the largest criterion, over all choices of so many of the seeds.
 
     NMF2_DATA=folder python benchmarks/starts.py [--quick] [--out FOLDER]
 """
@@ -21,7 +22,9 @@ from nmf2.order import own_order, sorted_by
 from nmf2.topictree import pieces, settled_topics
 
 SHORT = ["short_20newsgroups_subjects", "short_reuters_titles"]
-TIMES, SEEDS, MOST = (1, 2, 3, 4), 4, 40
+STARTS = [(1, 1), (2, 1), (3, 1), (3, 2), (3, 4), (3, 8), (4, 1)]         # pieces for a topic, and of one in how many documents
+SAMPLES = {1: "all", 2: "half", 4: "a quarter", 8: "an eighth"}
+SEEDS, MOST = 4, 40
 
 
 def ready(corpus, classes):
@@ -33,13 +36,13 @@ def ready(corpus, classes):
 
 
 def runs(name, X, classes, seeds):
-    """A row for each number of pieces and seed."""
+    """A row for each number of pieces, sample and seed."""
     docs, k = unit_rows(X), min(len(np.unique(classes)), MOST)
-    for times in TIMES:
+    for times, part in STARTS:
         for seed in range(seeds):
-            labels, record = refine(docs, pieces(docs, k, seed, times), rng=seed)
+            labels, record = refine(docs, pieces(docs, k, seed, times, -(-docs.nnz//part)), rng=seed)
             settled = settled_topics(X, fit_mixture(X, labels).labels, 1).labels
-            yield dict(collection=name, times=times, seed=seed, criterion=float(record[-1]/len(labels)), moved=nmi(labels, classes),
+            yield dict(collection=name, times=times, part=part, seed=seed, criterion=float(record[-1]/len(labels)), moved=nmi(labels, classes),
                        settled=nmi(settled, classes))
     say(name)
 
@@ -60,15 +63,15 @@ def main():
     with warnings.catch_warnings(), single_blas():
         warnings.simplefilter("ignore")
         rows = [row for one in found(args.quick) for row in runs(*one, seeds)]
-    groups, lines = together(rows, "collection", "times"), []
+    groups, lines = together(rows, "collection", "times", "part"), []
     names = list(dict.fromkeys(row["collection"] for row in rows))
-    for times in TIMES:
-        some = [groups[name, times] for name in names]
+    for times, part in STARTS:
+        some = [groups[name, times, part] for name in names]
         figures = [[best_of(1, one, "moved") for one in some], *([best_of(n, one, "settled") for one in some] for n in (1, 2, 4) if n <= seeds)]
-        base = [best_of(1, groups[name, 1], "moved") for name in names]
+        base = [best_of(1, groups[name, 1, 1], "moved") for name in names]
         better, worse = (sum(s*(a - b) > .01 for a, b in zip(figures[0], base)) for s in (1, -1))
-        lines.append([times, *(f"{np.mean(figure):.4f}" for figure in figures), better, worse])
-    head = ["pieces for a topic", "after moves", "settled", *(f"best of {n}" for n in (2, 4) if n <= seeds), "better by .01 than one", "worse"]
+        lines.append([times, SAMPLES[part], *(f"{np.mean(figure):.4f}" for figure in figures), better, worse])
+    head = ["pieces for a topic", "of the documents", "after moves", "settled", *(f"best of {n}" for n in (2, 4) if n <= seeds), "better by .01 than one", "worse"]
     write(args.output, table(head, lines), what="where to begin: NMI to the finest classes, mean over collections and seeds", rows=rows)
 
 

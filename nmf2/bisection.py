@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['CRITERIA', 'I1', 'I2', 'E1', 'H1', 'H2', 'G1', 'G1P', 'COLUMNS', 'COPIES', 'N_A', 'N_B', 'SQUARE_A', 'SQUARE_B',
-           'WHOLE_A', 'WHOLE_B', 'GAIN', 'CALM', 'REST', 'SAME', 'PART', 'rows_of', 'unit_rows', 'cluster_values',
-           'worth', 'Documents', 'arrays', 'labels_of', 'kind_of', 'composites', 'numbered', 'criterion_of_sums',
-           'criterion_of', 'shuffle_docs', 'Task', 'Trials', 'Halves', 'first_best', 'bisect', 'Cluster', 'Clustering',
-           'repeated_bisection', 'coarser', 'bisections', 'sum_tables', 'Assignment', 'revalue', 'recount',
-           'wants_to_move', 'move_each', 'refine', 'direct', 'RepeatedBisection']
+           'WHOLE_A', 'WHOLE_B', 'GAIN', 'CALM', 'REST', 'SAME', 'PART', 'rows_of', 'unit_factors', 'unit_rows',
+           'cluster_values', 'worth', 'Documents', 'arrays', 'labels_of', 'kind_of', 'composites', 'composites_of',
+           'numbered', 'criterion_of_sums', 'criterion_of', 'shuffle_docs', 'Task', 'Trials', 'Halves', 'first_best',
+           'bisect', 'Cluster', 'Clustering', 'repeated_bisection', 'coarser', 'bisections', 'sum_tables', 'Assignment',
+           'revalue', 'recount', 'wants_to_move', 'move_each', 'refine', 'direct', 'RepeatedBisection']
 
 # %% ../nbs/22_bisection.ipynb #a7a6b821
 import warnings
@@ -49,8 +49,10 @@ def rows_of(
     return X
 
 # %% ../nbs/22_bisection.ipynb #c8a9f9c8
-def _to_unit(rows):
-    "By what to multiply each document, so that its length is one; 0 for an empty one"
+def unit_factors(
+    rows:Rows,       # documents
+)->np.ndarray:       # (n_docs,)
+    "By what to multiply each document, so that its length is one; 0 for an empty one."
     lengths = np.sqrt(rows.squares())
     factors = np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
     return factors.astype(rows.data.dtype)
@@ -62,7 +64,7 @@ def unit_rows(
 ):                       # CSR, float32 or float64; empty documents stay empty
     "Documents of length one."
     rows = Rows(rows_of(X, signed=signed))
-    out = rows.scaled(_to_unit(rows))
+    out = rows.scaled(unit_factors(rows))
     if not share: out.indices, out.indptr = out.indices.copy(), out.indptr.copy()
     return out
 
@@ -182,11 +184,17 @@ def composites(
     "The sum of the documents of each cluster."
     X = rows_of(X, signed=not unit)
     k = check_number("k", k, 1)
-    factors = _to_unit(Rows(X)) if unit else None
-    return _sums(arrays(X), X.shape[1], labels_of(labels, X.shape[0], k), k, factors)
+    factors = unit_factors(Rows(X)) if unit else None
+    return composites_of(arrays(X), X.shape[1], labels_of(labels, X.shape[0], k), k, factors)
 
-def _sums(docs, n_terms, labels, k, factors=None):
-    "The same for `Documents`, and labels that are known to be sound"
+def composites_of(
+    docs:Documents,      # known to be sound, like the labels
+    n_terms:int,         # columns of their matrix
+    labels:np.ndarray,   # cluster of each, −1 for none, (n_docs,)
+    k:int,               # clusters
+    factors=None,        # by what to multiply each document, (n_docs,); None for one
+)->np.ndarray:           # (k, n_terms), float64
+    "The same as `composites`, without a look at what is given."
     if factors is None: factors = np.ones(len(labels), docs.weights.dtype)
     D = np.zeros((k, n_terms))
     parts = min(k, 16)
@@ -195,7 +203,7 @@ def _sums(docs, n_terms, labels, k, factors=None):
 
 def _sum_of(docs, n_terms):
     "The sum of all documents"
-    return _sums(docs, n_terms, np.zeros(len(docs.starts), np.int64), 1)[0]
+    return composites_of(docs, n_terms, np.zeros(len(docs.starts), np.int64), 1)[0]
 
 
 # %% ../nbs/22_bisection.ipynb #cff4ea1e
@@ -1004,7 +1012,7 @@ def _refined(X, labels, kind, max_iter, rng):
     state = np.random.default_rng(rng).integers(1, 2147483647, 1)
     tables = sum_tables(k, n_terms, X.data)
     width = tables.shape[2]
-    parts = np.split(_sums(docs, n_terms, labels, k), range(width, k, width))
+    parts = np.split(composites_of(docs, n_terms, labels, k), range(width, k, width))
     for table, part in zip(tables, parts): table[:,:len(part)] = part.T
     record = np.full(max_iter + 1, np.nan)
     now = _assignment(docs, _pull_of(docs, n_terms, kind), kind, k, labels, tables)
@@ -1056,7 +1064,7 @@ def _check_options(est):
 def _filled(X):
     "Documents of length one, which of those given these are, and a warning of empty ones"
     rows = Rows(sp.csr_array(X))
-    factors = _to_unit(rows)
+    factors = unit_factors(rows)
     filled = factors > 0
     warn_of_no_label(np.count_nonzero(~filled), len(filled))
     docs = rows.scaled(factors)
@@ -1131,7 +1139,7 @@ def fit(self,
     self.splits_ = run.splits
     self.criterion_ = float(run.record[-1,1])
     self.n_iter_ = max(len(run.record) - 1, 1)
-    D = _sums(arrays(docs), X.shape[1], run.labels, run.labels.max() + 1)
+    D = composites_of(arrays(docs), X.shape[1], run.labels, run.labels.max() + 1)
     self.components_ = (D/np.linalg.norm(D, axis=1)[:,None]).astype(X.dtype)
     if len(D) < self.n_clusters:
         warnings.warn(f"only {len(D)} clusters, not n_clusters={self.n_clusters}: "

@@ -12,7 +12,9 @@ from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from importlib.metadata import version
+from multiprocessing.util import Finalize
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from threading import Lock
 from time import monotonic
@@ -129,6 +131,8 @@ def scratch_folder(
     if engine.scratch is None:
         engine.folder = TemporaryDirectory(prefix="nmf2-")
         engine.scratch = engine.folder.name
+        # a process of a pool ends without what Python does at an exit, but not without this
+        Finalize(engine.folder, rmtree, (engine.scratch, True), exitpriority=0)
     return engine.scratch
 
 # %% ../nbs/60_engines.ipynb #e1344b7c

@@ -5,15 +5,14 @@
 # %% auto #0
 __all__ = ['PER_TERM', 'WHOLE', 'NODE', 'AT_ONCE', 'Topics', 'Part', 'weights_of', 'sweep_part', 'PartedWeights', 'Blocks',
            'usual_engine', 'row_numbers', 'as_blocks', 'stacked', 'sample', 'start_topics', 'Spread', 'Marked', 'Sides',
-           'Members', 'Scrap', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole', 'cut_blocks',
-           'Place', 'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks', 'planted_blocks',
-           'fit', 'part_matrix', 'in_one_piece', 'fit_partitions']
+           'Members', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole', 'cut_blocks', 'Place',
+           'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks', 'planted_blocks', 'fit',
+           'part_matrix', 'in_one_piece', 'fit_partitions']
 
 # %% ../nbs/60_scale.ipynb #b7293e31
 import copy
 import itertools
 import json
-import weakref
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
@@ -29,14 +28,14 @@ import scipy.sparse as sp
 from .bisection import unit_rows
 from .compiling import say_if_compiling
 from .core import check_number, patch_to, progress_bar, seed_of, single_blas
-from .cutting import as_csr, seen_in, stored, take, take_over
+from .cutting import as_csr, seen_in, stored, take, take_from, take_over
 from .engines import Dask, Local, add_each, running_client, sent, tree_sum
 from .hier import (Grower, checksum, cut_in_two, find_split, grow, grower_options, plant,
                        starter)
 from .kernels import SOLVE, Docs, collect_sums, documents, working_space
 from .products import Rows
 from .rank2 import SAMPLE, rank2_nmf, revive, sides, svd_topics
-from .shards import Found, Slice, check_part, in_slices, open_shard, save_shards
+from .shards import Found, Scrap, Slice, check_part, in_slices, open_shard, save_shards
 from .tree import Node, Split, Tree
 from .treefile import write_array
 from .weighting import warn_of_no_label
@@ -56,8 +55,9 @@ class Part:
     def __init__(self,
         source,           # CSR, or a path, a `Slice` or a `Scrap`
         ids:np.ndarray,   # numbers of the documents in the collection, ascending, (n,)
+        terms=None,       # numbers of the terms that occur, if these are its columns; None for all terms
     ):
-        self.source, self.ids = source, ids
+        self.source, self.ids, self.terms = source, ids, terms
         self._docs = None
         self.last = None             # stamp of the topics last solved for, and the weights
 
@@ -65,8 +65,8 @@ class Part:
     def X(self)->sp.csr_array:
         "The matrix, (n, n_terms)."
         if sp.issparse(self.source): return self.source
-        where = self.source if isinstance(self.source, Slice) else [str(self.source)]
-        X = open_shard(*where)
+        if isinstance(self.source, Scrap): return self.source.X
+        X = open_shard(*self.source) if isinstance(self.source, Slice) else open_shard(self.source)
         return as_csr(X.data, X.indices, X.indptr, X.shape[1])
 
     @property
@@ -76,7 +76,7 @@ class Part:
         if self._docs is None: self._docs = documents(self.source)
         return self._docs
 
-    def __getstate__(self): return dict(source=self.source, ids=self.ids, _docs=None, last=None)
+    def __getstate__(self): return vars(self) | dict(_docs=None, last=None)
 
     def __sizeof__(self):
         "Bytes, for Dask, which puts aside what is large when memory is short."
@@ -368,32 +368,25 @@ def _filled_ids(part):
     return ids, _count(part, ids)
 
 # %% ../nbs/60_scale.ipynb #bad6b632
-class Scrap:
-    "A shard that is removed with the last that refers to it"
-    def __init__(self,
-        path,    # of the file
-    ):
-        self.path = path
-        weakref.finalize(self, Path(path).unlink, missing_ok=True)
-
-    def __str__(self): return str(self.path)
-
 def put_away(
-    X,          # CSR, (n, n_terms)
-    ids,        # numbers of its documents, (n,)
-    scratch,    # a folder, or None for memory
+    X,            # CSR, (n, n_terms)
+    ids,          # numbers of its documents, (n,)
+    scratch,      # a folder, or None for memory
+    terms=None,   # as for `Part`
 )->Part:
-    "A new partition: in memory, or as a shard in the scratch folder."
-    if scratch is None: return Part(X, ids)
-    path = Path(scratch)/f"{uuid4().hex}.npz"
-    sp.save_npz(path, X, compressed=False)
-    return Part(Scrap(path), ids)
+    "A new partition: in memory, or in a file of the scratch folder."
+    return Part(X if scratch is None else Scrap(X, Path(scratch)/uuid4().hex), ids, terms)
 
 def _gathered(scratch, *pieces):
-    "One partition of several matrices and the numbers of their documents"
-    return put_away(stacked([X for X, _ in pieces]), np.concatenate([ids for _, ids in pieces]), scratch)
+    "One partition of some documents of several"
+    X, terms = take_from([piece[:2] for piece in pieces])
+    return put_away(X, np.concatenate([ids for _, _, ids in pieces]), scratch, terms)
 
-def _cut(part, ids): return _rows_of(part.X, _places(part, ids)), ids
+def _cut(part, ids, shared):
+    "Documents of a partition: a matrix, their rows, their numbers; a copy unless memory is shared"
+    rows = _places(part, ids)
+    return (part.X, rows, ids) if shared else (_rows_of(part.X, rows), np.arange(len(rows)), ids)
+
 
 # %% ../nbs/60_scale.ipynb #d00d40b2
 @patch_to(Members)
@@ -401,7 +394,7 @@ def handed_over(rows)->Members:         # in one partition
     "The same documents, copied into a partition of their own, if they are in several."
     if len(rows.pieces) < 2: return rows
     engine = rows.engine
-    cut = engine.hold(_cut, rows.home, rows.pieces)
+    cut = engine.hold(_cut, rows.home, rows.pieces, shared=(engine.shared,))
     home = [engine.join(_gathered, cut, (engine.scratch,))]
     ids = engine.hold(_ids_of, home)
     return Members(engine, home, ids, [(len(rows), rows.stored)], rows.whole, rows.kind)
@@ -510,15 +503,21 @@ def _split_of(sub, terms, split, took, own):
     told = Told(terms, split.Ht, _told(split.side, np.diff(sub.indptr)), took, _unit_sum(sub) if own else None)
     return (split.W, split.side), told
 
+def _own(part, ids):
+    "Some documents of a partition over the terms that occur in them, and the numbers of these"
+    if part.terms is not None and sp.issparse(part.source) and len(ids) == len(part.ids): return part.X, part.terms
+    sub, terms = take(part.X, _places(part, ids))
+    return sub, terms if part.terms is None else part.terms[terms]
+
 def _split_there(part, ids, origin, draw, options, own):
     "What `find_split` finds in some documents of a partition, from a start by `starter`"
-    sub, terms = take(part.X, _places(part, ids))
+    sub, terms = _own(part, ids)
     split, took = find_split(sub, terms, *starter(*origin)(ids, terms, *draw), **options)
     return _split_of(sub, terms, split, took, own)
 
 def _cut_there(part, ids):
     "What `cut_in_two` finds"
-    sub, terms = take(part.X, _places(part, ids))
+    sub, terms = _own(part, ids)
     return _split_of(sub, terms, *cut_in_two(sub, terms), own=True)
 
 # %% ../nbs/60_scale.ipynb #ff5e3e32

@@ -19,8 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .answers import Expected, focus_of, thousand_of, unknown_share, without_itself
-from .bisection import (I2, PART, Assignment, arrays, composites, first_best, move_each, repeated_bisection,
-                            revalue, shuffle_docs, sum_tables, unit_rows, wants_to_move, worth)
+from .bisection import (I2, PART, Assignment, arrays, composites_of, first_best, move_each, repeated_bisection,
+                            revalue, shuffle_docs, sum_tables, unit_factors, unit_rows, wants_to_move, worth)
 from .core import single_blas, stream
 from .engines import add_each
 from .headings import give_headings, good_levels, leaf_doc_freq
@@ -32,19 +32,18 @@ from .products import Rows
 from .rank2 import SAMPLE
 from .regroup import merged, merges, node_ids
 from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, about_blocks, as_blocks,
-                        in_one_piece, stacked)
+                        in_one_piece, put_away, stacked)
 from .scale import fit as fit_tree
 from .support import BETWEEN, MOST, TOO_FEW, Choice, choose_n_topics
-from .topictree import PIECES, Grown, root_topics
+from .topictree import PIECES, Grown, most_similar, root_topics, sums_of
 from .tree import Split
 
 # %% ../nbs/61_scale_topics.ipynb #e6f5c7e6
 def _sums_in(part, labels, lo, hi):
     "The sums of clusters `lo` to `hi` in a partition, (k, n_terms), and how many documents they have, (k,)"
-    labels = np.where((labels >= lo) & (labels < hi), labels - lo, -1)
-    there = labels[labels >= 0]
-    if not len(there): return np.zeros((hi - lo, part.X.shape[1])), np.zeros(hi - lo, np.int64)
-    return composites(part.X, labels, hi - lo, unit=True), np.bincount(there, minlength=hi - lo)
+    X, labels = part.X, np.where((labels >= lo) & (labels < hi), labels - lo, -1).astype(np.int64)
+    sums = composites_of(arrays(X), X.shape[1], labels, hi - lo, unit_factors(Rows(X)))
+    return sums, np.bincount(labels[labels >= 0], minlength=hi - lo)
 
 def sums_over(
     blocks:Blocks,   # the documents
@@ -112,9 +111,7 @@ def _bisected(k, seed, more, *cut):
     docs = unit_rows(stacked(cut), share=True)
     labels = repeated_bisection(docs, min(k, docs.shape[0]), seed=seed).labels
     if not more: return labels, None
-    D = composites(docs, labels, labels.max() + 1)
-    D /= np.linalg.norm(D, axis=1, keepdims=True)
-    return labels, D.T.astype(docs.dtype)
+    return labels, sums_of(docs, labels).astype(docs.dtype)
 
 def _share(part, found, lo, hi):
     "A partition's share of the labels of all documents that have terms"
@@ -124,9 +121,7 @@ def _share(part, found, lo, hi):
 
 def _nearest(part, found):
     "The piece that each document is most similar to, −1 for documents without terms"
-    if not len(part.ids): return np.full(0, -1, np.int32)
-    C = Rows(part.X).times(found[1])
-    return np.where(Rows(part.X).filled(), C.argmax(1), -1).astype(np.int32)
+    return np.where(Rows(part.X).filled(), most_similar(part.X, found[1]), -1).astype(np.int32)
 
 def _n_pieces(found): return found[0].max() + 1
 
@@ -245,12 +240,15 @@ def _changed(labels, p, *went):
 # %% ../nbs/61_scale_topics.ipynb #8c6a9db6
 class Wanting(NamedTuple):
     "Documents of a partition that want to move"
-    X:sp.csr_array        # of unit length, (n, n_terms)
+    X:sp.csr_array        # of unit length, (n, n_terms); a `Part` where they wait for their turn
     labels:np.ndarray     # where they are, (n,)
     at:np.ndarray         # their rows in the partition, (n,)
     turns:np.ndarray      # and when it is their turn, (n,)
 
-def _unit_at(part, at): return unit_rows(part.X[at], share=True) if len(at) else part.X[:0]
+def _unit_at(part, at):
+    "Some documents of a partition, which is known to be sound, brought to length one"
+    rows = Rows(part.X[at])
+    return rows.scaled(unit_factors(rows))
 
 def _asked(part, labels, turns, p, first, last, group, *before):
     "Which documents would be better elsewhere, of those whose turn is from one to before another?"
@@ -282,26 +280,30 @@ def _moved(group, *wanting):
 # %% ../nbs/61_scale_topics.ipynb #3e5fc0f5
 BATCH = 8_000_000       # nonzeros that are taken to one place at once, should all documents want to move
 
-def _noted(*args): return _asked(*args)._replace(X=None)
+def _kept(part, labels, turns, p, scratch, *when):
+    "What `_asked` finds, in the order of turns and out of the way"
+    wanting = _asked(part, labels, turns, p, *when)
+    order = np.argsort(wanting.turns)
+    X, own, at, turns = (array[order] for array in wanting)
+    return Wanting(put_away(X, at, scratch if len(at) else None), own, at, turns)
 
-def _batch(part, wanting, first, last):
+def _batch(wanting, first, last):
     "Documents that want to move, of those whose turn is from one to before another"
-    now = (wanting.turns >= first) & (wanting.turns < last)
-    at = wanting.at[now]
-    return Wanting(_unit_at(part, at), wanting.labels[now], at, wanting.turns[now])
+    now = slice(*np.searchsorted(wanting.turns, (first, last)))
+    return Wanting(wanting.X.X[now], wanting.labels[now], wanting.at[now], wanting.turns[now])
 
 def _batches(blocks, labels, turns, first, asked, batch, *groups):
     "Documents of a group that want to move; a batch at a time, if there may be many"
-    columns = blocks.parts, labels, turns, range(len(turns))
-    def held(f): return blocks.engine.hold(f, *columns, shared=(first, first + asked, *groups))
+    engine, columns = blocks.engine, (blocks.parts, labels, turns, range(len(turns)))
+    when = first, first + asked, *groups
     n_docs = sum(f.n_filled for f in blocks.found)
     size = max(1, batch*n_docs//max(blocks.size, 1))
     if size >= asked:
-        yield held(_asked)
+        yield engine.hold(_asked, *columns, shared=when)
         return
-    wanting = held(_noted)
+    wanting = engine.hold(_kept, *columns, shared=(engine.scratch, *when))
     for lo in range(first, first + asked, size):
-        yield blocks.engine.hold(_batch, blocks.parts, wanting, shared=(lo, min(lo + size, first + asked)))
+        yield engine.hold(_batch, wanting, shared=(lo, min(lo + size, first + asked)))
 
 # %% ../nbs/61_scale_topics.ipynb #d9f0e637
 TOLD = 16               # groups and batches after which a partition's labels are brought up to date

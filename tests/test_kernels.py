@@ -14,7 +14,7 @@ from numba import get_num_threads, njit, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2 import kernels
-from nmf2.cutting import seen_in, take, take_over
+from nmf2.cutting import seen_in, take, take_from, take_over
 from nmf2.instructions import add_to_strip
 from nmf2.kernels import (GRAM, Rules, alternate, documents, krylov, nnls2, prepare, projected_gradient, residuals, solve2,
                           solve_terms, squared_error)
@@ -303,6 +303,20 @@ def test_parts_are_cut_out_over_common_terms(dtype):
     for wrong, message in ((seen[:-1], "seen must have an entry for each of 800 terms"), (seen_in(X, rows[1]), "seen must have all terms that occur")):
         with pytest.raises(ValueError, match=message): take_over(X, rows[0], wrong)
     with pytest.raises(IndexError, match="rows must be documents"): take_over(X, np.array([300]), seen)
+
+
+@pytest.mark.parametrize("bounds", [np.int32, np.int64])
+@pytest.mark.parametrize("sizes", [(40, 30, 0, 25), (0, 1), (0, 0), (60_000, 0, 50_000)])   # none; more than a share each
+def test_documents_of_several_matrices_are_taken_as_of_one(sizes, bounds):
+    rng = np.random.default_rng(5)
+    blocks = [sp.random(300, 800, .01, "csr", rng=rng, dtype=np.float32) for _ in sizes]
+    for X in blocks: X.indptr = X.indptr.astype(bounds)
+    rows = [rng.integers(0, 300, n) for n in sizes]
+    one, terms = take_from(list(zip(blocks, rows)))
+    whole, expected = take(sp.vstack(blocks, format="csr"), np.concatenate([300*k + some for k, some in enumerate(rows)]))
+    assert_array_equal(terms, expected)
+    assert one.shape == whole.shape and one.dtype == whole.dtype and one.indptr.dtype == bounds
+    assert (one != whole).nnz == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -4,6 +4,7 @@ import copy
 import gc
 import itertools
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -13,9 +14,10 @@ import time
 import warnings
 import weakref
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache, reduce
 from operator import itemgetter
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -291,6 +293,23 @@ def test_what_is_cut_out_is_removed(tmp_path):
     del model
     gc.collect()
     assert not list(scratch.iterdir())
+
+
+KEPT = []                                       # what a process still has at its end
+
+
+def keep_an_engine():
+    KEPT.append(Local())
+    folder = Path(engines.scratch_folder(KEPT[0]))
+    (folder/"some").write_bytes(b"data")
+    return folder
+
+
+@pytest.mark.parametrize("how", multiprocessing.get_all_start_methods())
+def test_a_process_of_a_pool_leaves_no_folder_behind(how):
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(how)) as pool:
+        folder = pool.submit(keep_an_engine).result()
+    assert folder.name.startswith("nmf2-") and not folder.exists()
 
 
 def broken(tmp_path):

@@ -22,6 +22,7 @@ from nmf2.regroup import regroup
 from nmf2.scale import SpreadTree, part_matrix, as_blocks, save_shards
 from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
+from nmf2.shards import open_shard
 from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, number_over, settled, sums_over,
                                topic_tree_over)
 from nmf2.support import Choice, choose_n_topics
@@ -68,6 +69,25 @@ def test_moves_are_those_in_memory(n, dtype, batch):
     assert_array_equal(found[filled], better)
     assert (found[~filled] == -1).all() and (found != labels).sum() > 500
     assert_allclose(told, record, rtol=1e-6)
+
+
+def test_batches_are_not_read_from_all_over_the_shards(tmp_path, monkeypatch):
+    "However many batches there are, a shard is opened once for each group; what waits for its turn is not left behind"
+    X, scratch = collection(), tmp_path/"scratch"
+    scratch.mkdir()
+    save_shards(X, tmp_path/"corpus", 3)
+    start = np.where(np.diff(X.indptr) > 0, np.random.default_rng(1).integers(0, 8, X.shape[0]), -1)
+    opened, found = [], []
+    monkeypatch.setattr("nmf2.scale.open_shard", lambda *where: (opened.append(where), open_shard(*where))[1])
+    for batch in (10**9, X.nnz//80):
+        blocks = as_blocks(tmp_path/"corpus", Local(scratch))
+        opened.clear()
+        labels, _ = moved(blocks, [start[part.ids] for part in blocks.parts], 8, max_iter=3, batch=batch)
+        found.append((np.concatenate(labels), len(opened)))
+        del labels, blocks
+        assert not list(scratch.iterdir())
+    assert_array_equal(found[1][0], found[0][0])
+    assert found[1][1] == found[0][1]
 
 
 def test_more_clusters_than_a_table_has_columns():

@@ -1,4 +1,5 @@
 """TopicTree: from documents to a tree of topics"""
+import itertools
 import pickle
 import warnings
 
@@ -14,7 +15,7 @@ from nmf2 import Corpus, TopicTree
 from nmf2.bisection import criterion_of, repeated_bisection, unit_rows
 from nmf2.data import planted_tree
 from nmf2.nnls import heaviest, memberships
-from nmf2.topictree import best_start, pieces, roots_of, settled_topics, sums_of
+from nmf2.topictree import TOGETHER, best_start, most_similar, pieces, roots_of, settled_topics, sums_of
 from nmf2.weighting import count_pipeline
 
 
@@ -117,6 +118,36 @@ def test_pieces_of_copies():
     """Of two different documents no more than two pieces can be made."""
     docs = unit_rows(sp.csr_array(np.repeat([[3., 4., 0.], [0., 1., 1.]], [5, 7], axis=0)))
     assert groups(pieces(docs, 4)) == {frozenset(range(5)), frozenset(range(5, 12))}
+
+
+def test_pieces_of_a_sample(corpus):
+    "All documents go to the piece of the sample that they are most similar to, and pieces are merged over all of them"
+    docs = unit_rows(count_pipeline().fit_transform(corpus.X))
+    n, k, seed = docs.shape[0], 12, 5
+    assert_array_equal(pieces(docs, k, seed, sampled=docs.nnz), pieces(docs, k, seed))           # not of a sample
+    some = np.sort(np.random.default_rng([seed, 1]).choice(n, n//2, replace=False))
+    X, cut = docs.toarray(), repeated_bisection(docs[some], 3*k, seed=seed).labels
+    D = np.stack([X[some][cut == piece].sum(0) for piece in range(3*k)])
+    labels = (X @ D.T/np.linalg.norm(D, axis=1)).argmax(1)
+    while len(names := np.unique(labels)) > k:
+        sums = {name: X[labels == name].sum(0) for name in names}
+        loss = {(a, b): sum(map(np.linalg.norm, (sums[a], sums[b]))) - np.linalg.norm(sums[a] + sums[b])
+                for a, b in itertools.combinations(names, 2)}
+        a, b = min(loss, key=loss.get)
+        labels[labels == b] = a
+    found = pieces(docs, k, seed, sampled=(docs.nnz + 1)//2)
+    assert groups(found) == groups(labels)
+    assert groups(found) != groups(pieces(docs, k, seed))                                        # else it wasn't tested
+
+
+def test_the_most_similar_of_many_documents():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((2*TOGETHER + 3, 20), density=.1, format="csr", rng=rng, dtype=np.float32)
+    D = rng.random((20, 5))
+    C = X.toarray().astype(float) @ D
+    found = most_similar(X, D)
+    assert (C[np.arange(len(C)), found] >= C.max(1) - 1e-6).all() and len(np.unique(found)) == 5
+    assert most_similar(X[:0], D).shape == (0,)
 
 
 def test_pieces_lose_less_than_cuts():
