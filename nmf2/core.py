@@ -385,7 +385,12 @@ def progress_bar(
 ):                      # a tqdm bar: call `update()` after each step; closes itself in a `with` block
     "A progress bar that can be told to keep quiet."
     from tqdm import tqdm
-    class Bar(tqdm): monitor_interval = 0       # no thread that outlives the bar: processes with threads are not copied
+    class Bar(tqdm):
+        monitor_interval = 0    # no thread that outlives the bar: processes with threads are not copied
+        def end(self):
+            "Nothing is left to be done, be it fewer steps than there might have been."
+            self.total = self.n
+            self.refresh()
     return Bar(total=total, desc=desc, unit=unit, disable=not shown, file=sys.stderr, leave=True, miniters=1,
                bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
 

@@ -84,7 +84,7 @@ def _check_rows(X, rows):
         raise IndexError(f"rows must be documents of X, 0 to {X.shape[0] - 1}")
 
 def _in_shares(kernel, work):
-    "Run a kernel in threads: for each piece of work how many rows it has, and what the kernel takes"
+    "Run a kernel in threads; `work`: how many rows there are, and what the kernel takes"
     jobs = [(part, parts, *args) for n, *args in work
             for parts in [-(-n//TAKEN)] for part in range(parts)]
     in_threads(lambda j: kernel.part(*jobs[j]), len(jobs))
@@ -132,7 +132,7 @@ def take(
 def take_from(
     pieces:list,   # matrices over the same terms, canonical CSR, each with the rows wanted of it
 )->tuple:          # as of `take`
-    "Some documents of several matrices, one below the other, over just the terms that occur in them."
+    "Documents of several matrices, one below the other, over just the terms that occur in them."
     ends = np.zeros(1 + sum(len(rows) for _, rows in pieces), _kind_of_ends(pieces))
     seen = np.zeros(pieces[0][0].shape[1], np.uint8)
     _mark_all(pieces, ends, seen)

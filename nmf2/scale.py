@@ -55,7 +55,7 @@ class Part:
     def __init__(self,
         source,           # CSR, or a path, a `Slice` or a `Scrap`
         ids:np.ndarray,   # numbers of the documents in the collection, ascending, (n,)
-        terms=None,       # numbers of the terms that occur, if these are its columns; None for all terms
+        terms=None,       # numbers of the terms that are its columns, (t,); None for all
     ):
         self.source, self.ids, self.terms = source, ids, terms
         self._docs = None

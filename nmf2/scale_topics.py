@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from .answers import Expected, focus_of, thousand_of, unknown_share, without_itself
 from .bisection import (I2, PART, Assignment, arrays, composites_of, first_best, move_each, repeated_bisection,
                             revalue, shuffle_docs, sum_tables, unit_factors, unit_rows, wants_to_move, worth)
-from .core import single_blas, stream
+from .core import progress_bar, single_blas, stream
 from .engines import add_each
 from .headings import give_headings, good_levels, leaf_doc_freq
 from .hier import HierNMF2
@@ -365,6 +365,7 @@ def moved(
     rng=0,               # seed of the random orders
     step=None,           # where to keep how far it has come, a `Step`
     batch:int=BATCH,     # nonzeros that are taken to one place at once, about
+    verbose:bool=False,  # show a progress bar?
 )->tuple:                # better labels, held; the criterion at the start and after each pass
     "Move documents, one at a time, to where the criterion is best. Source: Zhao and Karypis (2004), Section 3."
     engine = blocks.engine
@@ -375,13 +376,17 @@ def moved(
     sizes = np.array(engine.fetch(engine.hold(_n_labelled, now.labels)))
     docs = engine.join(_shuffled, [], (int(sizes.sum()), rng, len(now.record) - 1))
     asked = max(PART, int(sizes.sum())//8)
-    while now.moves and len(now.record) <= max_iter:
-        docs = engine.join(_shuffled_again, [docs])
-        labels, after = _one_pass(blocks, now.labels, now.standing, docs, sizes, asked, batch)
-        standing = engine.join(_counted, [after])
-        (moves, _), (_, criterion) = engine.fetch([engine.join(_tell, [s]) for s in (after, standing)])
-        now = Moving(labels, standing, [*now.record, criterion], moves)
-        if step is not None: _keep_moving(engine, step, now)
+    with progress_bar(max_iter, "Moving documents", verbose, "round") as bar:
+        bar.update(len(now.record) - 1)                      # of a fit that was interrupted
+        while now.moves and len(now.record) <= max_iter:
+            docs = engine.join(_shuffled_again, [docs])
+            labels, after = _one_pass(blocks, now.labels, now.standing, docs, sizes, asked, batch)
+            standing = engine.join(_counted, [after])
+            (moves, _), (_, criterion) = engine.fetch([engine.join(_tell, [s]) for s in (after, standing)])
+            now = Moving(labels, standing, [*now.record, criterion], moves)
+            if step is not None: _keep_moving(engine, step, now)
+            bar.update()
+        bar.end()
     return now.labels, np.array(now.record)
 
 # %% ../nbs/61_scale_topics.ipynb #5981a991
@@ -394,13 +399,14 @@ def best_start_over(
     per_topic:int=PIECES,    # as for `start_labels`
     whole:int=WHOLE,         # likewise
     checkpoint=None,         # where to keep how far moves have come, a `Checkpoint`
+    verbose:bool=False,      # show a progress bar?
 )->tuple:                    # labels, held; the criterion that each start came to
     "Of several starts the best, after documents have moved."
     found = []
     for own_seed in range(n_init*seed, n_init*(seed + 1)):
         start = partial(start_labels, blocks, k, own_seed, per_topic, whole)
         step = checkpoint and checkpoint.step(f"moves-{own_seed}")
-        labels, record = moved(blocks, start, k, moves_max_iter, own_seed, step)
+        labels, record = moved(blocks, start, k, moves_max_iter, own_seed, step, verbose=verbose)
         found.append((labels, float(record[-1])))
     criteria = [criterion for _, criterion in found]
     return found[first_best(criteria, blocks.dtype)][0], criteria
@@ -456,6 +462,7 @@ def mixture_over(
     max_iter:int=30,      # as for `fit_mixture`
     tol:float=.003,       # likewise
     step=None,            # where to keep how far it has come, a `Step`
+    verbose:bool=False,   # show a progress bar?
 )->tuple:                 # labels, held; the criterion of each round
     "Clusters whose words make the documents probable: `fit_mixture` over partitions."
     engine, n, first = blocks.engine, sum(f.n_filled for f in blocks.found), labels
@@ -464,16 +471,20 @@ def mixture_over(
     def counted(labels): return engine.total(_counted_in, labels, shared=(k,), add=np.add)
     began = counted(first) > 0
     held, clusters, criteria = _before_mixing(blocks, labels, k, shared_df, step)
-    for _ in range(len(criteria), max_iter):
-        if step is not None: step.write(engine, held, **clusters._asdict(), criteria=criteria)
-        said = lifts(clusters, q, alpha)
-        shared = engine.send(said), shared_df
-        labels, told = engine.keep_and_total(_mixed_in, blocks.parts, held, shared=shared, add=add_each)
-        *new, fit, counts = told
-        criteria.append((fit + said.prior)/n)
-        clusters, lost = Clusters(*new), began & (counts == 0)
-        if lost.any(): held, labels = _put_back(engine, held, labels, first, lost=lost)
-        elif len(criteria) > 1 and criteria[-1] - criteria[-2] < tol: break
+    with progress_bar(max_iter, "Mixing topics", verbose, "round") as bar:
+        bar.update(len(criteria))                                               # of a fit that was interrupted
+        for _ in range(len(criteria), max_iter):
+            if step is not None: step.write(engine, held, **clusters._asdict(), criteria=criteria)
+            said = lifts(clusters, q, alpha)
+            shared = engine.send(said), shared_df
+            labels, told = engine.keep_and_total(_mixed_in, blocks.parts, held, shared=shared, add=add_each)
+            *new, fit, counts = told
+            criteria.append((fit + said.prior)/n)
+            bar.update()
+            clusters, lost = Clusters(*new), began & (counts == 0)
+            if lost.any(): held, labels = _put_back(engine, held, labels, first, lost=lost)
+            elif len(criteria) > 1 and criteria[-1] - criteria[-2] < tol: break
+        bar.end()
     while (lost := began & (counted(labels) == 0)).any():                       # rounds ran out
         held, labels = _put_back(engine, held, labels, first, lost=lost)
     return labels, criteria
@@ -607,6 +618,7 @@ def topic_tree_over(
     whole:int=WHOLE,         # likewise
     words=give_headings,     # a function that gives the tree its headings, from what `leaf_doc_freq_over` counts
     checkpoint=None,         # a folder for what is found on the way; a fit that was interrupted goes on from there
+    verbose:bool=False,      # show progress bars?
 )->Grown:
     "The tree of `TopicTree` for weighted documents in partitions."
     n_filled = sum(f.n_filled for f in blocks.found)
@@ -614,9 +626,9 @@ def topic_tree_over(
         raise ValueError(f"n_topics must be at most {n_filled}, the documents that have words, got {n_topics}")
     how = dict(n_init=n_init, moves_max_iter=moves_max_iter, seed=seed, per_topic=per_topic, whole=whole)
     if checkpoint is not None: checkpoint = Checkpoint(checkpoint, about_blocks(blocks) | how | dict(n_topics=n_topics))
-    labels, criteria = best_start_over(blocks, n_topics, **how, checkpoint=checkpoint)
+    labels, criteria = best_start_over(blocks, n_topics, **how, checkpoint=checkpoint, verbose=verbose)
     k = 1 + blocks.engine.total(_most, labels, add=max)
-    labels, _ = mixture_over(blocks, labels, k, step=checkpoint and checkpoint.step("mixture"))
+    labels, _ = mixture_over(blocks, labels, k, step=checkpoint and checkpoint.step("mixture"), verbose=verbose)
     Ht, labels = settled(blocks, labels, k, max_iter=1)
     tree, number, sums = tree_over(blocks, labels, Ht.shape[1], vocab)
     tree.leaf_topics = np.ascontiguousarray(Ht[:,np.argsort(number)].astype(blocks.dtype))

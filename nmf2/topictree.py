@@ -73,7 +73,7 @@ def pieces(
     k:int,             # clusters wanted
     seed:int=0,        # for the bisection
     per_topic:int=PIECES,  # pieces for each cluster
-    sampled:int=SAMPLED,   # if there are more nonzeros, pieces are made of a sample with about so many
+    sampled:int=SAMPLED,   # with more nonzeros: of a sample that has about so many
 )->np.ndarray:         # (n_docs,)
     "Clusters merged from more. Source: Zhao and Karypis (2002), who do the like."
     labels = _in_pieces(docs, min(per_topic*k, docs.shape[0]), seed, sampled)

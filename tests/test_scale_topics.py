@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2.answers import expected_of
 from nmf2.bisection import refine, unit_rows
 from nmf2.data import load, planted_tree
-from nmf2.engines import Local
+from nmf2.engines import Local, watched
 from nmf2.flat import FlatNMF2, flatten
 from nmf2.headings import typical_texts
 from nmf2.hier import HierNMF2
@@ -398,6 +398,25 @@ def test_bad_input(tmp_path, folder):
     with pytest.raises(ValueError, match="lower min_df"): fit_topics(TopicTree(3, min_df=900), folder, whole=0)
     with pytest.raises(ValueError, match="topics must be"): fit_flat(FlatNMF2(3, topics="svd"), [collection()], whole=0)
     with pytest.raises(ValueError, match="stop_words"): TopicTree(3, stop_words="klingon").fit(folder)
+
+
+def test_it_says_how_far_it_has_come(folder, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        for verbose in (False, True):
+            engine = Local()
+            fit_topics(TopicTree(4, verbose=verbose), folder, engine=engine, whole=0, piece=100_000)
+            last = [line.split("\r")[-1] for line in capsys.readouterr().err.split("\n") if line]
+            assert [line.split(":")[0] for line in last] == ["Counting words", "Weighing words", "Moving documents", "Mixing topics"]*verbose
+            assert all(": 100%" in line for line in last) and engine.bar is None
+    n = int(last[0].split("/")[-1].split()[0])                               # partitions
+    assert n > 1 and f"| {5*n}/{5*n} partitions" in last[1]
+
+
+def test_nobody_watches_after_an_error(capsys):
+    engine = Local()
+    with pytest.raises(ZeroDivisionError), watched(engine, 3, "Dividing"): engine.hold(lambda x: 1/x, [1, 2, 0])
+    assert engine.bar is None and ": 67%" in capsys.readouterr().err.replace(":  ", ": ").replace(":  ", ": ")
 
 
 def test_sums_without_rounding():
