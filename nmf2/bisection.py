@@ -51,7 +51,7 @@ def rows_of(
 # %% ../nbs/22_bisection.ipynb #c8a9f9c8
 def unit_factors(
     rows:Rows,       # documents
-)->np.ndarray:       # (n_docs,)
+)->np.ndarray:       # in the type of X, (n_docs,)
     "By what to multiply each document, so that its length is one; 0 for an empty one."
     lengths = np.sqrt(rows.squares())
     factors = np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)

@@ -115,6 +115,13 @@ def _take_dense(X, rows):
     terms = np.flatnonzero(some.any(0))
     return some[:,terms], terms
 
+def _check_alike(pieces):
+    "Stop at rows that aren't there, and at matrices that can't be one below the other"
+    for X, rows in pieces: _check_rows(X, rows)
+    if len(kinds := {(X.shape[1], X.dtype.name) for X, _ in pieces}) != 1:
+        told = " and ".join(f"{m} terms in {kind}" for m, kind in sorted(kinds)) or "none"
+        raise ValueError(f"pieces must be matrices with the same terms and of the same type, got {told}")
+
 def _kind_of_ends(pieces):
     "Whole numbers that are large enough for where rows end"
     kinds = {X.indptr.dtype for X, _ in pieces}
@@ -126,13 +133,15 @@ def take(
     rows:np.ndarray,  # the documents wanted, (n,)
 )->tuple:             # their matrix (n, t), and the numbers of the t terms that occur in them
     "Some documents, over just the terms that occur in them."
+    if sp.issparse(X): return take_from([(X, rows)])
     _check_rows(X, rows)
-    return take_from([(X, rows)]) if sp.issparse(X) else _take_dense(X, rows)
+    return _take_dense(X, rows)
 
 def take_from(
-    pieces:list,   # matrices over the same terms, canonical CSR, each with the rows wanted of it
+    pieces:list,   # pairs of a matrix, canonical CSR, (n_docs, n_terms), and the documents wanted, (n,)
 )->tuple:          # as of `take`
     "Documents of several matrices, one below the other, over just the terms that occur in them."
+    _check_alike(pieces)
     ends = np.zeros(1 + sum(len(rows) for _, rows in pieces), _kind_of_ends(pieces))
     seen = np.zeros(pieces[0][0].shape[1], np.uint8)
     _mark_all(pieces, ends, seen)

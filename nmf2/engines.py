@@ -133,7 +133,7 @@ def scratch_folder(
     if engine.scratch is None:
         engine.folder = TemporaryDirectory(prefix="nmf2-")
         engine.scratch = engine.folder.name
-        # a process of a pool ends without what Python does at an exit, but not without this
+        # a process of a pool ends by os._exit, which leaves out what Python does at an exit, but not this
         Finalize(engine.folder, rmtree, (engine.scratch, True), exitpriority=0)
     return engine.scratch
 

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['PER_TERM', 'WHOLE', 'NODE', 'AT_ONCE', 'Topics', 'Part', 'weights_of', 'sweep_part', 'PartedWeights', 'Blocks',
            'usual_engine', 'row_numbers', 'as_blocks', 'stacked', 'sample', 'start_topics', 'Spread', 'Marked', 'Sides',
-           'Members', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole', 'cut_blocks', 'Place',
-           'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks', 'planted_blocks', 'fit',
-           'part_matrix', 'in_one_piece', 'fit_partitions']
+           'Members', 'away', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole', 'cut_blocks',
+           'Place', 'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks', 'planted_blocks',
+           'fit', 'part_matrix', 'in_one_piece', 'fit_partitions']
 
 # %% ../nbs/60_scale.ipynb #b7293e31
 import copy
@@ -35,7 +35,7 @@ from .hier import (Grower, checksum, cut_in_two, find_split, grow, grower_option
 from .kernels import SOLVE, Docs, collect_sums, documents, working_space
 from .products import Rows
 from .rank2 import SAMPLE, rank2_nmf, revive, sides, svd_topics
-from .shards import Found, Scrap, Slice, check_part, in_slices, open_shard, save_shards
+from .shards import Found, Scrap, Slice, check_part, in_slices, is_mapped, open_shard, save_shards
 from .tree import Node, Split, Tree
 from .treefile import write_array
 from .weighting import warn_of_no_label
@@ -70,6 +70,11 @@ class Part:
         return as_csr(X.data, X.indices, X.indptr, X.shape[1])
 
     @property
+    def there(self)->bool:
+        "Can its documents be had without reading all of them first?"
+        return not isinstance(self.source, (str, Path)) or is_mapped(self.source)
+
+    @property
     def docs(self)->Docs:
         "The matrix in a form that can be swept; kept for the next sweep if it is in memory."
         if not sp.issparse(self.source): return documents(self.X)
@@ -82,7 +87,7 @@ class Part:
         "Bytes, for Dask, which puts aside what is large when memory is short."
         X = self.source
         arrays = (X.data, X.indices, X.indptr) if sp.issparse(X) else ()
-        return self.ids.nbytes + sum(array.nbytes for array in arrays)
+        return sum(array.nbytes for array in (self.ids, self.terms, *arrays) if array is not None)
 
 # %% ../nbs/60_scale.ipynb #7defe62f
 def weights_of(
@@ -368,6 +373,13 @@ def _filled_ids(part):
     return ids, _count(part, ids)
 
 # %% ../nbs/60_scale.ipynb #bad6b632
+def away(
+    X,         # CSR, (n, n_terms)
+    scratch,   # a folder, or None for memory
+):             # the same matrix, or a `Scrap`
+    "A matrix out of the way: in a file of the scratch folder, if there is one."
+    return X if scratch is None else Scrap(X, Path(scratch)/uuid4().hex)
+
 def put_away(
     X,            # CSR, (n, n_terms)
     ids,          # numbers of its documents, (n,)
@@ -375,7 +387,7 @@ def put_away(
     terms=None,   # as for `Part`
 )->Part:
     "A new partition: in memory, or in a file of the scratch folder."
-    return Part(X if scratch is None else Scrap(X, Path(scratch)/uuid4().hex), ids, terms)
+    return Part(away(X, scratch), ids, terms)
 
 def _gathered(scratch, *pieces):
     "One partition of some documents of several"
@@ -383,9 +395,10 @@ def _gathered(scratch, *pieces):
     return put_away(X, np.concatenate([ids for _, _, ids in pieces]), scratch, terms)
 
 def _cut(part, ids, shared):
-    "Documents of a partition: a matrix, their rows, their numbers; a copy unless memory is shared"
+    "Documents of a partition: a matrix, their rows, their numbers; a copy unless all can be left where they are"
     rows = _places(part, ids)
-    return (part.X, rows, ids) if shared else (_rows_of(part.X, rows), np.arange(len(rows)), ids)
+    if shared and part.there: return part.X, rows, ids
+    return _rows_of(part.X, rows), np.arange(len(rows)), ids
 
 
 # %% ../nbs/60_scale.ipynb #d00d40b2
@@ -429,7 +442,7 @@ def _narrowed(part, ids, seen, scratch):
     return put_away(take_over(part.X, _places(part, ids), seen), ids, scratch)
 
 def cut_out(
-    rows:Members,   # some documents
+    rows:Members,   # some documents, not handed over
 )->tuple:       # `Blocks`, and the numbers of their terms
     "Some documents over just the terms that occur in them."
     engine = rows.engine

@@ -5,6 +5,7 @@ import sys
 import time
 import weakref
 from functools import cache
+from types import SimpleNamespace
 
 import naive
 import numpy as np
@@ -14,7 +15,7 @@ from numba import get_num_threads, njit, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2 import kernels
-from nmf2.cutting import seen_in, take, take_from, take_over
+from nmf2.cutting import _kind_of_ends, seen_in, take, take_from, take_over
 from nmf2.instructions import add_to_strip
 from nmf2.kernels import (GRAM, Rules, alternate, documents, krylov, nnls2, prepare, projected_gradient, residuals, solve2,
                           solve_terms, squared_error)
@@ -317,6 +318,22 @@ def test_documents_of_several_matrices_are_taken_as_of_one(sizes, bounds):
     assert_array_equal(terms, expected)
     assert one.shape == whole.shape and one.dtype == whole.dtype and one.indptr.dtype == bounds
     assert (one != whole).nnz == 0
+
+
+def test_more_documents_than_32_bits_can_count_the_entries_of():
+    "Where rows end is then told in 64 bits"
+    few, many = (SimpleNamespace(indptr=np.array([0, n], np.int32)) for n in (7, 2**31 - 1))
+    row = np.zeros(1, int)
+    assert [_kind_of_ends(pieces) for pieces in ([(few, row), (few, row)], [(few, row), (many, row)], [(many, row)])] == [np.int32, np.int64, np.int32]
+
+
+def test_matrices_that_cannot_be_taken_from_together():
+    X, one = sp.random(30, 8, .5, "csr", rng=np.random.default_rng(0)), np.zeros(1, int)
+    for other in (X[:,:7], X.astype(np.float32)):
+        with pytest.raises(ValueError, match="pieces must be matrices with the same terms and of the same type, got .* and "): take_from([(X, one), (other, one)])
+    with pytest.raises(ValueError, match="got none"): take_from([])
+    for wrong in (30, -1):
+        with pytest.raises(IndexError, match="rows must be documents"): take_from([(X, one), (X, np.array([wrong]))])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

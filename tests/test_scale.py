@@ -295,6 +295,17 @@ def test_what_is_cut_out_is_removed(tmp_path):
     assert not list(scratch.iterdir())
 
 
+def test_of_compressed_shards_only_the_wanted_documents_are_there(tmp_path):
+    "Others are read where they are mapped; a compressed one would have to be in memory whole"
+    X, ids = collection(), np.array([3, 8, 40])
+    for name, compressed in (("plain", False), ("small", True)):
+        sp.save_npz(tmp_path/name, X, compressed=compressed)
+        part = Part(tmp_path/f"{name}.npz", np.arange(X.shape[0]))
+        found, rows, _ = scale._cut(part, ids, shared=True)
+        assert part.there == (not compressed) and found.shape[0] == (len(ids) if compressed else X.shape[0])
+        assert (found[rows] != X[ids]).nnz == 0
+
+
 KEPT = []                                       # what a process still has at its end
 
 
@@ -305,7 +316,9 @@ def keep_an_engine():
     return folder
 
 
-@pytest.mark.parametrize("how", multiprocessing.get_all_start_methods())
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("how", [how if how == "fork" else pytest.param(how, marks=pytest.mark.slow)
+                                 for how in multiprocessing.get_all_start_methods() if "fork" in how])      # a spawned one has an ordinary end
 def test_a_process_of_a_pool_leaves_no_folder_behind(how):
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(how)) as pool:
         folder = pool.submit(keep_an_engine).result()

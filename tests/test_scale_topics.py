@@ -354,12 +354,12 @@ def test_many_narrow_topics_are_counted_as_in_memory():
 
 
 def test_trees_that_outgrow_the_sample_are_stopped_and_it_is_said(monkeypatch):
-    monkeypatch.setattr("nmf2.scale_topics.PER_NONZERO", 0)
+    monkeypatch.setattr("nmf2.support.PER_NONZERO", 0)
     asked = []
     def choose(X, most, **how):
         asked.append(most)
         return Choice(60, "on and on", np.ones(most - 1))
-    monkeypatch.setattr("nmf2.scale_topics.choose_n_topics", choose)
+    monkeypatch.setattr("nmf2.support.choose_n_topics", choose)
     X = collection()
     found = number_over(as_blocks([X, X]), whole=1)
     assert asked == [120] and "on and on; more than 120 leaves were not tried (by 4,000 of" in found.why

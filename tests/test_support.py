@@ -200,6 +200,17 @@ def test_the_number_does_not_depend_on_the_order(case):
     assert_array_equal(choose_n_topics(X, random_state=1).n_topics, other.n_topics)
 
 
+def test_a_large_collection_is_judged_by_a_sample():
+    X = weighted((3, 4), 5000, random_state=9, noise=.2)[1]
+    whole, part = (choose_n_topics(X, sampled=sampled) for sampled in (X.nnz, X.nnz//10))
+    assert whole.n_topics == part.n_topics == 12 and "documents)" not in whole.why
+    assert part.why.endswith("(by 4,000 of 5,000 documents)") and not np.array_equal(part.times, whole.times)
+    rng = np.random.default_rng(0)                                               # in any order
+    other = choose_n_topics(X[rng.permutation(5000)][:,rng.permutation(X.shape[1])], sampled=X.nnz//10)
+    assert_array_equal(other.times, part.times)
+    assert str(choose_n_topics(X[:4000], sampled=1)) == str(choose_n_topics(X[:4000]))     # no fewer than that
+
+
 @pytest.mark.parametrize("wrong, named", [(dict(most=1), "most"), (dict(random_state=-1), "random_state")])
 def test_clear_errors_of_choose_n_topics(case, wrong, named):
     with pytest.raises(ValueError, match=named): choose_n_topics(case[1], **wrong)
