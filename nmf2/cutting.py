@@ -120,7 +120,8 @@ def _check_alike(pieces):
     for X, rows in pieces: _check_rows(X, rows)
     if len(kinds := {(X.shape[1], X.dtype.name) for X, _ in pieces}) != 1:
         told = " and ".join(f"{m} terms in {kind}" for m, kind in sorted(kinds)) or "none"
-        raise ValueError(f"pieces must be matrices with the same terms and of the same type, got {told}")
+        raise ValueError("pieces must be matrices with the same terms and of the same type, "
+                         f"got {told}")
 
 def _kind_of_ends(pieces):
     "Whole numbers that are large enough for where rows end"
@@ -138,7 +139,7 @@ def take(
     return _take_dense(X, rows)
 
 def take_from(
-    pieces:list,   # pairs of a matrix, canonical CSR, (n_docs, n_terms), and the documents wanted, (n,)
+    pieces:list,   # pairs: a matrix, canonical CSR, (n_docs, n_terms); the documents wanted, (n,)
 )->tuple:          # as of `take`
     "Documents of several matrices, one below the other, over just the terms that occur in them."
     _check_alike(pieces)
