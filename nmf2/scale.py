@@ -35,7 +35,7 @@ from .hier import (Grower, checksum, cut_in_two, find_split, grow, grower_option
 from .kernels import SOLVE, Docs, collect_sums, documents, working_space
 from .products import Rows
 from .rank2 import SAMPLE, rank2_nmf, revive, sides, svd_topics
-from .shards import Found, Scrap, Slice, check_part, in_slices, is_mapped, open_shard, save_shards
+from .shards import Found, ScrapMatrix, Slice, check_part, in_slices, is_mapped, open_shard, save_shards
 from .tree import Node, Split, Tree
 from .treefile import write_array
 from .weighting import warn_of_no_label
@@ -53,7 +53,7 @@ class Topics(NamedTuple):
 class Part:
     "Some documents: a matrix in memory, or a shard that is mapped when its documents are wanted."
     def __init__(self,
-        source,           # CSR, or a path, a `Slice` or a `Scrap`
+        source,           # CSR, or a path, a `Slice` or a `ScrapMatrix`
         ids:np.ndarray,   # numbers of the documents in the collection, ascending, (n,)
         terms=None,       # numbers of the terms that are its columns, (t,); None for all
     ):
@@ -65,7 +65,7 @@ class Part:
     def X(self)->sp.csr_array:
         "The matrix, (n, n_terms)."
         if sp.issparse(self.source): return self.source
-        if isinstance(self.source, Scrap): return self.source.X
+        if isinstance(self.source, ScrapMatrix): return self.source.X
         X = open_shard(*self.source) if isinstance(self.source, Slice) else open_shard(self.source)
         return as_csr(X.data, X.indices, X.indptr, X.shape[1])
 
@@ -376,9 +376,9 @@ def _filled_ids(part):
 def away(
     X,         # CSR, (n, n_terms)
     scratch,   # a folder, or None for memory
-):             # the same matrix, or a `Scrap`
+):             # the same matrix, or a `ScrapMatrix`
     "A matrix out of the way: in a file of the scratch folder, if there is one."
-    return X if scratch is None else Scrap(X, Path(scratch)/uuid4().hex)
+    return X if scratch is None else ScrapMatrix(X, Path(scratch)/uuid4().hex)
 
 def put_away(
     X,            # CSR, (n, n_terms)
@@ -628,18 +628,20 @@ class SpreadTree(Tree):
         self.nodes[id] = Node(self, id, docs, outliers, float(score), split)
         return self.nodes[id]
 
-    def gathered(self)->Tree:
-        "The same as an ordinary tree, with all documents and their weights."
-        tree = Tree(self.n_docs, self.root_topic, self.vocab)
+    def twin(self, tree, as_it_is, split_of):
+        "The same nodes in an empty tree, with what two functions make of arrays and of splits"
         for node in self.nodes.values():
-            split = node.split
-            if split is not None:
-                split = split._replace(W=np.asarray(split.W), side=np.asarray(split.side))
-            tree.add(node.id, np.asarray(node.docs), np.asarray(node.outliers), node.score, split)
+            split = None if node.split is None else split_of(node.split)
+            tree.add(node.id, as_it_is(node.docs), as_it_is(node.outliers), node.score, split)
         tree.splits = list(self.splits)
         for name in ("names", "headings", "levels", "leaf_topics"):
             setattr(tree, name, getattr(self, name))
         return tree
+
+    def gathered(self)->Tree:
+        "The same as an ordinary tree, with all documents and their weights."
+        def here(split): return split._replace(W=np.asarray(split.W), side=np.asarray(split.side))
+        return self.twin(Tree(self.n_docs, self.root_topic, self.vocab), np.asarray, here)
 
 class LeafNumbers:
     "The labels of a tree, made when somebody asks for them"

@@ -371,10 +371,10 @@ def _cut_weights(engine, parts, ncut, n_docs):
 # %% ../nbs/62_scale_texts.ipynb #5a7ae16e
 def _typical_in(part, labels, splits, n):
     "The documents of a partition that have most of each leaf's topic: their numbers and weights, a pair for each leaf"
-    found = []
+    X, found = part.X, []
     for k, (terms, Ht, side) in enumerate(splits):
         rows = np.flatnonzero(labels == k)
-        W = node_weights(part, np.where(labels == k, 0, -1), np.array([True]), terms, Ht)[:,side]
+        W = node_weights(X, np.where(labels == k, 0, -1), np.array([True]), terms, Ht)[:,side]
         best = np.argsort(-W, kind="stable")[:n]
         found.append((part.ids[rows[best]], W[best]))
     return None, found

@@ -5,13 +5,15 @@
 # %% auto #0
 __all__ = ['BATCH', 'TOLD', 'sums_over', 'drawn', 'number_over', 'start_labels', 'Standing', 'Shuffled', 'Group', 'Wanting',
            'Moving', 'moved', 'best_start_over', 'Mixing', 'mixture_over', 'settled', 'Later', 'node_weights',
-           'tree_over', 'leaf_doc_freq_over', 'topic_tree_over', 'expected_over', 'flatten_over', 'fit_flat']
+           'TopicsTree', 'tree_over', 'leaf_doc_freq_over', 'topic_tree_over', 'expected_over', 'flatten_over',
+           'fit_flat']
 
 # %% ../nbs/61_scale_topics.ipynb #01f19b5b
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
+from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,10 +34,10 @@ from .regroup import merged, merges, node_ids
 from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, about_blocks, as_blocks,
                         away, in_one_piece, stacked)
 from .scale import fit as fit_tree
-from .shards import Scrap
+from .shards import Scrap, ScrapMatrix
 from .support import TOO_FEW, Choice, choose_by_sample, choose_n_topics
 from .topictree import PIECES, Grown, drawn_of, most_similar, root_topics, sums_of
-from .tree import Split
+from .tree import Split, Tree
 
 # %% ../nbs/61_scale_topics.ipynb #e6f5c7e6
 def _sums_in(part, labels, lo, hi):
@@ -230,7 +232,7 @@ def _changed(labels, p, *went):
 # %% ../nbs/61_scale_topics.ipynb #8c6a9db6
 class Wanting(NamedTuple):
     "Documents of a partition that want to move"
-    X:sp.csr_array        # of unit length, (n, n_terms); may be a `Scrap` where they wait for their turn
+    X:sp.csr_array        # of unit length, (n, n_terms); may be a `ScrapMatrix` where they wait for their turn
     labels:np.ndarray     # where they are, (n,)
     at:np.ndarray         # their rows in the partition, (n,)
     turns:np.ndarray      # and when it is their turn, (n,)
@@ -279,7 +281,7 @@ def _kept(part, labels, turns, p, scratch, *when):
 
 def _batch(wanting, first, last):
     "Documents that want to move, of those whose turn is from one to before another"
-    X = wanting.X.X if isinstance(wanting.X, Scrap) else wanting.X
+    X = wanting.X.X if isinstance(wanting.X, ScrapMatrix) else wanting.X
     now = slice(*np.searchsorted(wanting.turns, (first, last)))
     return Wanting(X[now], wanting.labels[now], wanting.at[now], wanting.turns[now])
 
@@ -532,17 +534,18 @@ def _sides_of(part, labels, which, right):
     "Which side of a node its documents are on"
     return right[labels[np.append(which, False)[labels]]].astype(np.int8)
 
+def _weights_in(part, *node): return node_weights(part.X, *node)
+
 def node_weights(
-    part,         # a partition
-    labels,       # leaves of its documents, −1 for none, (n,)
+    X,            # documents, CSR, (n, n_terms)
+    labels,       # leaves of these, −1 for none, (n,)
     which,        # is a leaf below the node? (leaves,)
     terms,        # terms of the node, by number
     Ht,           # its two topics over these, (len(terms), 2)
-)->np.ndarray:    # (documents of the node in this partition, 2)
+)->np.ndarray:    # (documents of the node among these, 2)
     "The weights of a node's documents in its two topics."
     rows = np.flatnonzero(np.append(which, False)[labels])
     if not len(rows): return np.zeros((0, 2), np.float32)
-    X = part.X
     whole = np.zeros((X.shape[1], 2))
     whole[terms] = Ht
     return nnls2(Ht.T @ Ht, Rows(X[rows]).times(whole)).astype(np.float32)
@@ -554,9 +557,34 @@ def _split_at(blocks, labels, sums, sizes, which, right):
     terms = np.flatnonzero(topics.any(1))
     Ht = topics[terms]/np.linalg.norm(topics, axis=0)
     n = int(sizes[which].sum())
-    W = Later(blocks, labels, n, node_weights, which, terms, Ht)
+    W = Later(blocks, labels, n, _weights_in, which, terms, Ht)
     side = Later(blocks, labels, n, _sides_of, which, right)
     return Split(terms.astype(np.int32), Ht.astype(blocks.dtype), W, side)
+
+# %% ../nbs/61_scale_topics.ipynb #d94e60b2
+def _all_weights(part, labels, nodes, scratch):
+    "The weights of a partition's documents in the topics of each node, as `node_weights` has them"
+    X = part.X
+    found = [node_weights(X, labels, *node) for node in nodes]
+    return found if scratch is None else Scrap(found, Path(scratch)/uuid4().hex)
+
+class TopicsTree(SpreadTree):
+    "A tree of clusters in partitions, whose documents and weights are found when somebody asks."
+    def weighed(self)->SpreadTree:
+        "The same with the weights of all nodes, which stay where the partitions are."
+        W = [node.split.W for node in self if node.split is not None]
+        if not W: return self
+        blocks, labels = W[0].blocks, W[0].labels
+        shared = blocks.engine.send([w.args for w in W]), blocks.engine.scratch
+        held = blocks.engine.hold(_all_weights, blocks.parts, labels, shared=shared)
+        place = {id(w): i for i, w in enumerate(W)}
+        def split_of(split):
+            return split._replace(W=Spread(blocks.engine, held, split.W.sizes, place[id(split.W)]))
+        return self.twin(SpreadTree(self.n_docs, self.root_topic, self.vocab), lambda rows: rows, split_of)
+
+    def gathered(self)->Tree:
+        tree = self.weighed()
+        return SpreadTree.gathered(tree)
 
 # %% ../nbs/61_scale_topics.ipynb #9e211b2a
 def tree_over(
@@ -564,7 +592,7 @@ def tree_over(
     labels:list,     # held: the cluster of each, −1 for none
     k:int,           # clusters
     vocab=None,      # the words, (n_terms,)
-)->tuple:            # a `SpreadTree`; for each cluster the number of its leaf; sums of the leaves
+)->tuple:            # a `TopicsTree`; for each cluster the number of its leaf; sums of the leaves
     "A tree whose leaves are the clusters. Source: as for `regroup`."
     sums, sizes = sums_over(blocks, labels, k)
     with single_blas(): made = merges(sums @ sums.T)
@@ -573,7 +601,7 @@ def tree_over(
     number = np.argsort(order)
     labels = blocks.engine.hold(_mapped, labels, shared=(number,))
     ids, sums, sizes = [ids[c] for c in order], sums[order], sizes[order]
-    tree = SpreadTree(blocks.shape[0], sums.sum(0)/np.linalg.norm(sums.sum(0)), vocab)
+    tree = TopicsTree(blocks.shape[0], sums.sum(0)/np.linalg.norm(sums.sum(0)), vocab)
     for id in ["", *(id + side for id in cost for side in "01")]:
         which = np.array([leaf.startswith(id) for leaf in ids])
         right = np.array([leaf.startswith(id + "1") for leaf in ids])

@@ -20,8 +20,9 @@ from .core import check_number
 from .counting import LANGUAGES, Auto, TermCounter, check_options, found_of, stop_list
 from .data import LEVELS, Corpus
 from .topictree import Documents, Edits, TopicTree, begin_history, topics_of
-from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_weights, from_json,
-                           json_room, member, packed, read_array, read_arrays, read_file, sound, tree_of, write_arrays)
+from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_view, check_weights,
+                           check_words, from_json, json_room, member, packed, read_array, read_arrays, read_file, sound,
+                           tree_of, write_arrays)
 from .weighting import NORMS, NormalizedCut, TfIdf, TrimVocabulary, check_limits, check_tau, trim_mask
 
 # %% ../nbs/25_topicfile.ipynb #d2675035
@@ -381,8 +382,11 @@ def write_model(
 ):
     "Write a model to a file that `read_model` reads, whole or not at all; warn of what can't be kept."
     check_is_fitted(model)
-    tree = model.tree_.gathered() if hasattr(model.tree_, "gathered") else model.tree_       # documents in partitions
-    check_tree(tree)
+    tree = model.tree_
+    if hasattr(tree, "weighed"):                            # in partitions, where documents can't be moved
+        for check in (check_words, check_view): check(tree)
+        tree = tree.weighed()
+    else: check_tree(tree)
     arrays = packed_model(model, keep_texts)
     about = from_json(arrays["model"].tobytes(), FORMAT, VERSIONS)
     unpacked_model(about, arrays, tree, model.tokenizer)

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['BELOW', 'LARGEST', 'NO_SPLIT', 'FORMAT', 'VERSIONS', 'PARTS', 'LEVEL', 'ROOM', 'KINDS', 'sound', 'check_nodes',
            'check_rows', 'check_weights', 'check_split', 'check_documents', 'check_branches', 'check_words',
-           'check_ways', 'check_support', 'check_view', 'check_tree', 'as_json', 'packed', 'write_array',
+           'check_ways', 'check_support', 'check_view', 'check_tree', 'as_json', 'Pieces', 'packed', 'write_array',
            'write_arrays', 'write_tree', 'read_array', 'member', 'read_arrays', 'LaterVersion', 'from_json',
            'check_types', 'read_about', 'apart', 'unpacked', 'json_room', 'tree_of', 'read_file', 'read_tree']
 
@@ -216,7 +216,9 @@ def as_json(
 _NO_WEIGHTS = np.empty((0, 2), np.float32)
 NO_SPLIT = Split(np.empty(0, np.int32), _NO_WEIGHTS, _NO_WEIGHTS, np.empty(0, np.int8))
 FORMAT, VERSIONS = "nmf2 tree", (1, 2, 3)           # of files that can be read
-PARTS = ("docs", "outliers", *Split._fields)       # what nodes have, one after the other
+# what nodes have, one after the other: types and columns
+PARTS = dict(docs=(np.intp, 0), outliers=(np.intp, 0), terms=(np.int32, 0), Ht=(np.float32, 2),
+             W=(np.float32, 2), side=(np.int8, 0))
 
 def _arrays(node):
     "The arrays of a node by name"
@@ -229,10 +231,34 @@ def _found_again(tree):
     found = tree.support.of(tree.nodes)
     return {f"support_{name}": getattr(found, name) for name in ("nodes", "docs", "runs")}
 
+# %% ../nbs/21_treefile.ipynb #f1d07a3b
+class Pieces:
+    "Arrays one after the other, which need not be there at the same time."
+    def __init__(self,
+        parts:list,    # arrays, or what becomes one, with as many numbers in each row
+        dtype,         # of those that aren't arrays yet
+        columns:int=0, # likewise; 0 for plain rows of numbers
+    ):
+        there = [part for part in parts if isinstance(part, np.ndarray)]
+        all_there = there and len(there) == len(parts)
+        self.parts = parts
+        self.dtype = np.result_type(*there) if all_there else np.dtype(dtype)
+        self.shape = (sum(map(len, parts)), *([columns] if columns else []))
+
+    def __iter__(self):
+        for part in self.parts: yield np.asarray(part, self.dtype).reshape(-1, *self.shape[1:])
+    def __array__(self, dtype=None, copy=None): return np.concatenate(list(self), dtype=dtype)
+
+    def write(self, file):
+        "Write all into an open file, in NumPy's format."
+        about = dict(descr=np.lib.format.dtype_to_descr(self.dtype), fortran_order=False, shape=self.shape)
+        np.lib.format.write_array_header_1_0(file, about)
+        for part in self: file.write(np.ascontiguousarray(part).data)
+
 # %% ../nbs/21_treefile.ipynb #9fc27231
 def packed(
     tree,      # a `Tree`
-)->dict:       # arrays by name
+)->dict:       # arrays and `Pieces` by name
     "What the file of a tree has in it."
     nodes = list(tree.nodes.values())
     has_topics = tree.leaf_topics is not None
@@ -247,9 +273,9 @@ def packed(
                  vocab=None if tree.vocab is None else tree.vocab.tolist())
     arrays = dict(about=as_json(about), root_topic=tree.root_topic,
                   score=np.array([node.score for node in nodes]))
-    for name in PARTS:
+    for name, kind in PARTS.items():
         parts = [_arrays(node)[name] for node in nodes]
-        arrays[name] = np.concatenate(parts)
+        arrays[name] = Pieces(parts, *kind)
         arrays[name + "_ends"] = np.cumsum([len(p) for p in parts])
     if has_topics: arrays["leaf_topics"] = tree.leaf_topics
     if about["n_pairs"]: arrays["pairs"] = tree.ways.pairs
@@ -261,10 +287,11 @@ LEVEL = 1             # zlib's quickest
 def write_array(
     archive,      # an open zip file
     name:str,     # of the array
-    array,        # numbers
+    array,        # numbers; an array, or `Pieces`
 ):
     "Write an array into an archive, in NumPy's format."
     with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+        if isinstance(array, Pieces): return array.write(file)
         np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
 
 def write_arrays(

@@ -1,7 +1,9 @@
 """TopicTree and FlatNMF2 over partitions against their twins in memory: moves, topics that settle, words and weights of texts"""
+import gc
 import json
 import math
 import warnings
+import zipfile
 from functools import cache
 
 import numpy as np
@@ -19,7 +21,7 @@ from nmf2.hier import HierNMF2
 from nmf2.mixture import fit_mixture
 from nmf2.order import Order
 from nmf2.regroup import regroup
-from nmf2.scale import SpreadTree, part_matrix, as_blocks, save_shards
+from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, save_shards
 from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
 from nmf2.shards import open_shard
@@ -417,6 +419,31 @@ def test_nobody_watches_after_an_error(capsys):
     engine = Local()
     with pytest.raises(ZeroDivisionError), watched(engine, 3, "Dividing"): engine.hold(lambda x: 1/x, [1, 2, 0])
     assert engine.bar is None and ": 67%" in capsys.readouterr().err.replace(":  ", ": ").replace(":  ", ": ")
+
+
+def test_a_model_is_saved_without_gathering_it(tmp_path, monkeypatch):
+    "The weights of all nodes in one pass over the partitions, arrays node by node; the file is that of a gathered tree"
+    X, scratch = collection(), tmp_path/"scratch"
+    scratch.mkdir()
+    save_shards(X.astype(bool).astype(np.float32), tmp_path/"corpus", 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        model = fit_topics(TopicTree(6), tmp_path/"corpus", engine=Local(scratch), whole=0)
+    before, reads = sorted(scratch.iterdir()), []
+    read = Part.X.fget
+    monkeypatch.setattr(Part, "X", property(lambda part: (reads.append(part), read(part))[1]))
+    monkeypatch.setattr(SpreadTree, "gathered", None)
+    model.save(tmp_path/"apart.nmf2")
+    gc.collect()                                                             # nodes know their tree, and the tree its nodes
+    assert len(reads) == 3 and sorted(scratch.iterdir()) == before
+    monkeypatch.undo()
+    spread, found = model.tree_, TopicTree.load(tmp_path/"apart.nmf2")
+    assert_same_tree(spread, found.tree_, 1e-7)
+    model.tree_ = spread.gathered()
+    model.save(tmp_path/"here.nmf2")
+    with zipfile.ZipFile(tmp_path/"apart.nmf2") as apart, zipfile.ZipFile(tmp_path/"here.nmf2") as here:
+        assert sorted(apart.namelist()) == sorted(here.namelist())
+        for name in apart.namelist(): assert apart.read(name) == here.read(name), name
 
 
 def test_sums_without_rounding():

@@ -14,12 +14,34 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from programs import python
+from nmf2 import treefile
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.partitions import HierKMeans
 from nmf2.tree import Tree
-from nmf2.treefile import check_tree, packed
+from nmf2.treefile import check_tree
 from nmf2.weighting import count_pipeline
+
+
+def packed(tree):
+    "What the file of a tree has in it, as arrays"
+    return {name: np.asarray(array) for name, array in treefile.packed(tree).items()}
+
+
+@pytest.mark.parametrize("parts, dtype, columns", [([np.arange(3, dtype=np.int8), np.zeros(0, np.int64)], np.int16, 0),
+                                                   ([np.ones((2, 2), np.float32), np.zeros((0, 2)), np.ones((1, 2), np.float32)], np.int8, 2),
+                                                   ([(), range(3)], np.intp, 0), ([()], np.float32, 2)])
+def test_pieces_are_written_as_one_array(parts, dtype, columns):
+    "Arrays keep their type, others get the one that is said"
+    pieces, file = treefile.Pieces(parts, dtype, columns), io.BytesIO()
+    there = all(isinstance(part, np.ndarray) for part in parts)
+    expected = np.concatenate(parts) if there else np.concatenate([np.asarray(part, dtype).reshape(-1, *[columns]*bool(columns)) for part in parts])
+    pieces.write(file)
+    file.seek(0)
+    found = np.load(file)
+    assert found.dtype == expected.dtype == pieces.dtype and found.shape == expected.shape == pieces.shape and not file.read()
+    assert_array_equal(found, expected)
+    assert_array_equal(np.asarray(pieces), expected)
 
 
 @pytest.fixture(scope="module")
