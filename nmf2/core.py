@@ -382,6 +382,7 @@ def progress_bar(
     desc:str,           # what is being done
     shown:bool=True,    # show it at all?
     unit:str="step",    # what one step is called
+    done:int=0,         # steps that were done before
 ):                      # a tqdm bar: call `update()` after each step; closes itself in a `with` block
     "A progress bar that can be told to keep quiet."
     from tqdm import tqdm
@@ -391,7 +392,7 @@ def progress_bar(
             "Nothing is left to be done, be it fewer steps than there might have been."
             self.total = self.n
             self.refresh()
-    return Bar(total=total, desc=desc, unit=unit, disable=not shown, file=sys.stderr, leave=True, miniters=1,
+    return Bar(total=total, initial=done, desc=desc, unit=unit, disable=not shown, file=sys.stderr, leave=True, miniters=1,
                bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
 
 # %% ../nbs/00_core.ipynb #9cb7645f

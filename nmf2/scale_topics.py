@@ -32,11 +32,11 @@ from .products import Rows
 from .rank2 import SAMPLE
 from .regroup import merged, merges, node_ids
 from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, about_blocks, as_blocks,
-                        away, in_one_piece, stacked)
+                        in_one_piece, put_away, stacked)
 from .scale import fit as fit_tree
-from .shards import Scrap, ScrapMatrix
+from .shards import Scrap
 from .support import TOO_FEW, Choice, choose_by_sample, choose_n_topics
-from .topictree import PIECES, Grown, drawn_of, most_similar, root_topics, sums_of
+from .topictree import LEAST, PIECES, Grown, drawn_of, most_similar, root_topics, sums_of
 from .tree import Split, Tree
 
 # %% ../nbs/61_scale_topics.ipynb #e6f5c7e6
@@ -72,11 +72,12 @@ def drawn(
     blocks:Blocks,     # the documents
     seed:int,          # of the sample
     whole:int=WHOLE,   # draw so many that they have about as many nonzeros
+    least:int=2*SAMPLE,    # but at least so many
 )->tuple:              # their numbers among the documents that have terms; the same in each partition
     "A sample of the documents that have terms: all, if these are few."
     n_filled = [f.n_filled for f in blocks.found]
     n = sum(n_filled)
-    m = min(n, max(2*SAMPLE, whole*n//max(blocks.size, 1)))
+    m = min(n, max(least, whole*n//max(blocks.size, 1)))
     chosen = np.arange(n) if m == n else drawn_of(n, m, seed)
     ends = np.cumsum(n_filled)
     starts = ends - n_filled
@@ -129,7 +130,7 @@ def start_labels(
 )->list:                # held: the cluster of each document, −1 for none
     "Clusters to start from."
     engine = blocks.engine
-    chosen, places = drawn(blocks, seed, whole)
+    chosen, places = drawn(blocks, seed, whole, max(2*SAMPLE, LEAST*per_topic*k))
     more = len(chosen) < sum(f.n_filled for f in blocks.found)
     found = engine.join(_bisected, engine.hold(_filled_in, blocks.parts, places), (per_topic*k, seed, more))
     m = engine.fetch([engine.join(_n_pieces, [found])])[0]
@@ -232,7 +233,7 @@ def _changed(labels, p, *went):
 # %% ../nbs/61_scale_topics.ipynb #8c6a9db6
 class Wanting(NamedTuple):
     "Documents of a partition that want to move"
-    X:sp.csr_array        # of unit length, (n, n_terms); may be a `ScrapMatrix` where they wait for their turn
+    X:sp.csr_array        # of unit length, (n, n_terms); a `Part` where they wait for their turn
     labels:np.ndarray     # where they are, (n,)
     at:np.ndarray         # their rows in the partition, (n,)
     turns:np.ndarray      # and when it is their turn, (n,)
@@ -277,13 +278,12 @@ def _kept(part, labels, turns, p, scratch, *when):
     wanting = _asked(part, labels, turns, p, *when)
     order = np.argsort(wanting.turns)
     X, own, at, turns = (array[order] for array in wanting)
-    return Wanting(away(X, scratch if len(at) else None), own, at, turns)
+    return Wanting(put_away(X, at, scratch if len(at) else None), own, at, turns)
 
 def _batch(wanting, first, last):
     "Documents that want to move, of those whose turn is from one to before another"
-    X = wanting.X.X if isinstance(wanting.X, ScrapMatrix) else wanting.X
     now = slice(*np.searchsorted(wanting.turns, (first, last)))
-    return Wanting(X[now], wanting.labels[now], wanting.at[now], wanting.turns[now])
+    return Wanting(wanting.X.X[now], wanting.labels[now], wanting.at[now], wanting.turns[now])
 
 def _batches(blocks, labels, turns, first, asked, batch, *groups):
     "Documents of a group that want to move; a batch at a time, if there may be many"
@@ -369,8 +369,7 @@ def moved(
     sizes = np.array(engine.fetch(engine.hold(_n_labelled, now.labels)))
     docs = engine.join(_shuffled, [], (int(sizes.sum()), rng, len(now.record) - 1))
     asked = max(PART, int(sizes.sum())//8)
-    with progress_bar(max_iter, "Moving documents", verbose, "round") as bar:
-        bar.update(len(now.record) - 1)                      # of a fit that was interrupted
+    with progress_bar(max_iter, "Moving documents", verbose and max_iter > 0, "round", len(now.record) - 1) as bar:
         while now.moves and len(now.record) <= max_iter:
             docs = engine.join(_shuffled_again, [docs])
             labels, after = _one_pass(blocks, now.labels, now.standing, docs, sizes, asked, batch)
@@ -464,8 +463,7 @@ def mixture_over(
     def counted(labels): return engine.total(_counted_in, labels, shared=(k,), add=np.add)
     began = counted(first) > 0
     held, clusters, criteria = _before_mixing(blocks, labels, k, shared_df, step)
-    with progress_bar(max_iter, "Mixing topics", verbose, "round") as bar:
-        bar.update(len(criteria))                                               # of a fit that was interrupted
+    with progress_bar(max_iter, "Mixing topics", verbose, "round", len(criteria)) as bar:
         for _ in range(len(criteria), max_iter):
             if step is not None: step.write(engine, held, **clusters._asdict(), criteria=criteria)
             said = lifts(clusters, q, alpha)
@@ -583,8 +581,11 @@ class TopicsTree(SpreadTree):
         return self.twin(SpreadTree(self.n_docs, self.root_topic, self.vocab), lambda rows: rows, split_of)
 
     def gathered(self)->Tree:
+        "The same as an ordinary tree, with all documents and their weights."
         tree = self.weighed()
-        return SpreadTree.gathered(tree)
+        try: return SpreadTree.gathered(tree)
+        finally:
+            if tree is not self: tree.nodes.clear()      # it and its nodes hold one another
 
 # %% ../nbs/61_scale_topics.ipynb #9e211b2a
 def tree_over(
@@ -692,12 +693,13 @@ def flatten_over(
     moves_max_iter:int=10, # passes in which documents move, at most
     refine:int=0,          # sweeps of NMF after that
     step=None,             # where to keep how far moves have come, a `Step`
+    verbose:bool=False,    # show a progress bar?
 )->np.ndarray:             # topics of unit length, (n_terms, k)
     "A flat model from the leaves of a tree: `flatten` over partitions."
     engine, k = blocks.engine, Ht.shape[1]
     if moves_max_iter:
         start = partial(engine.hold, _heaviest_in, blocks.parts, shared=(engine.send(Ht),))
-        labels, _ = moved(blocks, start, k, moves_max_iter, step=step)
+        labels, _ = moved(blocks, start, k, moves_max_iter, step=step, verbose=verbose)
         new, lengths = unit(sums_over(blocks, labels, k)[0].T)
         Ht = np.where(lengths > 0, new, Ht)
     for _ in range(refine):
@@ -722,7 +724,7 @@ def fit_flat(
     hier = fit_tree(HierNMF2(model.n_clusters, **shared), blocks, whole=NODE//WHOLE*whole, checkpoint=checkpoint)
     Ht = np.stack([leaf.topic for leaf in hier.tree_.leaves()], 1)
     step = None if checkpoint is None else Step(Path(checkpoint)/f"moves-{Ht.shape[1]}-{model.moves_max_iter}.npz")
-    Ht = flatten_over(blocks, Ht, model.moves_max_iter, model.refine, step)
+    Ht = flatten_over(blocks, Ht, model.moves_max_iter, model.refine, step, model.verbose)
     engine, sizes = blocks.engine, [f.n_docs for f in blocks.found]
     vars(model).pop("labels_", None)
     topics = engine.send(Ht)

@@ -317,6 +317,7 @@ def choose_n_topics(
             bar.update()
             ends = _ends(times) or len(splits) + 1 < n_leaves    # fewer: leaves hold only copies
             if ends or _too_far(times, before, 2*n_leaves): break
+        bar.end()
     return _chosen(times, ends, X.shape[0])
 
 # %% ../nbs/26_support.ipynb #ba91d9bd

@@ -387,11 +387,14 @@ def write_model(
         for check in (check_words, check_view): check(tree)
         tree = tree.weighed()
     else: check_tree(tree)
-    arrays = packed_model(model, keep_texts)
-    about = from_json(arrays["model"].tobytes(), FORMAT, VERSIONS)
-    unpacked_model(about, arrays, tree, model.tokenizer)
-    _warn_of_lost(model)
-    write_arrays(packed(tree) | arrays, path)
+    try:
+        arrays = packed_model(model, keep_texts)
+        about = from_json(arrays["model"].tobytes(), FORMAT, VERSIONS)
+        unpacked_model(about, arrays, tree, model.tokenizer)
+        _warn_of_lost(model)
+        write_arrays(packed(tree) | arrays, path)
+    finally:
+        if tree is not model.tree_: tree.nodes.clear()      # with the weights: it and its nodes hold one another
 
 def _kinds(about):
     "The arrays that a file should have, as for `read_arrays`"

@@ -253,7 +253,9 @@ class Pieces:
         "Write all into an open file, in NumPy's format."
         about = dict(descr=np.lib.format.dtype_to_descr(self.dtype), fortran_order=False, shape=self.shape)
         np.lib.format.write_array_header_1_0(file, about)
-        for part in self: file.write(np.ascontiguousarray(part).data)
+        for part, said in zip(self, map(len, self.parts)):
+            if len(part) != said: raise ValueError(f"an array has {len(part)} rows, not {said} as it said")
+            file.write(np.ascontiguousarray(part).data)
 
 # %% ../nbs/21_treefile.ipynb #9fc27231
 def packed(

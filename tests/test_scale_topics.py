@@ -1,5 +1,4 @@
 """TopicTree and FlatNMF2 over partitions against their twins in memory: moves, topics that settle, words and weights of texts"""
-import gc
 import json
 import math
 import warnings
@@ -434,7 +433,6 @@ def test_a_model_is_saved_without_gathering_it(tmp_path, monkeypatch):
     monkeypatch.setattr(Part, "X", property(lambda part: (reads.append(part), read(part))[1]))
     monkeypatch.setattr(SpreadTree, "gathered", None)
     model.save(tmp_path/"apart.nmf2")
-    gc.collect()                                                             # nodes know their tree, and the tree its nodes
     assert len(reads) == 3 and sorted(scratch.iterdir()) == before
     monkeypatch.undo()
     spread, found = model.tree_, TopicTree.load(tmp_path/"apart.nmf2")
