@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['PER_TERM', 'WHOLE', 'NODE', 'AT_ONCE', 'Topics', 'Part', 'weights_of', 'sweep_part', 'PartedWeights', 'Blocks',
            'usual_engine', 'row_numbers', 'as_blocks', 'stacked', 'sample', 'start_topics', 'Spread', 'Marked', 'Sides',
-           'Members', 'away', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole', 'cut_blocks',
-           'Place', 'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks', 'planted_blocks',
-           'fit', 'part_matrix', 'in_one_piece', 'fit_partitions']
+           'Members', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole', 'cut_blocks', 'Place',
+           'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks', 'planted_blocks', 'fit',
+           'part_matrix', 'in_one_piece', 'fit_partitions']
 
 # %% ../nbs/60_scale.ipynb #b7293e31
 import copy
@@ -373,13 +373,6 @@ def _filled_ids(part):
     return ids, _count(part, ids)
 
 # %% ../nbs/60_scale.ipynb #bad6b632
-def away(
-    X,         # CSR, (n, n_terms)
-    scratch,   # a folder, or None for memory
-):             # the same matrix, or a `ScrapMatrix`
-    "A matrix out of the way: in a file of the scratch folder, if there is one."
-    return X if scratch is None else ScrapMatrix(X, Path(scratch)/uuid4().hex)
-
 def put_away(
     X,            # CSR, (n, n_terms)
     ids,          # numbers of its documents, (n,)
@@ -387,7 +380,7 @@ def put_away(
     terms=None,   # as for `Part`
 )->Part:
     "A new partition: in memory, or in a file of the scratch folder."
-    return Part(away(X, scratch), ids, terms)
+    return Part(X if scratch is None else ScrapMatrix(X, Path(scratch)/uuid4().hex), ids, terms)
 
 def _gathered(scratch, *pieces):
     "One partition of some documents of several"

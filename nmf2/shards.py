@@ -165,7 +165,7 @@ class Scrap:
             for array in arrays:
                 file.seek(-(-file.tell()//64)*64)            # where any type may begin
                 self.places.append((array.dtype, file.tell(), array.shape))
-                array.tofile(file)
+                file.write(np.ascontiguousarray(array).data)
 
     def __getitem__(self, i):
         dtype, offset, shape = self.places[i]

@@ -1,6 +1,7 @@
 """Trees over partitions against trees in memory: sums that repeat, shards, memory limits, and a cluster of processes"""
 import ast
 import copy
+import errno
 import gc
 import itertools
 import json
@@ -32,7 +33,7 @@ from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
 from nmf2.kernels import documents
 from nmf2.rank2 import rank2_nmf, revive
 from nmf2.scale import Dask, Local, Part, add_each, as_blocks, fit, start_topics, sweep_part, tree_sum, weights_of
-from nmf2.shards import Found, check_part, in_slices, open_shard, save_shards
+from nmf2.shards import Found, Scrap, check_part, in_slices, open_shard, save_shards
 from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
 
 WHOLE = 11_000                                  # so that the upper nodes stay in several partitions
@@ -304,6 +305,20 @@ def test_of_compressed_shards_only_the_wanted_documents_are_there(tmp_path):
         found, rows, _ = scale._cut(part, ids, shared=True)
         assert part.there == (not compressed) and found.shape[0] == (len(ids) if compressed else X.shape[0])
         assert (found[rows] != X[ids]).nnz == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no limits on files")
+def test_a_full_disk_is_named_and_nothing_is_left(tmp_path):
+    import resource
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(OSError) as caught: Scrap([np.zeros(10), np.zeros((50_000, 2))], tmp_path/"some")
+    finally: resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.errno == errno.EFBIG
+    del caught
+    gc.collect()
+    assert not list(tmp_path.iterdir())
 
 
 KEPT = []                                       # what a process still has at its end
