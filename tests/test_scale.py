@@ -292,7 +292,10 @@ def test_what_is_cut_out_is_removed(tmp_path):
     model = fit(HierNMF2(3), tmp_path/"corpus", Local(scratch), whole=WHOLE)
     assert list(scratch.iterdir())                               # the nodes that were handed over
     del model
-    gc.collect()
+    for _ in range(100):                                         # threads that tried nodes ahead may not be done yet
+        gc.collect()
+        if not list(scratch.iterdir()): break
+        time.sleep(.1)
     assert not list(scratch.iterdir())
 
 
