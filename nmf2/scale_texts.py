@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from .columns import json_objects
 from .core import seed_of
 from .counting import Auto, TermCounter, check_options, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
@@ -33,7 +34,8 @@ from .shards import Found
 from .topictree import (COUNTING, REMEDIES, Documents, about_words, begin_history, check_parameters, number_of,
                             phrase_options, pipeline_of, topics_of, warn_of_few)
 from .tree import as_words
-from .weighting import degrees, divide_rows, doc_freq, on_grid, row_lengths, trim_mask, warn_of_empty_rows
+from .weighting import (column_peaks, degrees, divide_rows, doc_freq, on_grid, on_the_way, renumbered, row_lengths,
+                            trim_mask, warn_of_empty_rows)
 
 # %% ../nbs/62_scale_texts.ipynb #5312519c
 PIECE = 32_000_000       # bytes of a file that are a partition
@@ -116,15 +118,34 @@ def _lines(stretch):
 
 def read_texts(
     source,     # of `text_sources`, or texts
+    rows=None,  # numbers of those wanted, ascending; by default all
 )->list:
-    "The texts of a partition."
+    "Texts of a partition."
+    if not _is_lines(source):
+        texts = _whole(source)
+        return texts if rows is None else [texts[i] for i in rows]
+    lines = _numbered(source, rows)
+    records = json_objects(lines)
+    if records is None: records = [(k, parsed_json(source.path, k, line)) for k, line in lines]
+    return [_text(source, record) for _, record in records]
+
+def _is_lines(source):
+    "Is a partition some lines of a file?"
+    return isinstance(source, Stretch) and source.end > 0 and not source.path.endswith(".parquet")
+
+def _numbered(stretch, rows):
+    "Lines of a stretch that aren't empty, all or some, with their numbers"
+    filled = ((k, line) for k, line in enumerate(_lines(stretch), 1) if line.strip())
+    if rows is None: return list(filled)
+    wanted = set(map(int, rows))
+    return [line for i, line in enumerate(filled) if i in wanted]
+
+def _whole(source):
+    "The texts of a partition that can't be read in part"
     if not isinstance(source, Stretch): return [str(text) for text in source]
     path = Path(source.path)
     if path.suffix == ".parquet":
         return _parquet(path).read_row_group(source.start, [source.field]).column(0).to_pylist()
-    if source.end:
-        lines = enumerate(_lines(source), 1)
-        return [_text(source, parsed_json(path, k, line)) for k, line in lines if line.strip()]
     from nmf2.data import read
     return read(path, **({} if source.field is None else dict(text_field=source.field))).texts
 
@@ -293,24 +314,17 @@ def fitted_steps(
 def _unit_there(counted, first, number, tfidf, scratch):
     "A partition with documents of length one, and the rows of those without words"
     X = counted.part.X
-    columns = number
-    if counted.words is not None: columns = np.array([number.get(word, -1) for word in counted.words], np.int64)
-    kept = columns[X.indices] >= 0 if X.nnz else np.zeros(0, bool)
-    ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr].astype(X.indptr.dtype)
-    X = as_csr(X.data[kept], columns[X.indices[kept]].astype(np.int32), ends, len(tfidf.idf_))
+    if counted.words is not None: number = np.array([number.get(word, -1) for word in counted.words], np.int32)
+    X = renumbered(X, number, len(tfidf.idf_), X.dtype)
     empty = first + np.flatnonzero(np.diff(X.indptr) == 0)
     ids = row_numbers(first, first + X.shape[0])
     if X.shape[0]:
-        X = tfidf.transform(X)
-        X = divide_rows(X, row_lengths(X))
+        with on_the_way(counted.part.X): X = tfidf.transform(X)
+        X = divide_rows(X, row_lengths(X), own=True)
     return put_away(as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1]), ids, scratch), empty
 
 # %% ../nbs/62_scale_texts.ipynb #05ccb902
-def _peaks_in(part):
-    "The largest entry of each column"
-    largest = np.zeros(part.X.shape[1])
-    np.maximum.at(largest, part.X.indices, part.X.data)
-    return largest
+def _peaks_in(part): return column_peaks(part.X)
 
 def _grid_in(part, largest, n):
     "The sum of a partition's rows, on a grid that is exact for `n` of them"
@@ -399,8 +413,7 @@ def typical_over(
 
 def _some_texts(source, rows):
     "Some of the texts of a partition, which is read once, or not at all"
-    texts = read_texts(source) if len(rows) else ()
-    return [texts[i] for i in rows]
+    return read_texts(source, rows) if len(rows) else []
 
 def texts_at(
     sources:list,       # of `text_sources`

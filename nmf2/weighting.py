@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'NORMS', 'doc_freq', 'check_counts', 'check_limits', 'trim_mask', 'EmptyDocumentsWarning',
-           'warn_of_empty_rows', 'warn_of_no_label', 'known_names', 'only_columns', 'TrimVocabulary', 'on_grid',
-           'row_totals', 'row_lengths', 'divide_rows', 'TfIdf', 'row_sum', 'degrees', 'check_tau', 'NormalizedCut',
-           'InPlace', 'count_pipeline', 'text_pipeline', 'weigh_new']
+           'warn_of_empty_rows', 'warn_of_no_label', 'known_names', 'on_the_way', 'renumbered', 'only_columns',
+           'TrimVocabulary', 'on_grid', 'row_totals', 'row_lengths', 'divide_rows', 'TfIdf', 'column_peaks', 'row_sum',
+           'degrees', 'check_tau', 'NormalizedCut', 'InPlace', 'count_pipeline', 'text_pipeline', 'weigh_new']
 
 # %% ../nbs/02_weighting.ipynb #dbece4b2
 import warnings
@@ -237,8 +237,10 @@ def _by_rows(
 _GIVEN = ContextVar("what a pipeline was given", default=None)
 
 @contextmanager
-def _on_the_way(given):
-    "Inside a `with` block, matrices that aren't part of what was given may be changed"
+def on_the_way(
+    given,   # what came in, which nobody may change
+):
+    "Inside a `with` block, transformers may change matrices that are no part of what was given."
     before = _GIVEN.set((given,))
     try: yield
     finally: _GIVEN.reset(before)
@@ -265,6 +267,21 @@ def _copy_columns(data, indices, indptr, number, new_data, new_indices, ends):
                 o += 1
         ends[i+1] = o
 
+def renumbered(
+    X,                  # CSR, (n_docs, n_terms)
+    number:np.ndarray,  # of each column the new number, in the same order; −1 for those that go, (n_terms,)
+    n_terms:int,        # columns of the result
+    dtype,              # its float type
+    own:bool=False,     # may X itself be changed?
+):                      # CSR, (n_docs, `n_terms`)
+    "Some columns of a matrix, at new places."
+    n_kept = int(doc_freq(X)[number >= 0].sum())
+    indices = X.indices if own else np.empty(n_kept, X.indices.dtype)
+    data = X.data if own and X.dtype == dtype else np.empty(n_kept, dtype)
+    ends = np.zeros(X.shape[0] + 1, X.indptr.dtype)
+    _copy_columns(X.data, X.indices, X.indptr, number.astype(indices.dtype), data, indices, ends)
+    return type(X)((data[:n_kept], indices[:n_kept], ends), shape=(X.shape[0], n_terms))
+
 def only_columns(
     X,                # CSR, (n_docs, n_terms)
     keep:np.ndarray,  # bool, (n_terms,)
@@ -272,13 +289,7 @@ def only_columns(
     own:bool=False,   # may X itself be changed?
 ):                    # CSR, (n_docs, number of columns that stay)
     "Some columns of a matrix."
-    n_kept = int(doc_freq(X)[keep].sum())
-    indices = X.indices if own else np.empty(n_kept, X.indices.dtype)
-    data = X.data if own and X.dtype == dtype else np.empty(n_kept, dtype)
-    number = np.where(keep, np.cumsum(keep) - 1, -1).astype(indices.dtype)
-    ends = np.zeros(X.shape[0] + 1, X.indptr.dtype)
-    _copy_columns(X.data, X.indices, X.indptr, number, data, indices, ends)
-    return type(X)((data[:n_kept], indices[:n_kept], ends), shape=(X.shape[0], int(keep.sum())))
+    return renumbered(X, np.where(keep, np.cumsum(keep) - 1, -1), int(keep.sum()), dtype, own)
 
 # %% ../nbs/02_weighting.ipynb #36f05f5f
 def _kept(trim, X, dtype, own=False):
@@ -541,19 +552,20 @@ def fit(self,
     return self
 
 # %% ../nbs/02_weighting.ipynb #3892d0d1
-def _column_peaks(X):
-    "The largest absolute value in each column, 1 where there is none"
+def column_peaks(
+    X,              # document-term matrix, dense or CSR, (n_docs, n_terms)
+)->np.ndarray:      # float64, (n_terms,)
+    "The largest absolute value in each column, 0 where there is none."
     def put(row, j, x): np.maximum.at(row, j, abs(x))                # ten times slower if types differ
-    largest = (_by_columns(X, X.dtype, put) if sp.issparse(X) else abs(X)).max(axis=0)
-    largest = largest.astype(np.float64)
-    return np.where(largest > 0, largest, 1)
+    return (_by_columns(X, X.dtype, put) if sp.issparse(X) else abs(X)).max(axis=0).astype(np.float64)
 
 def row_sum(
     X,              # document-term matrix, dense or CSR, (n_docs, n_terms)
 )->np.ndarray:      # float64, (n_terms,)
     "The sum of all rows, added up in float64 whatever the type of `X`, the same in any order of them."
     n = X.shape[0]
-    largest = _column_peaks(X)
+    largest = column_peaks(X)
+    largest[largest == 0] = 1
     if not sp.issparse(X): return on_grid(X/largest, n).sum(axis=0)*largest
     def put(row, j, x): row += np.bincount(j, on_grid(x/largest[j], n), len(row))
     return _by_columns(X, np.float64, put).sum(0)*largest
@@ -657,12 +669,12 @@ class InPlace(Pipeline):
     @_inherited("fit_transform")
     def fit_transform(self, X, y=None, **params):
         "Fit all steps one after the other, and give what comes out."
-        with _on_the_way(X): return super().fit_transform(X, y, **params)
+        with on_the_way(X): return super().fit_transform(X, y, **params)
 
     @_inherited("transform")
     def transform(self, X, **params):
         "What the fitted steps make of other documents."
-        with _on_the_way(X): return super().transform(X, **params)
+        with on_the_way(X): return super().transform(X, **params)
 
 # %% ../nbs/02_weighting.ipynb #dc532078
 @renamed(max_terms="max_features")
@@ -767,7 +779,7 @@ def weigh_new(
     "What a fitted pipeline makes of other documents, with one check of the matrix."
     count = pipeline.named_steps.get("count")
     steps = [step for name, step in pipeline.steps if name != "count"]
-    with _on_the_way(given):
+    with on_the_way(given):
         X = given if count is None or counted else count.transform(given)
         if not (_is_usual(steps) and sp.issparse(X)):
             for step in steps: X = X if step in (None, "passthrough") else step.transform(X)

@@ -1,6 +1,7 @@
 """TopicTree and FlatNMF2 over partitions against their twins in memory: moves, topics that settle, words and weights of texts"""
 import json
 import math
+import sys
 import time
 import warnings
 import zipfile
@@ -13,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2.answers import expected_of
 from nmf2.bisection import refine, unit_rows
+from nmf2.columns import json_objects
 from nmf2.data import load, planted_tree
 from nmf2.engines import Local, watched
 from nmf2.flat import FlatNMF2, flatten
@@ -306,12 +308,26 @@ def test_texts_are_found_again(folder):
 
 def test_a_partition_is_read_once_for_all_of_its_texts(folder, monkeypatch):
     sources, engine = text_sources(folder, piece=30_000), Local()
-    counts, reads = counted_over(sources, engine), []
-    monkeypatch.setattr("nmf2.scale_texts.read_texts", lambda source: reads.append(source) or read_texts(source))
+    counts, reads, parsed = counted_over(sources, engine), [], []
+    monkeypatch.setattr("nmf2.scale_texts.read_texts", lambda source, rows: reads.append(source) or read_texts(source, rows))
+    monkeypatch.setattr("nmf2.scale_texts.json_objects", lambda lines: parsed.extend(lines) or json_objects(lines))
     first = int(counts.told[0,0])
     rows = np.array([0, first - 1, first, first + 5])
     assert len(sources) > 2 and texts_at(sources, counts, rows) == [texts()[i] for i in rows]
-    assert reads == sources[:2]
+    assert reads == sources[:2] and len(parsed) == len(rows)
+
+
+@pytest.mark.parametrize("orjson", [True, False])
+def test_texts_are_read_alike_all_or_some(tmp_path, monkeypatch, orjson):
+    if not orjson: monkeypatch.setitem(sys.modules, "orjson", None)
+    lines = [f'{{"text": "é {i}", "x": {i}}}' for i in range(200)]
+    for i in (3, 50, 51, 120): lines.insert(i, " ")
+    (tmp_path/"a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    sources = text_sources(tmp_path, piece=1500)
+    assert len(sources) > 2 and sum(map(read_texts, sources), []) == [f"é {i}" for i in range(200)]
+    for source in sources:
+        every = read_texts(source)
+        for rows in ([], [0], [1, 2, len(every) - 1], np.arange(len(every))): assert read_texts(source, rows) == [every[i] for i in rows]
 
 
 def test_parquet(tmp_path):
