@@ -24,7 +24,7 @@ from .columns import json_objects
 from .core import seed_of
 from .counting import Auto, TermCounter, check_options, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
-from .engines import Local, scratch_folder, watched
+from .engines import Local, scratch_folder, used_up, watched
 from .formats import field_names, parsed_json
 from .headings import give_headings
 from .languages import look_at, lowest
@@ -354,6 +354,7 @@ def weighted_over(
     pipe,               # of `text_pipeline` or `count_pipeline`; becomes fitted
     words=None,         # what is known of words, of `words_over`; by default it is asked
     verbose=False,      # show a progress bar?
+    own:bool=False,     # may what was counted go?
 )->Blocks:
     "Weights of documents in partitions, as a pipeline gives them."
     engine, trim, tfidf, ncut = counts.engine, *(pipe[name] for name in ("trim", "tfidf", "ncut"))
@@ -364,13 +365,14 @@ def weighted_over(
     number = {word: j for j, word in enumerate(words.words[words.keep].tolist())}
     firsts = np.cumsum(counts.told[:,0]) - counts.told[:,0]
     with watched(engine, PASSES*len(firsts), "Weighing words", verbose):
-        parts, empty = engine.keep(_unit_there, counts.parts, firsts, shared=(engine.send(number), tfidf, engine.scratch))
+        counted = used_up(counts.parts) if own else counts.parts
+        parts, empty = engine.keep(_unit_there, counted, firsts, shared=(engine.send(number), tfidf, engine.scratch))
         trim.empty_docs_ = np.concatenate(empty)
         warn_of_empty_rows(trim.empty_docs_, counts.n_docs, "no terms left after trimming")
         return _cut_weights(engine, parts, ncut, counts.n_docs)
 
 def _cut_weights(engine, parts, ncut, n_docs):
-    "Documents of length one, weighed by normalized cut; the step becomes fitted"
+    "Documents of length one, which go as they are weighed by normalized cut; the step becomes fitted"
     largest = engine.total(_peaks_in, parts, add=np.maximum)
     largest[largest == 0] = 1
     s = engine.total(_grid_in, parts, shared=(engine.send(largest), n_docs), add=np.add)*largest
@@ -379,7 +381,7 @@ def _cut_weights(engine, parts, ncut, n_docs):
     if not n: raise ValueError(REMEDIES["add_one"])
     ncut.sum_, ncut.n_features_in_ = s, len(s)
     ncut.mean_degree_ = sum(total for total, _ in told)/2**STEP/n
-    parts, found = engine.keep(_scaled_in, parts, held, shared=(ncut.tau*ncut.mean_degree_, engine.scratch))
+    parts, found = engine.keep(_scaled_in, used_up(parts), held, shared=(ncut.tau*ncut.mean_degree_, engine.scratch))
     return Blocks(engine, parts, found)
 
 # %% ../nbs/62_scale_texts.ipynb #5a7ae16e
@@ -513,8 +515,7 @@ def fit_topics(
     counts = counted_over(sources, engine, model.verbose, **{name: getattr(pipe["count"], name) for name in COUNTING})
     if counts.told[:,2].sum() <= whole: return model.fit(_all_texts(engine, sources))
     known = words_over(counts, model.min_df, model.max_df)
-    blocks = weighted_over(counts, pipe, known, model.verbose)
-    counts = counts._replace(parts=[])                   # from here on only weights are needed
+    blocks = weighted_over(counts, pipe, known, model.verbose, own=True)   # from here on only weights are needed
     model.pipeline_ = pipe
     def texts_of(tree):
         phrases = phrase_options(model, ())

@@ -6,6 +6,7 @@ import time
 import warnings
 import zipfile
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from nmf2.hier import HierNMF2
 from nmf2.mixture import fit_mixture
 from nmf2.order import Order
 from nmf2.regroup import regroup
-from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, save_shards
+from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, put_away, save_shards, stacked
 from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
 from nmf2.shards import open_shard
@@ -629,3 +630,23 @@ def test_words_are_there_once_however_many_partitions_have_them(folder):
     counts = counted_over(sources, Local())
     held = [word for counted in counts.parts for word in counted.words]
     assert len(counts.parts) > 3 and len({id(word) for word in held}) == len(set(held)) < len(held)
+
+
+def test_what_is_used_up_leaves_the_disk_at_once(folder, monkeypatch):
+    sources, found = text_sources(folder, piece=5_000), []
+    for own in (True, False):
+        engine, seen = Local(), []
+        def watching(*args):
+            made = put_away(*args)
+            seen.append(len(list(Path(engine.scratch).iterdir())))
+            return made
+        counts = counted_over(sources, engine)
+        monkeypatch.setattr("nmf2.scale_texts.put_away", watching)
+        blocks = weighted_over(counts, text_pipeline(), own=own)
+        assert len(counts.parts) == (0 if own else len(sources))
+        found.append((max(seen), stacked(engine.fetch(engine.hold(part_matrix, blocks.parts)))))
+    (few, X), (many, Y) = found
+    n, under_way = len(sources), engine.threads + 3
+    assert n > 3*under_way and n < few <= n + under_way and many >= 2*n
+    assert_array_equal(X.data, Y.data)
+    assert_array_equal(X.indices, Y.indices)
