@@ -6,8 +6,8 @@
 __all__ = ['CANDIDATES', 'DOTTED', 'ASSUMED', 'LEAST', 'TOGETHER', 'NAMED', 'ENDINGS', 'ALWAYS', 'PART', 'AT_ONCE', 'WIDTH',
            'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Uses', 'uses_of', 'returning', 'outside',
            'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares', 'same_word', 'Phrase', 'find_phrases',
-           'typical_texts', 'find_headings', 'give_headings', 'good_levels', 'checked_levels', 'outline_rows',
-           'outline', 'name_nodes']
+           'typical_texts', 'find_headings', 'give_headings', 'fewest_topics', 'good_levels', 'checked_levels',
+           'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
@@ -523,6 +523,12 @@ def give_headings(
 # %% ../nbs/24_headings.ipynb #7082468f
 AT_ONCE = 8            # topics that can be taken in: those of a first cut, or the parts of one
 
+def fewest_topics(
+    n_leaves:int,   # of the tree
+)->int:
+    "With how many topics an outline begins, at least: the square root of the leaves, from three to six."
+    return max(3, min(6, ceil(n_leaves**.5)))
+
 def _most_parts(tree, n, m):
     "How many parts, at most, a topic of a cut has in a finer one"
     cut, below = set(tree.splits[:n-1]), defaultdict(lambda: 1)
@@ -549,7 +555,7 @@ def good_levels(
 )->tuple:          # numbers of leaves, ascending; the last is all of them
     "Where to cut a tree for an outline."
     k, levels = tree.n_leaves, []
-    least, most = max(3, min(6, ceil(k**.5))), AT_ONCE
+    least, most = fewest_topics(k), AT_ONCE
     while k > 2*least and (not levels or k > 6*levels[-1]):
         levels.append(_best_cut(tree, levels, least, min(most, k//2)))
         least, most = 3*levels[-1], 6*levels[-1]

@@ -573,6 +573,47 @@ def merges(sums):
     return made
 
 
+def length(sums, some):
+    "The length of the sum of some clusters"
+    return np.linalg.norm(sum(sums[c] for c in some))
+
+
+def groups(sums, n):
+    "Clusters in groups, a set each: by merging, and then each cluster in turn goes where the lengths of the groups add up to most"
+    found = [{c} for c in range(len(sums))]
+    for (a, b), _ in merges(sums)[:len(sums) - n]:
+        one, other = (next(group for group in found if c in group) for c in (a, b))
+        found.remove(other)
+        one |= other
+    def with_c_in(group, c): return [other - {c} | ({c} if other is group else set()) for other in found]
+    def worth(some): return sum(length(sums, group) for group in some)
+    moved = True
+    while moved:
+        moved = False
+        for c in range(len(sums)):
+            if {c} in found: continue
+            best = max((with_c_in(group, c) for group in found), key=worth)
+            if worth(best) > worth(found)*(1 + 1e-9): found, moved = best, True
+    return found
+
+
+def divided(sums, units):
+    "Units, a set of clusters each, in two, and both sides again: pairs of sets, and what is lost if they are merged"
+    if len(units) < 2: return []
+    two = groups(np.array([sum(sums[c] for c in unit) for unit in units]), 2)
+    sides = [[units[u] for u in side] for side in two]
+    a, b = (frozenset().union(*side) for side in sides)
+    loss = length(sums, a) + length(sums, b) - length(sums, a | b)
+    return [(frozenset((a, b)), loss), *divided(sums, sides[0]), *divided(sums, sides[1])]
+
+
+def grouped(sums):
+    "The divisions of a tree of clusters, among whose cuts the one with about the square root of their number, from three to six, is best"
+    k = len(sums)
+    broad = groups(sums, min(k, next((n for n in (3, 4, 5) if n*n >= k), 6)))
+    return sum((divided(sums, [frozenset([c]) for c in group]) for group in broad), divided(sums, list(map(frozenset, broad))))
+
+
 def phrases(texts, words, least=5, thirds=()):
     """Pairs of words that come together: {(first, second): documents with both together, with the first, with the second,
     the word that is nearly always before them, or else after them}."""

@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.regroup import cluster_sums, merged, merges, regroup
+from nmf2.regroup import cluster_sums, grouped_merges, groups_of, merged, merges, moved_groups, regroup
 from nmf2.tree import Tree
 from nmf2.weighting import count_pipeline
 
@@ -42,10 +42,53 @@ def test_merges_of_one_and_of_copies():
     assert [merge[:2] for merge in made] == [(0, 1), (0, 2), (0, 3)] and all(merge.cost == 0 for merge in made)
 
 
+def divisions(made):
+    "The pairs of sets of clusters that are merged, and what it costs"
+    sets, found = {}, {}
+    for a, b, cost in made:
+        one, other = (sets.get(c, frozenset([c])) for c in (a, b))
+        found[frozenset((one, other))] = cost
+        sets[a] = one | other
+    return found
+
+
+@pytest.mark.parametrize("k, seed", [(1, 0), (2, 0), (3, 1), (5, 2), (9, 3), (13, 4), (17, 5), (17, 6), (26, 7)])
+def test_groups_by_trying_all_moves(k, seed):
+    X, labels = some_documents(n=4*k + 20, k=k, seed=seed)
+    sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(k)])
+    for n in range(1, min(k, 5) + 1):
+        assert {frozenset(np.flatnonzero(groups_of(sums @ sums.T, n) == g).tolist()) for g in range(n)} == set(map(frozenset, naive.groups(sums, n)))
+    found, expected = divisions(grouped_merges(sums @ sums.T)), dict(naive.grouped(sums))
+    assert found.keys() == expected.keys() and len(found) == k - 1
+    assert_allclose([found[pair] for pair in expected], list(expected.values()), atol=1e-9)
+
+
+def test_clusters_move_to_better_groups():
+    angles = np.radians([0, 30, 55, 85])
+    G = np.cos(angles[:,None] - angles)
+    assert merged(np.arange(4), merges(G), 2).tolist() in ([0, 0, 0, 1], [0, 1, 1, 1])
+    assert groups_of(G, 2).tolist() == [0, 0, 1, 1]
+    assert_array_equal(moved_groups(np.ones((4, 4)), np.array([0, 0, 1, 1])), [0, 0, 1, 1])       # copies: nothing is gained
+    assert grouped_merges(np.array([[4.]])) == []
+
+
+def test_the_costliest_of_the_divisions_under_way_comes_first():
+    X, labels = some_documents(n=200, k=30, seed=3)
+    sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(30)])
+    left = divisions(grouped_merges(sums @ sums.T))
+    under_way = [frozenset(range(30))]
+    for pair, cost in reversed(left.items()):
+        at = frozenset().union(*pair)
+        assert at in under_way
+        assert cost == max(c for p, c in left.items() if frozenset().union(*p) in under_way)
+        under_way.remove(at)
+        under_way += pair
+
+
 def test_merged_clusters_are_cuts_of_the_tree():
     X, labels = some_documents(k=8)
     sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(8)])
-    tree, made = regroup(X, labels), merges(sums @ sums.T)
+    tree, made = regroup(X, labels, moves=False), merges(sums @ sums.T)
     for k in range(1, 9):
         found = merged(labels, made, k)
         assert set(found.tolist()) == set(range(k)) and len(set(zip(found, tree.labels(k)))) == k
