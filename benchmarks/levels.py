@@ -1,8 +1,10 @@
 """A tree at every level: how well do its cuts agree with classes that have levels themselves?
 
 For each collection and method: NMI (arithmetic) of the cut with as many leaves as a level has classes, for each level; dendrogram purity
-to the coarsest classes; the seconds of processor time that a fit takes, of all threads together, which other work on the machine hardly changes. Trees have as many leaves as the finest level has classes. Methods of nmf2 see
-normalized-cut weights, the others tf-idf of unit length. Methods that draw random numbers are run three times, and the figures are means.
+to the coarsest classes; the seconds of processor time that a fit takes, of all threads together, which other work on the machine hardly
+changes. Trees have as many leaves as the finest level has classes. What is called regrouped or merged is joined from the bottom up;
+TopicTree also lets clusters move between groups. Methods of nmf2 see normalized-cut weights, the others tf-idf of unit length. Methods
+that draw random numbers are run three times, and the figures are means.
 
     NMF2_DATA=folder python benchmarks/levels.py [--quick] [--out FOLDER]
 """
@@ -89,16 +91,23 @@ def regrouped(model):
     def fit(X, k, seed):
         labels = model(k, seed).fit(X).labels_
         labels[labels >= 0] = np.unique(labels[labels >= 0], return_inverse=True)[1]
-        return regroup(X, labels)
+        return regroup(X, labels, moves=False)
     return fit
 
 
-OURS = {"TopicTree": lambda X, k, seed: topic_tree(X, k, seed=seed).tree, "HierNMF2": lambda X, k, seed: HierNMF2(k).fit(X).tree_,
+def merged_only(X, k, seed):
+    labels = topic_tree(X, k, seed=seed).tree.labels()
+    return regroup(X, labels, moves=False)
+
+
+OURS = {"TopicTree": lambda X, k, seed: topic_tree(X, k, seed=seed).tree, "TopicTree's topics, merged only": merged_only,
+        "HierNMF2": lambda X, k, seed: HierNMF2(k).fit(X).tree_,
         "FlatNMF2's topics, regrouped": regrouped(lambda k, seed: FlatNMF2(k)), "FlatNMF2's topics, average linkage": average,
         "repeated bisection, regrouped": regrouped(lambda k, seed: RepeatedBisection(k, random_state=seed))}
 PEERS = {"KMeans, centroids joined by Ward": kmeans,
          "BisectingKMeans": lambda X, k, seed: bisected(BisectingKMeans(k, random_state=seed).fit(X)), "SVD to 100, Ward": svd_ward}
-RANDOM = "TopicTree", "repeated bisection, regrouped", "KMeans, centroids joined by Ward", "BisectingKMeans"
+RANDOM = ("TopicTree", "TopicTree's topics, merged only", "repeated bisection, regrouped", "KMeans, centroids joined by Ward",
+          "BisectingKMeans")
 
 
 # ---- collections
