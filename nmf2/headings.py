@@ -6,7 +6,7 @@
 __all__ = ['CANDIDATES', 'DOTTED', 'ASSUMED', 'LEAST', 'TOGETHER', 'NAMED', 'ENDINGS', 'ALWAYS', 'PART', 'AT_ONCE', 'WIDTH',
            'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Uses', 'uses_of', 'returning', 'outside',
            'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares', 'same_word', 'Phrase', 'find_phrases',
-           'typical_texts', 'find_headings', 'give_headings', 'fewest_topics', 'good_levels', 'checked_levels',
+           'typical_texts', 'find_headings', 'give_headings', 'good_cuts', 'good_levels', 'checked_levels',
            'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
@@ -523,43 +523,45 @@ def give_headings(
 # %% ../nbs/24_headings.ipynb #7082468f
 AT_ONCE = 8            # topics that can be taken in: those of a first cut, or the parts of one
 
-def fewest_topics(
-    n_leaves:int,   # of the tree
-)->int:
-    "With how many topics an outline begins, at least: the square root of the leaves, from three to six."
-    return max(3, min(6, ceil(n_leaves**.5)))
-
-def _most_parts(tree, n, m):
+def _most_parts(splits, n, m):
     "How many parts, at most, a topic of a cut has in a finer one"
-    cut, below = set(tree.splits[:n-1]), defaultdict(lambda: 1)
-    for id in reversed(tree.splits[:m-1]): below[id] = below[id + "0"] + below[id + "1"]
+    cut, below = set(splits[:n-1]), defaultdict(lambda: 1)
+    for id in reversed(splits[:m-1]): below[id] = below[id + "0"] + below[id + "1"]
     return max(below[id + side] for id in cut for side in "01" if id + side not in cut)
 
-def _next_cut(tree, n):
+def _next_cut(n_leaves, n):
     "The cut after a cut, if it is the one in which topics have the fewest parts"
-    return tree.n_leaves if tree.n_leaves <= 6*n else 3*n
+    return n_leaves if n_leaves <= 6*n else 3*n
 
 # %% ../nbs/24_headings.ipynb #4c2c6cca
-def _best_cut(tree, before, least, most):
+def _best_cut(splits, scores, before, least, most):
     "The number of leaves, within limits, after which scores fall most, if no topic has too many parts"
-    scores = [tree[id].score for id in tree.splits]
     def fall(n): return scores[n-2]/max(scores[n-1], 1e-300)
-    def crowded(n, m): return max(_most_parts(tree, n, m), AT_ONCE)
+    def crowded(n, m): return max(_most_parts(splits, n, m), AT_ONCE)
     def worth(n):
-        after = [crowded(b, n) for b in before[-1:]] + [crowded(n, _next_cut(tree, n))]
+        after = [crowded(b, n) for b in before[-1:]] + [crowded(n, _next_cut(len(splits) + 1, n))]
         return *(-parts for parts in after), fall(n)
     return max(range(least, most + 1), key=worth)
 
+def good_cuts(
+    splits:list,   # ids of the nodes that are split, in order
+    scores:list,   # of these
+    first=None,    # leaves of the first cut, if they are known
+)->tuple:          # numbers of leaves, ascending; the last is all of them
+    "Where to cut the tree of some splits for an outline."
+    k, levels = len(splits) + 1, [] if first is None else [first]
+    least, most = (3*first, 6*first) if levels else (max(3, min(6, ceil(k**.5))), AT_ONCE)
+    while k > 2*least and (not levels or k > 6*levels[-1]):
+        levels.append(_best_cut(splits, scores, levels, least, min(most, k//2)))
+        least, most = 3*levels[-1], 6*levels[-1]
+    return *(level for level in levels if level < k), k
+
 def good_levels(
     tree,          # a `Tree`, regrouped
-)->tuple:          # numbers of leaves, ascending; the last is all of them
+    first=None,    # as for `good_cuts`
+)->tuple:          # likewise
     "Where to cut a tree for an outline."
-    k, levels = tree.n_leaves, []
-    least, most = fewest_topics(k), AT_ONCE
-    while k > 2*least and (not levels or k > 6*levels[-1]):
-        levels.append(_best_cut(tree, levels, least, min(most, k//2)))
-        least, most = 3*levels[-1], 6*levels[-1]
-    return *levels, k
+    return good_cuts(tree.splits, [tree[id].score for id in tree.splits], first)
 
 # %% ../nbs/24_headings.ipynb #ba3143f9
 def checked_levels(

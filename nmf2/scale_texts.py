@@ -118,7 +118,7 @@ def _lines(stretch):
 
 def read_texts(
     source,     # of `text_sources`, or texts
-    rows=None,  # numbers of those wanted, ascending; by default all
+    rows=None,  # numbers of those wanted, ascending, each once; by default all
 )->list:
     "Texts of a partition."
     if not _is_lines(source):
@@ -138,7 +138,7 @@ def _numbered(stretch, rows):
     filled = ((k, line) for k, line in enumerate(_lines(stretch), 1) if line.strip())
     if rows is None: return list(filled)
     wanted = set(map(int, rows))
-    return [line for i, line in enumerate(filled) if i in wanted]
+    return [line for i, line in zip(range(max(wanted, default=-1) + 1), filled) if i in wanted]
 
 def _whole(source):
     "The texts of a partition that can't be read in part"
@@ -354,7 +354,7 @@ def weighted_over(
     pipe,               # of `text_pipeline` or `count_pipeline`; becomes fitted
     words=None,         # what is known of words, of `words_over`; by default it is asked
     verbose=False,      # show a progress bar?
-    own:bool=False,     # may what was counted go?
+    own:bool=False,     # may what was counted go? Then no parts are left in `counts`
 )->Blocks:
     "Weights of documents in partitions, as a pipeline gives them."
     engine, trim, tfidf, ncut = counts.engine, *(pipe[name] for name in ("trim", "tfidf", "ncut"))

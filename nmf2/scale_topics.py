@@ -30,7 +30,7 @@ from .mixture import Clusters, clusters_of_labels, lifts, made_up, mixture_round
 from .nnls import heaviest, heaviest_by, memberships, nnls, unit
 from .products import Rows
 from .rank2 import SAMPLE
-from .regroup import grouped_merges, merged, merges, node_ids
+from .regroup import merged, merges, node_ids, tree_merges
 from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, about_blocks, as_blocks,
                         in_one_piece, put_away, stacked)
 from .scale import fit as fit_tree
@@ -596,7 +596,7 @@ def tree_over(
 )->tuple:            # a `TopicsTree`; for each cluster the number of its leaf; sums of the leaves
     "A tree whose leaves are the clusters. Source: as for `regroup`."
     sums, sizes = sums_over(blocks, labels, k)
-    with single_blas(): made = grouped_merges(sums @ sums.T)
+    with single_blas(): made, first = tree_merges(sums @ sums.T)
     ids, cost = node_ids(made, sizes)
     order = np.argsort(ids)
     number = np.argsort(order)
@@ -611,7 +611,7 @@ def tree_over(
         none = () if id else Later(blocks, labels, blocks.shape[0] - int(sizes.sum()), _none_in)
         tree.add(id, docs, none, cost.get(id, -1.) if id else np.inf, split)
     tree.splits, tree.labels_there = list(cost), labels
-    tree.levels = good_levels(tree)
+    tree.levels = good_levels(tree, first)
     return tree, number, sums
 
 # %% ../nbs/61_scale_topics.ipynb #663a23fd

@@ -607,10 +607,9 @@ def divided(sums, units):
     return [(frozenset((a, b)), loss), *divided(sums, sides[0]), *divided(sums, sides[1])]
 
 
-def grouped(sums):
-    "The divisions of a tree of clusters, among whose cuts the one with about the square root of their number, from three to six, is best"
-    k = len(sums)
-    broad = groups(sums, min(k, next((n for n in (3, 4, 5) if n*n >= k), 6)))
+def grouped(sums, n):
+    "The divisions of a tree of clusters whose best cut has `n` groups"
+    broad = groups(sums, n)
     return sum((divided(sums, [frozenset([c]) for c in group]) for group in broad), divided(sums, list(map(frozenset, broad))))
 
 

@@ -9,7 +9,8 @@ from scipy.optimize import nnls
 from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.regroup import cluster_sums, grouped_merges, groups_of, merged, merges, moved_groups, regroup
+from nmf2.headings import good_levels
+from nmf2.regroup import cluster_sums, first_groups, groups_of, merged, merges, moved_groups, regroup, tree_merges
 from nmf2.tree import Tree
 from nmf2.weighting import count_pipeline
 
@@ -58,29 +59,36 @@ def test_groups_by_trying_all_moves(k, seed):
     sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(k)])
     for n in range(1, min(k, 5) + 1):
         assert {frozenset(np.flatnonzero(groups_of(sums @ sums.T, n) == g).tolist()) for g in range(n)} == set(map(frozenset, naive.groups(sums, n)))
-    found, expected = divisions(grouped_merges(sums @ sums.T)), dict(naive.grouped(sums))
+    first = good_levels(regroup(X, labels, moves=False))[0]
+    found, expected = divisions(tree_merges(sums @ sums.T)[0]), dict(naive.grouped(sums, first))
     assert found.keys() == expected.keys() and len(found) == k - 1
     assert_allclose([found[pair] for pair in expected], list(expected.values()), atol=1e-9)
 
 
 def test_clusters_move_to_better_groups():
-    angles = np.radians([0, 30, 55, 85])
+    angles = np.radians([0, 30, 55, 86])
     G = np.cos(angles[:,None] - angles)
-    assert merged(np.arange(4), merges(G), 2).tolist() in ([0, 0, 0, 1], [0, 1, 1, 1])
+    assert merged(np.arange(4), merges(G), 2).tolist() == [0, 0, 0, 1]
     assert groups_of(G, 2).tolist() == [0, 0, 1, 1]
     assert_array_equal(moved_groups(np.ones((4, 4)), np.array([0, 0, 1, 1])), [0, 0, 1, 1])       # copies: nothing is gained
-    assert grouped_merges(np.array([[4.]])) == []
+    assert tree_merges(np.array([[4.]])) == ([], 1)
 
 
-def test_the_costliest_of_the_divisions_under_way_comes_first():
-    X, labels = some_documents(n=200, k=30, seed=3)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_first_groups_come_first_and_then_the_costliest_division(seed):
+    X, labels = some_documents(n=200, k=30, seed=seed)
     sums = np.array([unit_rows(X).toarray()[labels == c].sum(0) for c in range(30)])
-    left = divisions(grouped_merges(sums @ sums.T))
+    groups = {frozenset(some.tolist()) for some in first_groups(sums @ sums.T)}
+    made, n = tree_merges(sums @ sums.T)
+    tree, left = regroup(X, labels), divisions(made)
+    assert n == len(groups) == tree.levels[0]
+    assert {frozenset(np.flatnonzero(cut).tolist()) for cut in merged(np.arange(30), made, n) == np.arange(n)[:,None]} == groups
     under_way = [frozenset(range(30))]
     for pair, cost in reversed(left.items()):
         at = frozenset().union(*pair)
         assert at in under_way
-        assert cost == max(c for p, c in left.items() if frozenset().union(*p) in under_way)
+        inside = len(under_way) >= n
+        assert cost == max(c for p, c in left.items() if (whole := frozenset().union(*p)) in under_way and (inside or not any(whole <= g for g in groups)))
         under_way.remove(at)
         under_way += pair
 
