@@ -21,7 +21,7 @@ from .counting import LANGUAGES, Auto, TermCounter, check_options, found_of, sto
 from .data import LEVELS, Corpus
 from .topictree import Documents, Edits, TopicTree, begin_history, topics_of
 from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_view, check_weights,
-                           check_words, from_json, json_room, member, packed, read_array, read_arrays, read_file, sound,
+                           check_words, from_json, json_room, packed, read_arrays, read_file, read_member, sound,
                            tree_of, write_arrays)
 from .weighting import NORMS, NormalizedCut, TfIdf, TrimVocabulary, check_limits, check_tau, trim_mask
 
@@ -411,7 +411,7 @@ def _model_in(archive, limit, tokenizer):
     sound("model.npy" in archive.namelist(),
           "it holds a tree alone, without what new documents need: read that with Tree.load(path)")
     tree = tree_of(archive, limit)
-    about = from_json(read_array(member(archive, "model", json_room(limit)), "u").tobytes(), FORMAT, VERSIONS)
+    about = from_json(read_member(archive, "model", json_room(limit), "u").tobytes(), FORMAT, VERSIONS)
     about = dict(edits=dict(kept=[], moved=[], dropped=[]), choice=None) | about       # earlier files have none
     _check_about(about)
     return unpacked_model(about, read_arrays(archive, limit, _kinds(about)), tree, tokenizer)

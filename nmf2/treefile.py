@@ -6,8 +6,9 @@
 __all__ = ['BELOW', 'LARGEST', 'NO_SPLIT', 'FORMAT', 'VERSIONS', 'PARTS', 'LEVEL', 'ROOM', 'KINDS', 'sound', 'check_nodes',
            'check_rows', 'check_weights', 'check_split', 'check_documents', 'check_branches', 'check_words',
            'check_ways', 'check_support', 'check_view', 'check_tree', 'as_json', 'Pieces', 'packed', 'write_array',
-           'write_arrays', 'write_tree', 'read_array', 'member', 'read_arrays', 'LaterVersion', 'from_json',
-           'check_types', 'read_about', 'apart', 'unpacked', 'json_room', 'tree_of', 'read_file', 'read_tree']
+           'write_arrays', 'write_tree', 'read_array', 'member', 'read_member', 'read_arrays', 'LaterVersion',
+           'from_json', 'check_types', 'read_about', 'apart', 'unpacked', 'json_room', 'tree_of', 'read_file',
+           'read_tree']
 
 # %% ../nbs/21_treefile.ipynb #4881e21f
 import io
@@ -76,8 +77,9 @@ def check_weights(
     good = np.isfinite(weights).all() and weights.min(initial=0) >= BELOW*weights.max(initial=0)
     sound(good, f"{what} are not finite numbers of at least 0")
     sound(weights.max(initial=0) <= LARGEST, f"{what} are too large")
-    lengths = np.linalg.norm(weights.astype(float), axis=0)
-    sound(not unit or (abs(lengths - 1) < 1e-3).all(), f"{what} are not of unit length")
+    if unit:
+        lengths = np.linalg.norm(weights.astype(float), axis=0)
+        sound((abs(lengths - 1) < 1e-3).all(), f"{what} are not of unit length")
 
 # %% ../nbs/21_treefile.ipynb #c33b562e
 def check_split(
@@ -315,25 +317,36 @@ def write_tree(
     write_arrays(packed(tree), path)
 
 # %% ../nbs/21_treefile.ipynb #12c5006b
+def _read_into(array, file):
+    "Fill an array with what comes from an open file, to its end"
+    room = memoryview(array).cast("B") if array.size else b""
+    at = 0
+    while at < len(room):
+        n = file.readinto(room[at:at + (1 << 24)])           # a zip file makes a copy of what it is asked for
+        sound(n, "an array is shorter than it says")
+        at += n
+    sound(not file.read(1), "an array is longer than it says")    # at the end, a zip file compares checksums
+
 def read_array(
-    data:bytes,     # a file in NumPy's format
+    file,           # open, in NumPy's format
+    size:int,       # bytes it has
     kind:str,       # of its numbers: "i" whole, "f" of four or eight bytes, "u" bytes
     columns:int=0,  # 0 for a plain row of numbers
 )->np.ndarray:      # in the machine's own order of bytes
-    "The array in some bytes."
-    f = io.BytesIO(data)
-    version = np.lib.format.read_magic(f)
+    "The array in a file; there is no copy of it on the way."
+    version = np.lib.format.read_magic(file)
     sound(version in ((1, 0), (2, 0)), "an array is of an unknown version")
-    shape, by_columns, dtype = getattr(np.lib.format, f"read_array_header_{version[0]}_0")(f)
+    shape, by_columns, dtype = getattr(np.lib.format, f"read_array_header_{version[0]}_0")(file)
     sizes = dict(i=(1, 2, 4, 8), f=(4, 8), u=(1,))
     sound(dtype.kind == kind and dtype.itemsize in sizes[kind], f"an array is of type {dtype}")
     sound(len(shape) == 1 + bool(columns) and shape[1:] == (columns,)[:bool(columns)],
           f"an array has shape {shape}")
-    sound(math.prod(shape)*dtype.itemsize == len(data) - f.tell(),
+    sound(math.prod(shape)*dtype.itemsize == size - file.tell(),
           "an array is longer or shorter than it says")
-    array = np.frombuffer(data, dtype, offset=f.tell())
+    array = np.empty(math.prod(shape), dtype)
+    _read_into(array, file)
     array = array.reshape(shape, order="F" if by_columns else "C")
-    return array.astype(dtype.newbyteorder("="), order="C")
+    return array.astype(dtype.newbyteorder("="), order="C", copy=False)
 
 # %% ../nbs/21_treefile.ipynb #8cafde04
 ROOM = 8 << 20        # bytes that any file may unpack to
@@ -342,8 +355,8 @@ def member(
     archive,           # an open zip file
     name:str,          # of an array
     limit:float,       # bytes it may have
-)->bytes:
-    "What is in the file of an array."
+)->zipfile.ZipInfo:
+    "Where the file of an array is, if it may be read."
     sound(name + ".npy" in archive.namelist(), f"{name} is missing")
     info = archive.getinfo(name + ".npy")
     sound(not info.flag_bits & 1, f"{name} is encrypted")
@@ -352,7 +365,18 @@ def member(
     size = info.file_size
     sound(size <= limit,
           f"{name} would unpack to {size:,} bytes; if that is right, raise max_ratio")
-    return archive.read(info)
+    return info
+
+def read_member(
+    archive,           # an open zip file
+    name:str,          # of an array
+    limit:float,       # bytes it may have
+    kind:str,          # as for `read_array`
+    columns:int=0,     # likewise
+)->np.ndarray:
+    "An array in an archive."
+    info = member(archive, name, limit)
+    with archive.open(info) as file: return read_array(file, info.file_size, kind, columns)
 
 # %% ../nbs/21_treefile.ipynb #797776c5
 def read_arrays(
@@ -363,9 +387,8 @@ def read_arrays(
     "Some of the arrays in a file."
     arrays = {}
     for name, (kind, columns) in kinds.items():
-        data = member(archive, name, limit)
-        limit -= len(data)
-        arrays[name] = read_array(data, kind, columns)
+        arrays[name] = read_member(archive, name, limit, kind, columns)
+        limit -= archive.getinfo(name + ".npy").file_size
     return arrays
 
 # %% ../nbs/21_treefile.ipynb #2ebd98d7
@@ -483,7 +506,7 @@ def tree_of(
     limit:float,   # bytes that it may unpack to
 )->Tree:           # checked
     "The tree in an open file."
-    about = read_about(read_array(member(archive, "about", json_room(limit)), "u").tobytes())
+    about = read_about(read_member(archive, "about", json_room(limit), "u").tobytes())
     topics, pairs = {}, 2*about["n_pairs"]
     n_topics = len(about["ways"]) - pairs if about["ways"] else len(about["splits"]) + 1
     if about["has_topics"]: topics["leaf_topics"] = "f", n_topics
@@ -517,6 +540,7 @@ def read_file(
         except LaterVersion:
             raise ValueError(f"{path} was saved by a later version of nmf2: "
                              "update nmf2 to read it") from None
+        except MemoryError: raise
         except Exception as e:
             why = shortened(" ".join(str(e).split()), 200)
             raise ValueError(f"{path} is not {holds}, or is damaged ({why}): "

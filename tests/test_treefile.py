@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import time
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -261,6 +262,28 @@ def npy(array):
     f = io.BytesIO()
     np.save(f, array)
     return f.getvalue()
+
+
+@pytest.mark.parametrize("array", [np.arange(3_000_000), np.ones((1_000_000, 2), np.float32), np.asfortranarray(np.arange(600.).reshape(300, 2)),
+                                   np.arange(7, dtype=">i4"), np.zeros((0, 2)), np.zeros(0, np.int8)])
+def test_an_array_is_read_without_a_copy(tmp_path, array):
+    with zipfile.ZipFile(tmp_path/"a.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive: treefile.write_array(archive, "a", array)
+    with zipfile.ZipFile(tmp_path/"a.zip") as archive:
+        tracemalloc.start()
+        found = treefile.read_member(archive, "a", 1e9, array.dtype.kind, array.ndim*2 - 2)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert_array_equal(found, array)
+    assert found.dtype.isnative and found.flags.c_contiguous and found.flags.writeable
+    assert peak < 2*array.nbytes or array.nbytes < 1e6                 # 24 MB, and what zip unpacks at once
+
+
+def test_checksums_are_compared(tmp_path):
+    array = np.arange(100_000)
+    with zipfile.ZipFile(tmp_path/"a.zip", "w") as archive: treefile.write_array(archive, "a", array)
+    data = bytearray((tmp_path/"a.zip").read_bytes())
+    data[400_000] ^= 1
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, pytest.raises(zipfile.BadZipFile, match="CRC"): treefile.read_member(archive, "a", 1e9, "i")
 
 
 def test_members(tree, tmp_path):
