@@ -322,7 +322,7 @@ def _read_into(array, file):
     room = memoryview(array).cast("B") if array.size else b""
     at = 0
     while at < len(room):
-        n = file.readinto(room[at:at + (1 << 24)])           # a zip file makes a copy of what it is asked for
+        n = file.readinto(room[at:at + (1 << 20)])           # a zip file makes copies of what it is asked for
         sound(n, "an array is shorter than it says")
         at += n
     sound(not file.read(1), "an array is longer than it says")    # at the end, a zip file compares checksums
