@@ -18,11 +18,13 @@ import numba
 import numpy as np
 from common import arguments, bytes_of, interleaved, rcv1_like, say, table, write
 
+from nmf2.bisection import unit_factors
 from nmf2.core import progress_bar
 from nmf2.counting import TermCounter
 from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
 from nmf2.kernels import documents
 from nmf2.nnls import memberships
+from nmf2.products import Rows
 from nmf2.rank2 import rank2_nmf
 from nmf2.scale import WHOLE, Dask, Local, as_blocks, fit, save_shards, start_topics, sweep_part
 from nmf2.scale_texts import fit_topics
@@ -59,7 +61,7 @@ def rates(X, n_topics=20):
     blocks = as_blocks([few], Local())
     labels = start_labels(blocks, n_topics)
     group = _nothing_yet(_first_standing(*sums_over(blocks, labels, n_topics), X.dtype))
-    asked = blocks.parts[0], labels[0], np.arange(few.shape[0]), 0, 0, few.shape[0], group
+    asked = blocks.parts[0], labels[0], np.arange(few.shape[0]), unit_factors(Rows(few)), 0, 0, few.shape[0], group
     Ht_k = np.random.default_rng(0).random((X.shape[1], n_topics))
     texts = ["".join(f"{'abcdefghij'[w % 10]}{'klmnopqrst'[w // 10 % 10]}{'uvwxyz'[w // 100 % 6]} " for w in row)
              for row in np.random.default_rng(0).integers(0, 600, (20_000, 100))]

@@ -862,6 +862,7 @@ def wants_to_move(
     part,     # part of the documents, by number; callers give how many parts there are
     now,      # an `Assignment`
     some,     # documents by number
+    factors,  # by what to multiply each document, so that its length is one, (n_docs,)
     wants,    # filled: would the document be better elsewhere? (len(some),)
 ):
     "Which of some documents would be better elsewhere?"
@@ -878,6 +879,7 @@ def wants_to_move(
         wants[s] = False
         if known[labels[i],0] == 1: continue
         _with_all(docs, i, tables, products)
+        for c in range(len(products)): products[c] *= factors[i]
         wants[s] = _best_cluster(now.kind, known, values, added, labels[i], now.pull[i],
                                  products) != labels[i]
 
@@ -927,7 +929,7 @@ def _refine(now, max_iter, state, record):
     "Move documents between clusters until all stay, or for so many passes"
     n = len(now.labels)
     order = np.arange(n)
-    wants = np.zeros(n, np.bool_)
+    wants, ones = np.zeros(n, np.bool_), np.ones(n, now.docs.weights.dtype)
     asked = max(PART, n//8)
     t, moves = 0, 1
     recount(now)
@@ -937,7 +939,7 @@ def _refine(now, max_iter, state, record):
         moves = 0
         for s in range(0, n, asked):
             some = order[s:s+asked]
-            wants_to_move(-(-len(some)//PART), now, some, wants)
+            wants_to_move(-(-len(some)//PART), now, some, ones, wants)
             moves += move_each(now, some[wants[:len(some)]])
         t += 1
         recount(now)

@@ -92,7 +92,7 @@ def node_ids(
     return [ids[c] for c in range(len(sizes))], cost
 
 # %% ../nbs/24_regroup.ipynb #5d83e61b
-LEAST = 1e-9            # of the criterion: what a move must gain, so that rounding alone moves nothing
+LEAST = 1e-9            # of the criterion: what a move must gain, as rounding moves nothing
 
 def _gains(c, own, pulls, squares, square):
     "What the criterion gains if cluster `c` goes to each group; `square`: its own squared length"
@@ -106,7 +106,7 @@ def moved_groups(
     G:np.ndarray,       # inner products of the clusters' sums, (k, k)
     group:np.ndarray,   # of each cluster, from 0 on, (k,)
 )->np.ndarray:          # (k,)
-    "Groups after clusters have moved, one at a time, to where $I_2$ grows most; no group is given up."
+    "Groups after clusters have moved to where $I_2$ grows most, one at a time; none is given up."
     group, n, moving = group.copy(), group.max() + 1, True
     pulls, squares = np.empty((len(G), n)), np.empty(n)
     def look_at(g):
@@ -151,7 +151,7 @@ def _divisions(G, units):
     return found
 
 def _length(G, some): return np.sqrt(max(G[np.ix_(some, some)].sum(), 0))
-def _name(some): return int(some[0]), len(some)              # no other node has its first and as many
+def _name(some): return int(some[0]), len(some)       # no other node has its first and as many
 
 # %% ../nbs/24_regroup.ipynb #d7a3e0b6
 def first_groups(
@@ -166,9 +166,10 @@ def grouped_merges(
     G:np.ndarray,   # inner products of the clusters' sums, (k, k)
     groups:list,    # arrays of clusters, from `first_groups`
 )->list:            # of k − 1 `Merge`s
-    "The merges of a tree that has some groups in a cut; those inside groups come first, cheap ones before others."
+    "The merges of a tree with some groups in a cut: those inside groups first, cheap ones first."
     pairs = [(0, pair) for pair in _divisions(G, groups)]
-    for some in groups: pairs += [(1, pair) for pair in _divisions(G, [np.array([c]) for c in some])]
+    for some in groups:
+        pairs += [(1, pair) for pair in _divisions(G, [np.array([c]) for c in some])]
     known = {}
     for inside, pair in pairs:
         whole = np.sort(np.concatenate(pair))
@@ -262,7 +263,7 @@ def regroup(
     labels,          # the cluster of each document, from 0 on, −1 for none, (n_docs,)
     vocab=None,      # the terms in words, (n_terms,); by default those that the matrix carries
     texts=None,      # the documents, if headings may have phrases
-    moves:bool=True, # may clusters move between groups? Else the two that cost least are merged, again and again
+    moves:bool=True, # may clusters move between groups? Else they are merged only
     **options,       # of `find_phrases`
 )->Tree:             # with a leaf for each cluster
     """A tree whose leaves are the clusters, in groups that lose least of $I_2$.

@@ -238,20 +238,18 @@ class Wanting(NamedTuple):
     at:np.ndarray         # their rows in the partition, (n,)
     turns:np.ndarray      # and when it is their turn, (n,)
 
-def _unit_at(part, at):
-    "Some documents of a partition, which is known to be sound, brought to length one"
-    rows = Rows(part.X[at])
-    return rows.scaled(unit_factors(rows))
+def _factors_in(part): return unit_factors(Rows(part.X))
 
-def _asked(part, labels, turns, p, first, last, group, *before):
+def _asked(part, labels, turns, factors, p, first, last, group, *before):
     "Which documents would be better elsewhere, of those whose turn is from one to before another?"
     labels = _changed(labels, p, *before, group.changes)
     now = np.flatnonzero((turns >= first) & (turns < last))
     at = np.flatnonzero(labels >= 0)[now]
     wants = np.zeros(len(at), bool)
-    X, own = _unit_at(part, at), labels[at].astype(int)
-    wants_to_move(-(-len(at)//PART), _assigned(X, own, group.standing), np.arange(len(at)), wants)
-    return Wanting(X[wants], own[wants], at[wants], turns[now][wants])
+    there = _assigned(part.X, labels.astype(int), group.standing)
+    wants_to_move(-(-len(at)//PART), there, at, factors, wants)
+    at = at[wants]
+    return Wanting(Rows(part.X[at]).scaled(factors[at]), there.labels[at], at, turns[now][wants])
 
 # %% ../nbs/61_scale_topics.ipynb #e8fed735
 def _copied(standing):
@@ -273,9 +271,9 @@ def _moved(group, *wanting):
 # %% ../nbs/61_scale_topics.ipynb #3e5fc0f5
 BATCH = 8_000_000       # nonzeros that are taken to one place at once, should all documents want to move
 
-def _kept(part, labels, turns, p, scratch, *when):
+def _kept(part, labels, turns, factors, p, scratch, *when):
     "What `_asked` finds, in the order of turns and out of the way"
-    wanting = _asked(part, labels, turns, p, *when)
+    wanting = _asked(part, labels, turns, factors, p, *when)
     order = np.argsort(wanting.turns)
     X, own, at, turns = (array[order] for array in wanting)
     return Wanting(put_away(X, at, scratch if len(at) else None), own, at, turns)
@@ -285,9 +283,9 @@ def _batch(wanting, first, last):
     now = slice(*np.searchsorted(wanting.turns, (first, last)))
     return Wanting(wanting.X.X[now], wanting.labels[now], wanting.at[now], wanting.turns[now])
 
-def _batches(blocks, labels, turns, first, asked, batch, *groups):
+def _batches(blocks, labels, turns, factors, first, asked, batch, *groups):
     "Documents of a group that want to move; a batch at a time, if there may be many"
-    engine, columns = blocks.engine, (blocks.parts, labels, turns, range(len(turns)))
+    engine, columns = blocks.engine, (blocks.parts, labels, turns, factors, range(len(turns)))
     when = first, first + asked, *groups
     n_docs = sum(f.n_filled for f in blocks.found)
     size = max(1, batch*n_docs//max(blocks.size, 1))
@@ -303,7 +301,7 @@ TOLD = 16               # groups and batches after which a partition's labels ar
 
 def _tell(standing): return standing.moves, worth(I2, *standing.added)
 
-def _one_pass(blocks, labels, standing, docs, sizes, asked, batch):
+def _one_pass(blocks, labels, factors, standing, docs, sizes, asked, batch):
     "All documents are asked once; labels, and clusters as they stand"
     engine = blocks.engine
     ends = np.cumsum(sizes)
@@ -311,7 +309,7 @@ def _one_pass(blocks, labels, standing, docs, sizes, asked, batch):
     def changed(): return engine.hold(_changed, labels, range(len(ends)), shared=(*before, engine.join(_went, [group])))
     group, before = engine.join(_nothing_yet, [standing]), []
     for first in range(0, int(ends[-1]), asked):
-        for wanting in _batches(blocks, labels, turns, first, asked, batch, group, *before):
+        for wanting in _batches(blocks, labels, turns, factors, first, asked, batch, group, *before):
             before.append(engine.join(_went, [group]))
             group = engine.join(_moved, wanting, (group,))
             if len(before) > TOLD: labels, before = changed(), []
@@ -367,12 +365,13 @@ def moved(
         now = _begun(blocks, labels() if callable(labels) else labels, k)
         if step is not None: _keep_moving(engine, step, now)
     sizes = np.array(engine.fetch(engine.hold(_n_labelled, now.labels)))
+    factors = engine.hold(_factors_in, blocks.parts)
     docs = engine.join(_shuffled, [], (int(sizes.sum()), rng, len(now.record) - 1))
     asked = max(PART, int(sizes.sum())//8)
     with progress_bar(max_iter, "Moving documents", verbose and max_iter > 0, "round", len(now.record) - 1) as bar:
         while now.moves and len(now.record) <= max_iter:
             docs = engine.join(_shuffled_again, [docs])
-            labels, after = _one_pass(blocks, now.labels, now.standing, docs, sizes, asked, batch)
+            labels, after = _one_pass(blocks, now.labels, factors, now.standing, docs, sizes, asked, batch)
             standing = engine.join(_counted, [after])
             (moves, _), (_, criterion) = engine.fetch([engine.join(_tell, [s]) for s in (after, standing)])
             now = Moving(labels, standing, [*now.record, criterion], moves)

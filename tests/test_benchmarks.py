@@ -283,7 +283,7 @@ def test_papers_own_words():
 
 def test_levels(quick):
     rows = {row["method"]: row for row in quick("levels")}
-    assert len(rows) == 8 and rows["TopicTree"]["sizes"] == [2, 6] and min(rows["TopicTree"]["nmi"]) > .95
+    assert len(rows) == 9 and rows["TopicTree"]["sizes"] == [2, 6] and min(rows["TopicTree"]["nmi"]) > .95
     assert all(0 < row["purity"] <= 1 and row["seconds"] >= 0 for row in rows.values())
 
 
