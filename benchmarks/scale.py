@@ -21,6 +21,7 @@ from common import arguments, bytes_of, interleaved, rcv1_like, say, table, writ
 from nmf2.bisection import unit_factors
 from nmf2.core import progress_bar
 from nmf2.counting import TermCounter
+from nmf2.data import read
 from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
 from nmf2.kernels import documents
 from nmf2.nnls import memberships
@@ -115,6 +116,8 @@ def measure_texts(X, n_topics, rounds, client):
         for k in range(7):
             lines = [json.dumps(dict(text=text)) for text in texts[len(texts)*k//7:len(texts)*(k + 1)//7]]
             (Path(folder)/f"{k}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        def read_whole(): return [text for k in range(7) for text in read(Path(folder)/f"{k}.jsonl").texts]
+        ways["in memory, from the files"] = lambda: TopicTree(n_topics).fit(read_whole())
         whole = min(WHOLE, X.nnz//2)                     # in partitions, however few there are
         ways["7 files"] = lambda: fit_topics(TopicTree(n_topics), folder, engine=Local(), whole=whole)
         if client: ways["7 files, Dask"] = lambda: fit_topics(TopicTree(n_topics), folder, engine=Dask(client), whole=whole)
