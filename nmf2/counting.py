@@ -221,13 +221,19 @@ UNSPACED = {"Chinese or Japanese": ("\u4e2d", "\u3005-\u3007\u3041-\u30ff\u3400-
 CUT_BY = {"Chinese or Japanese": "tokenizer='chinese' or tokenizer='japanese'", "Thai": "tokenizer='thai'"}
 
 # %% ../nbs/00_counting.ipynb #47bcb3a7
+def _is_latin(text):
+    "Has a text only letters of Latin-1, so that no script of `UNSPACED` is among them?"
+    try: text.encode("latin-1")
+    except UnicodeEncodeError: return False
+    return True
+
 def unspaced(
     sample:str,         # some text
     pattern=r"\w+",     # what a word looks like
 )->dict:                # script -> its share of all letters
     "The scripts that stand in longer runs than words have, and are not cut by the pattern."
     of_scripts = "".join(letters for _, letters, _ in UNSPACED.values())
-    if sample.isascii() or not re.search(f"[{of_scripts}]", sample): return {}
+    if _is_latin(sample) or not re.search(f"[{of_scripts}]", sample): return {}
     n_letters = len(re.findall(f"[^\\W\\d_]|[{of_scripts}]", sample))
     found = {}
     for script, (letter, letters, longest) in UNSPACED.items():

@@ -1093,12 +1093,14 @@ def finish(
     if scan.known is not None: columns = [np.arange(scan.known.n[0])]*n_threads
     else:
         words, numbers, first = merge(tables, [share[:3] for share in rows.shares])
+        def names(_, i): return spelled(words, first, scan.form) if i else alphabetical(words)
+        order, strings = in_order(names, 2, n_threads)
         rank = np.zeros(words.n[0], np.int64)
-        rank[alphabetical(words)] = np.arange(len(first))
+        rank[order] = np.arange(len(first))
         columns = [rank[own] for own in numbers]
         tables.clear()
     def work(_, i):
-        if i == 0: return scan.known or dict(zip(spelled(words, first, scan.form), rank[first].tolist()))
+        if i == 0: return scan.known or dict(zip(strings, rank[first].tolist()))
         thread, _, _, a, b, in_row = rows.shares[i-1]
         settle(rows.ids[a:b], rows.counts[a:b], in_row, columns[thread])
         data[a:b] = rows.counts[a:b]
