@@ -116,6 +116,18 @@ def _lines(stretch):
             file.readline()                        # it began before
         while file.tell() < stretch.end and (line := file.readline()): yield line
 
+def _is_lines(source):
+    "Is a partition some lines of a file?"
+    return isinstance(source, Stretch) and source.end > 0 and not source.path.endswith(".parquet")
+
+def _numbered(stretch, rows):
+    "Lines of a stretch that aren't empty, all or some, with their numbers"
+    filled = ((k, line) for k, line in enumerate(_lines(stretch), 1) if line.strip())
+    if rows is None: return list(filled)
+    wanted = set(map(int, rows))
+    return [line for i, line in zip(range(max(wanted, default=-1) + 1), filled) if i in wanted]
+
+# %% ../nbs/62_scale_texts.ipynb #e86b27d0
 def read_texts(
     source,     # of `text_sources`, or texts
     rows=None,  # numbers of those wanted, ascending, each once; by default all
@@ -128,17 +140,6 @@ def read_texts(
     records = json_objects(lines)
     if records is None: records = [(k, parsed_json(source.path, k, line)) for k, line in lines]
     return [_text(source, record) for _, record in records]
-
-def _is_lines(source):
-    "Is a partition some lines of a file?"
-    return isinstance(source, Stretch) and source.end > 0 and not source.path.endswith(".parquet")
-
-def _numbered(stretch, rows):
-    "Lines of a stretch that aren't empty, all or some, with their numbers"
-    filled = ((k, line) for k, line in enumerate(_lines(stretch), 1) if line.strip())
-    if rows is None: return list(filled)
-    wanted = set(map(int, rows))
-    return [line for i, line in zip(range(max(wanted, default=-1) + 1), filled) if i in wanted]
 
 def _whole(source):
     "The texts of a partition that can't be read in part"
@@ -347,6 +348,20 @@ def _check_left(keep, n_docs):
     "Stop if no word is left"
     if not keep.any(): raise ValueError(f"no words are left in the {n_docs:,} documents: lower min_df or raise max_df")
 
+def _cut_weights(engine, parts, ncut, n_docs):
+    "Documents of length one, which go as they are weighed by normalized cut; the step becomes fitted"
+    largest = engine.total(_peaks_in, parts, add=np.maximum)
+    largest[largest == 0] = 1
+    s = engine.total(_grid_in, parts, shared=(engine.send(largest), n_docs), add=np.add)*largest
+    held, told = engine.keep(_degrees_in, parts, shared=(engine.send(s),))
+    n = sum(n for _, n in told)
+    if not n: raise ValueError(REMEDIES["add_one"])
+    ncut.sum_, ncut.n_features_in_ = s, len(s)
+    ncut.mean_degree_ = sum(total for total, _ in told)/2**STEP/n
+    parts, found = engine.keep(_scaled_in, used_up(parts), held, shared=(ncut.tau*ncut.mean_degree_, engine.scratch))
+    return Blocks(engine, parts, found)
+
+# %% ../nbs/62_scale_texts.ipynb #b40e93a8
 PASSES = 5              # over the partitions, to weigh words
 
 def weighted_over(
@@ -370,19 +385,6 @@ def weighted_over(
         trim.empty_docs_ = np.concatenate(empty)
         warn_of_empty_rows(trim.empty_docs_, counts.n_docs, "no terms left after trimming")
         return _cut_weights(engine, parts, ncut, counts.n_docs)
-
-def _cut_weights(engine, parts, ncut, n_docs):
-    "Documents of length one, which go as they are weighed by normalized cut; the step becomes fitted"
-    largest = engine.total(_peaks_in, parts, add=np.maximum)
-    largest[largest == 0] = 1
-    s = engine.total(_grid_in, parts, shared=(engine.send(largest), n_docs), add=np.add)*largest
-    held, told = engine.keep(_degrees_in, parts, shared=(engine.send(s),))
-    n = sum(n for _, n in told)
-    if not n: raise ValueError(REMEDIES["add_one"])
-    ncut.sum_, ncut.n_features_in_ = s, len(s)
-    ncut.mean_degree_ = sum(total for total, _ in told)/2**STEP/n
-    parts, found = engine.keep(_scaled_in, used_up(parts), held, shared=(ncut.tau*ncut.mean_degree_, engine.scratch))
-    return Blocks(engine, parts, found)
 
 # %% ../nbs/62_scale_texts.ipynb #5a7ae16e
 def _typical_in(part, labels, splits, n):
