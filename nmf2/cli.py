@@ -495,10 +495,9 @@ def what_to_ask(
 
 # %% ../nbs/70_cli.ipynb #06627783
 def print_results(
-    corpus,          # the documents
-    topics:Topics,   # their tree and flat topics
+    tree,            # a `Tree`
+    figures:str,     # from `summary`
     out:Path,        # where the files are
-    n_empty:int=0,   # how many documents have no term of the vocabulary
     knows_new:bool=True,   # can the file be asked about new documents?
 ):
     "Print the tree, in outline if it has levels, the figures, where the files are, and what to ask."
@@ -506,8 +505,7 @@ def print_results(
     if sys.stdout is None: return                          # closed by whoever called the command
     readable()
     near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
-    shown = outline(topics.tree) if topics.tree.levels else topics.tree
-    print(shown, "", summary(corpus, topics, n_empty), f"\nResults in {near}", sep="\n")
+    print(outline(tree) if tree.levels else tree, "", figures, f"\nResults in {near}", sep="\n")
     for name, what in FILES.items(): print(f"  {name:16} {what}")
     print("", what_to_ask(near/MODEL, knows_new), sep="\n")
     sys.stdout.flush()
@@ -672,14 +670,14 @@ def run_job(
         if args.keep_texts and corpus.texts is None: raise ValueError(f"--keep-texts: {args.path} has counts, no texts")
         topics, model, n_empty, report = make_topics(corpus, args, times)
         with stage("Writing", times, not args.quiet) as clock:
-            figures = [f"{args.path}: {summary(corpus, topics, n_empty)}", report]
-            def text(): return "\n".join([*figures, in_seconds({**times, "Writing": clock()}), ""])
+            figures = summary(corpus, topics, n_empty)
+            def text(): return "\n".join([f"{args.path}: {figures}", report, in_seconds({**times, "Writing": clock()}), ""])
             save = model and (lambda path: model.save(path, args.keep_texts))
             write_results(part, corpus, topics, text, save)
         stop_if_interrupted()
     args.written = out
     say(f"  {in_seconds(times)}", not args.quiet)
-    print_results(corpus, topics, out, n_empty, model is not None)
+    print_results(topics.tree, figures, out, model is not None)
     return 0
 
 # %% ../nbs/70_cli.ipynb #03a7adb1

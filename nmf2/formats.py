@@ -217,6 +217,7 @@ def _identifiers(path, lines, values, field):
 def _record_labels(path, line, values):
     "The labels of one record: a single field may hold a list, several hold one each"
     if len(values) == 1 and isinstance(values[0], (list, tuple)): values = values[0]
+    if set(map(type, values)) == {str} and all(values) and all(map(str.isascii, values)): return list(values)
     for value in values:
         if isinstance(value, (list, tuple, dict)):
             raise fault(path, line, f"a label should be a string or a number, and is {brief(value)}")
@@ -1263,6 +1264,7 @@ def _text_as_stands(text):
 def _as_stands(value):
     "The same for any value"
     if type(value) is str and len(value) <= 100: return _text_as_stands(value)
+    if type(value) is int: return str(value)
     cell = as_cell(value)
     return _quoted(cell) if isinstance(cell, str) else str(cell)
 

@@ -85,7 +85,8 @@ def whole_text(self,
     i:int,   # row number of a document
 )->str:      # empty if there is none
     "All of a document's text."
-    return "" if self.texts is None or missing(self.texts[i]) else str(self.texts[i])
+    text = None if self.texts is None else self.texts[i]
+    return text if type(text) is str else "" if missing(text) else str(text)
 
 @patch_to(Reader)
 def text(self,
@@ -218,9 +219,9 @@ def _border(tree, node, n):
     rows, shares = tree.borderline(node, n)
     if node.id:
         side = int(node.id[-1])
-        sums = node.parent.split.Ht.sum(0)
-        here = shares/sums[side]
-        there = (1 - shares)/sums[1-side]
+        amounts = node.parent.split.amounts
+        here = shares/amounts[side]
+        there = (1 - shares)/amounts[1-side]
         shares = here/np.maximum(here + there, 1e-300)
     return rows, shares
 
@@ -245,10 +246,7 @@ def _columns(reader, node, n):
 # %% ../nbs/50_page.ipynb #4f2c71f7
 def _on_side(node, rows):
     "The share of a node's topic against its sibling's, for some documents of their parent"
-    split = node.parent.split
-    parts = split.W[np.searchsorted(node.parent.docs, rows)]*split.Ht.sum(0)
-    total = parts.sum(1)
-    return np.divide(parts[:,int(node.id[-1])], total, out=np.full(len(total), .5), where=total > 0)
+    return node.parent.split.share(int(node.id[-1]), np.searchsorted(node.parent.docs, rows))
 
 def confidence(
     reader,            # a `Reader`

@@ -40,6 +40,21 @@ class Split(NamedTuple):
         topic[self.terms] = self.Ht[:,side]
         return topic
 
+    @property
+    def amounts(self)->np.ndarray:
+        "What the weights of either topic sum to, (2,)."
+        return np.array([topic.sum() for topic in self.Ht.T])      # far quicker than Ht.sum(0)
+
+    def share(self,
+        side:int,          # 0 or 1
+        at=slice(None),    # which documents, by their place among those of the split
+    )->np.ndarray:         # from 0 to 1; one half where there is nothing of either, (n,)
+        "How much of what the two topics make up in documents is one of them."
+        W, amounts = self.W[at], self.amounts
+        own, other = (W[:,k]*amounts[k] for k in (side, 1 - side))
+        total = own + other
+        return np.divide(own, total, out=np.full(len(total), .5), where=total > 0)
+
 # %% ../nbs/21_tree.ipynb #f27c6798
 @dataclass(eq=False, repr=False)
 class Node:
@@ -337,10 +352,7 @@ def borderline(tree,
     node, n = tree[node], check_number("n", n, 0)
     if not node.id: return node.docs[:0], np.zeros(0)
     at = np.searchsorted(node.parent.docs, node.docs)
-    W = node.parent.split.W[at]*node.parent.split.Ht.sum(0)
-    total = W.sum(1)
-    neither = np.full(len(W), .5)
-    share = np.divide(W[:,int(node.id[-1])], total, out=neither, where=total > 0)
+    share = node.parent.split.share(int(node.id[-1]), at)
     order = np.argsort(share, kind="stable")[:n]
     return node.docs[order], share[order]
 

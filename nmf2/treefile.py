@@ -16,6 +16,7 @@ import json
 import math
 import os
 import zipfile
+from itertools import pairwise
 
 import numpy as np
 
@@ -461,7 +462,7 @@ def apart(
     good = len(ends) == n and ends[0] >= 0 and ends[-1] == len(array)
     good = good and (ends[1:] >= ends[:-1]).all()
     sound(good, f"{what} of the nodes do not end where they should")
-    return np.split(array, ends[:-1])
+    return [array[a:b] for a, b in pairwise((0, *ends.tolist()))]
 
 # %% ../nbs/21_treefile.ipynb #52b6a679
 def unpacked(
