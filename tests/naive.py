@@ -613,9 +613,9 @@ def grouped(sums, n):
     return sum((divided(sums, [frozenset([c]) for c in group]) for group in broad), divided(sums, list(map(frozenset, broad))))
 
 
-def phrases(texts, words, least=5, thirds=()):
+def phrases(texts, words, least=5, others=()):
     """Pairs of words that come together: {(first, second): documents with both together, with the first, with the second,
-    the word that is nearly always before them, or else after them}."""
+    the words that are nearly always before them, and after them: two at most}."""
     cut = [[(m.group(), m.start(), m.end()) for m in re.finditer(r"\b\w\w+\b", text.lower())] for text in texts]
     def alone(word): return sum(any(w == word for w, _, _ in tokens) for tokens in cut)
     def together(*run):
@@ -627,11 +627,16 @@ def phrases(texts, words, least=5, thirds=()):
     for a, b in permutations(sorted(words), 2):
         n, first, second = together(a, b), alone(a), alone(b)
         if not (n >= least and n >= .4*min(first, second) and n*n >= .1*first*second): continue
-        others = set(thirds) - {a, b}
-        more = [(together(a, b, word), "after", word) for word in others] + [(together(word, a, b), "before", word) for word in others]
-        n_third, side, word = max(more, default=(0, "", ""))
-        if n_third < .7*n: side = ""
-        found[a, b] = n, first, second, word if side == "before" else "", word if side == "after" else ""
+        before, after = [], []
+        for _ in range(2):
+            run = [*before, a, b, *after]
+            longer = [(together(*run, word), "after", word) for word in set(others) - set(run)]
+            longer += [(together(word, *run), "before", word) for word in set(others) - set(run)]
+            n_longer, side, word = max(longer, default=(0, "", ""))
+            if n_longer < .7*n: break
+            if side == "before": before.insert(0, word)
+            else: after.append(word)
+        found[a, b] = n, first, second, " ".join(before), " ".join(after)
     return found
 
 

@@ -63,6 +63,9 @@ def test_a_phrase_takes_the_place_of_its_words(tree):
     assert rare == find_headings(tree, 3)
     third = find_headings(tree, 3, [phrase._replace(before="newword")])
     assert third["0"] == [f"newword {words[0]} {words[1]}", *headings["0"][1:]]
+    fourth = phrase._replace(before="newword", after="other")
+    assert find_headings(tree, 3, [fourth])["0"][0] == f"newword {words[0]} {words[1]} other"
+    assert fourth.wordings == [fourth.words, [*words[:2], "other"], words[:2]]
     pair = Phrase(words[1], words[2], 50, 60, 70)
     again = find_headings(tree, 3, [pair._replace(after=words[0] + "s")])                     # a form of a word before
     assert again["0"] == find_headings(tree, 3, [pair])["0"]
@@ -81,6 +84,17 @@ def test_a_phrase_speaks_for_a_good_part_of_a_word(tree, part, rare, stands):
     entry = f"{words[0]} {words[1]} {words[3]}"
     expected = stands or part == 0                                                # the word itself may be rare
     assert (found["0"][0] == entry) == expected and find_headings(tree, 4, [phrase])["0"][0] == entry
+
+
+def test_a_phrase_is_said_with_those_of_its_words_that_are_frequent(tree):
+    """One of the words around the two is rare in the node, and is left out; if both are, the word stays alone."""
+    words, leaves = find_headings(tree, 5)["0"], tree.leaves()
+    phrase = Phrase(words[0], words[1], 50, 60, 70, before=words[4], after=words[3])
+    shares = np.full((len(leaves), tree.n_terms), .5)
+    all_alike = WordShares([leaf.id for leaf in leaves], np.array([leaf.size for leaf in leaves]), shares)
+    for rare, expected in ((None, f"{words[4]} {words[0]} {words[1]} {words[3]}"), (4, f"{words[0]} {words[1]} {words[3]}"), (3, words[0])):
+        if rare is not None: shares[:, list(tree.vocab).index(words[rare])] = .1
+        assert find_headings(tree, 5, [phrase], shares=all_alike)["0"][0] == expected
 
 
 def test_third_words_need_not_be_known(tree):
@@ -166,12 +180,13 @@ def test_phrases_by_counting(seed, price):
     marks = [" ", " ", " ", "-", "\n", ", ", "  "]
     pairs = ["Aa{}bb", "CC{}ff", "ff{}Gg", "aA", "dd", "ee", "Hh", "ii"]
     texts = ["".join(str(rng.choice(pairs)).format(rng.choice(marks)) + str(rng.choice(marks)) for _ in range(4)) for _ in range(60)]
-    texts = [re.sub("cc.ff", f"{third} \\g<0>", text, flags=re.I | re.S) for text, third in zip(texts, ["Jj"]*55 + ["kk"]*5)]
-    words = {"aa", "bb", "cc", "ff"}
-    for thirds in ((), {"aa", "bb", "gg", "hh", "jj", "kk"}):
-        found = find_phrases(texts, words, min_df=3, thirds=thirds)
-        assert found and {(p.first, p.second): tuple(p[2:]) for p in found} == naive.phrases(texts, words, least=3, thirds=thirds)
-        assert ("jj cc ff" in map(str, found)) == bool(thirds)
+    before = ["Mm-Jj"]*55 + ["nn Jj"]*2 + ["mm kk"]*3
+    texts = [re.sub("cc.ff", f"{more} \\g<0>", text, flags=re.I | re.S) for text, more in zip(texts, before)]
+    words, some = {"aa", "bb", "cc", "ff"}, {"aa", "bb", "gg", "hh", "jj", "kk"}
+    for others, fullest in ((set(), "cc ff"), (some, "jj cc ff"), (some | {"mm", "nn"}, "mm jj cc ff")):
+        found = find_phrases(texts, words, min_df=3, others=others)
+        assert found and {(p.first, p.second): tuple(p[2:]) for p in found} == naive.phrases(texts, words, least=3, others=others)
+        assert fullest in map(str, found)
     assert [p.n_docs for p in found] == sorted((p.n_docs for p in found), reverse=True)
 
 
@@ -182,8 +197,8 @@ def test_phrases_of_a_tree():
     X = sp.csr_array(np.array([[text.replace(",", "").split().count(word) for word in vocab] for text in texts], float))
     tree = regroup(X, labels, vocab)
     telling = {str(word) for words in ranked_words(tree).values() for word in tree.vocab[words[:30]]}
-    found = {str(phrase) for phrase in find_phrases(typical_texts(tree, texts), telling, thirds=vocab)}
-    assert {"the clipper chip", "secret key", "new york times"} <= found and "silicon key" not in found
+    found = {str(phrase) for phrase in find_phrases(typical_texts(tree, texts), telling, others=vocab)}
+    assert {"the clipper chip has", "secret key", "new york times"} <= found and "silicon key" not in found
 
 
 @pytest.mark.parametrize("counted", [False, True])
@@ -203,7 +218,7 @@ def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
             inner = _for_all_below(tree, telling, worth, uses, shares, first)
         ranked = {id: words for id, (words, _) in first.items()} | inner | _together_first(tree, first, uses)
         some = {str(word) for words in ranked.values() for word in tree.vocab[words[:30]]}
-        phrases = find_phrases(texts, some, min_df=2, thirds=tree.vocab.tolist())
+        phrases = find_phrases(texts, some, min_df=2, others=tree.vocab.tolist())
         return find_headings(tree, phrases=phrases, ranked=ranked, shares=shares), phrases
     apart, phrases = by_steps([texts[i] for i in sorted({int(i) for leaf in tree.leaves() for i in tree.typical(leaf, 100)})])
     calls = []
