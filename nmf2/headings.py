@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['CANDIDATES', 'DOTTED', 'ASSUMED', 'LEAST', 'TOGETHER', 'NAMED', 'ENDINGS', 'ALWAYS', 'MORE', 'PART', 'AT_ONCE',
-           'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Uses', 'uses_of', 'returning',
-           'outside', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares', 'same_word', 'Phrase',
+           'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Uses', 'uses_of',
+           'returning', 'outside', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares', 'same_word', 'Phrase',
            'find_phrases', 'typical_texts', 'find_headings', 'give_headings', 'good_cuts', 'good_levels',
            'checked_levels', 'outline_rows', 'outline', 'name_nodes']
 
@@ -539,6 +539,7 @@ def give_headings(
 
 # %% ../nbs/24_headings.ipynb #7082468f
 AT_ONCE = 8            # topics that can be taken in: those of a first cut, or the parts of one
+BELOW = 5              # leaves below a topic of a first cut, about, if there are many leaves
 
 def _most_parts(splits, n, m):
     "How many parts, at most, a topic of a cut has in a finer one"
@@ -560,6 +561,11 @@ def _best_cut(splits, scores, before, least, most):
         return *(-parts for parts in after), fall(n)
     return max(range(least, most + 1), key=worth)
 
+def _first_cut(k):
+    "How many of `k` topics the first cut of an outline has, at least and at most"
+    least = max(3, min(6, ceil(k**.5)), min(AT_ONCE + 2, ceil(k/BELOW)))
+    return least, max(AT_ONCE, least + 2)
+
 def good_cuts(
     splits:list,   # ids of the nodes that are split, in order
     scores:list,   # of these
@@ -567,7 +573,7 @@ def good_cuts(
 )->tuple:          # numbers of leaves, ascending; the last is all of them
     "Where to cut the tree of some splits for an outline."
     k, levels = len(splits) + 1, [] if first is None else [first]
-    least, most = (3*first, 6*first) if levels else (max(3, min(6, ceil(k**.5))), AT_ONCE)
+    least, most = (3*first, 6*first) if levels else _first_cut(k)
     while k > 2*least and (not levels or k > 6*levels[-1]):
         levels.append(_best_cut(splits, scores, levels, least, min(most, k//2)))
         least, most = 3*levels[-1], 6*levels[-1]
