@@ -20,7 +20,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .bisection import unit_rows
-from .core import as_table, check_number, single_blas
+from .core import as_table, check_number, is_corpus, single_blas
 from .counting import found_of
 from .nnls import heaviest, heaviest_by, in_slices, nnls
 from .parts import ROWS, in_parts, n_parts
@@ -304,7 +304,7 @@ def _all_words(model, documents):
     given = as_in_fit(model, documents)
     if "count" not in model.pipeline_.named_steps:
         names = words_of_fit(model.pipeline_["trim"]).names
-        if names is not None and hasattr(documents, "vocab"):
+        if names is not None and is_corpus(documents):
             return documents.X, list(documents.vocab)
         return given, names
     fitted = model.pipeline_["count"]

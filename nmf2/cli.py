@@ -4,21 +4,21 @@
 
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE', 'PHRASES',
-           'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'SMALL', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED',
-           'ANSWERS', 'stop_if_interrupted', 'interruptible', 'no_empty_folders', 'count', 'weigh', 'Topics', 'join',
-           'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows',
-           'document_columns', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say', 'stage',
-           'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds', 'readable', 'what_to_ask', 'print_results',
-           'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support', 'Made', 'make_topics',
-           'read_corpus', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at', 'cluster',
-           'size_in_bytes', 'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows',
-           'run_in_partitions', 'model_file', 'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of',
-           'show', 'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change',
-           'documents_of', 'save_again', 'grow', 'update', 'write_tree', 'export', 'whole_number', 'n_or_auto',
-           'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote',
-           'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results',
-           'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore',
-           'add_changing', 'parser', 'in_one_line', 'failed', 'looking_less', 'main']
+           'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'SMALL', 'IN_PARTITIONS', 'FORMATS', 'READING', 'EXAMPLES',
+           'ALSO_CALLED', 'ANSWERS', 'stop_if_interrupted', 'interruptible', 'no_empty_folders', 'count', 'weigh',
+           'Topics', 'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns',
+           'document_rows', 'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options', 'silence',
+           'Forgiving', 'say', 'stage', 'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds', 'readable',
+           'what_to_ask', 'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options',
+           'find_support', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo', 'named', 'reader_options',
+           'from_path', 'documents_at', 'cluster', 'size_in_bytes', 'spread', 'check_checkpoint', 'check_spread',
+           'fit_in_partitions', 'label_rows', 'run_in_partitions', 'model_file', 'has_model', 'open_model',
+           'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells', 'write_answers', 'predict',
+           'check_same', 'explore', 'open_to_change', 'documents_of', 'save_again', 'grow', 'update', 'write_tree',
+           'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words',
+           'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading',
+           'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export',
+           'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'looking_less', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -157,8 +157,8 @@ def join(
     grown = topic_tree(X, min(n_leaves, filled), vocab, seed=seed, verbose=verbose, texts=texts, **options)
     tree = grown.tree
     if tree.n_leaves < n_leaves and not choice:
-        warnings.warn(f"n_leaves={n_leaves} can't be had: there are {tree.n_leaves} topics "
-                      "that some document has most of")
+        warnings.warn(f"n_leaves={n_leaves} can't be had: documents have most of "
+                      f"{plural(tree.n_leaves, 'topic')} only")
     return Topics(tree, grown=grown, choice=choice)
 
 # %% ../nbs/70_cli.ipynb #c34ff3d2
@@ -283,6 +283,12 @@ MODEL = "topics.nmf2"
 FILES = {"tree.html": "the tree, to unfold in a browser", MODEL: "the same to be asked: nmf2 --help tells how",
          "assignments.csv": "one row for each document", "topics.csv": "one row for each node of the tree",
          "tree.json": "the tree, for other programs", "report.txt": "the result in figures, and the seconds it took"}
+
+def file_lines(
+    names=FILES,   # of the files
+)->list:           # of texts
+    "What the files of the results are."
+    return [f"  {name:16} {FILES[name]}" for name in names]
 
 def write_results(
     part:Path,           # an empty folder, from `whole_folder`
@@ -506,7 +512,7 @@ def print_results(
     readable()
     near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
     print(outline(tree) if tree.levels else tree, "", figures, f"\nResults in {near}", sep="\n")
-    for name, what in FILES.items(): print(f"  {name:16} {what}")
+    print(*file_lines(), sep="\n")
     print("", what_to_ask(near/MODEL, knows_new), sep="\n")
     sys.stdout.flush()
 
@@ -817,6 +823,8 @@ def label_rows(
     for i, k in enumerate(labels.tolist()): yield (i, *(known[k] if k >= 0 else (None, k, None)))
 
 # %% ../nbs/70_cli.ipynb #a8142294
+IN_PARTITIONS = MODEL, "assignments.csv", "topics.csv", "report.txt"    # a page would need all documents
+
 def run_in_partitions(
     args,   # the parsed command line
 )->int:     # exit status
@@ -841,7 +849,8 @@ def run_in_partitions(
     readable()
     near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
     told = textwrap.fill(str(model.documents_), 75)
-    print(outline(tree), "", told, *why, f"\nResults in {near}", "", what_to_ask(near/MODEL), sep="\n")
+    print(outline(tree), "", told, *why, f"\nResults in {near}", *file_lines(IN_PARTITIONS), "",
+          what_to_ask(near/MODEL), sep="\n")
     return 0
 
 # %% ../nbs/70_cli.ipynb #9065addb
@@ -876,9 +885,10 @@ def open_model(
 def check_file(
     args,   # the parsed command line
 ):
-    "Stop early if there is something in the place of the file asked for."
+    "Stop early if a file can't be where it is asked for."
     if args.out is None: return
     args.out = args.out.expanduser()
+    if not args.out.parent.is_dir(): raise ValueError(f"--out {args.out} is in a folder that does not exist: make it first")
     if args.out.is_dir(): raise ValueError(f"--out {args.out} is a folder; give a file")
     if args.out.is_file() and not args.force:
         raise ValueError(f"--out {args.out} is there already; --force replaces it")

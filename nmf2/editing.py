@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .answers import expected_of
 from .bisection import bisect, composites, rows_of, unit_rows
-from .core import check_number, single_blas
+from .core import at_hand, check_number, single_blas
 from .headings import give_headings, leaf_doc_freq
 from .kernels import documents as filled_documents
 from .nnls import heaviest, memberships, unit
@@ -328,8 +328,8 @@ def redo(
 # %% ../nbs/27_editing.ipynb #c4531af5
 def _leaf_df(model, tree, X):
     "In how many documents of each leaf each word is, if the documents are at hand"
-    at_hand = model.pipeline_ in _WEIGHTED or own_documents(model) is not None
-    if X is None and at_hand: X = matrix_of(model)
+    there = model.pipeline_ in _WEIGHTED or own_documents(model) is not None
+    if X is None and there: X = matrix_of(model)
     return None if X is None else leaf_doc_freq(X, tree.labels(), tree.n_leaves)
 
 def _heads(model, tree, shape, given, X):
@@ -699,6 +699,7 @@ def drop_words(
                          f"and {shortened(repr(unknown[0]))} is not")
     if len(set(words)) == len(known):
         raise ValueError("words must leave some word, and these are all there are")
+    documents = at_hand(documents)
     matrix_of(model, documents, "drop_words")             # an error, if it can't be had
     given = as_in_fit(model, own_documents(model) if documents is None else documents)
     pipeline, X = _other_words(model, words, given)
@@ -748,6 +749,7 @@ def replay(
     documents=None,   # those of the fit, if the model has none, and of later updates
 )->list:              # of `Changed`
     "Make the same steps again."
+    documents = at_hand(documents)
     for step in history:
         if not isinstance(step, dict) or step.get("step") not in (*STEPS, *LATER):
             raise ValueError("history must have steps such as {'step': 'join', 'node': '0'}, "

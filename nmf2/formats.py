@@ -264,7 +264,7 @@ def parsed_json(
     "Some JSON that begins at line `n` of a file."
     try: return json.loads(text)
     except json.JSONDecodeError as e:
-        raise fault(path, n + e.lineno - 1, f"not JSON, {e.msg} at column {e.colno}") from None
+        raise fault(path, n + e.lineno - 1, f"not JSON, {e.msg.removesuffix(' at')} at column {e.colno}") from None
     except ValueError as e: raise fault(path, n, f"not JSON that can be read ({e})") from None
     except RecursionError: raise fault(path, n, "its brackets are nested too deep") from None
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .answers import matrix_of_new
-from .core import as_table, check_number
+from .core import as_table, at_hand, check_number
 from .dates import check_dates, in_periods
 from .editing import matrix_of, own_documents
 from .headings import distinction
@@ -84,7 +84,7 @@ def by_period(
     "Documents and words of each topic in each period."
     check_is_fitted(model)
     check_number("n_words", n_words, 0)
-    nodes = model.tree_.leaves(n)
+    nodes, documents = model.tree_.leaves(n), at_hand(documents)
     given = model.labels_ if documents is None else documents
     n_docs = getattr(given, "shape", (0,))[0] or len(given)
     when = in_periods(check_dates(dates, n_docs), period, 24)

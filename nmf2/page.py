@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .core import patch_to
+from .core import is_corpus, patch_to
 from .counting import TermCounter
 from .dates import as_dates, in_periods, missing
 from .headings import checked_levels
@@ -38,7 +38,7 @@ class _Given(NamedTuple):
 
 def _taken_apart(texts, ids, labels, title):
     "Texts, or a `Corpus` with names, labels and a title, and with counts if it has no texts"
-    if not hasattr(texts, "texts"): return _Given(texts, ids, labels, title, None)
+    if not is_corpus(texts): return _Given(texts, ids, labels, title, None)
     corpus = texts
     counts = (corpus.X, corpus.vocab) if corpus.texts is None and corpus.vocab is not None else None
     return _Given(corpus.texts, corpus.ids if ids is None else ids,

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .answers import Expected, known_columns
-from .core import check_number
+from .core import check_number, is_corpus
 from .counting import LANGUAGES, Auto, TermCounter, check_options, found_of, stop_list
 from .data import LEVELS, Corpus
 from .topictree import Documents, Edits, TopicTree, begin_history, topics_of
@@ -143,7 +143,7 @@ def _documents_kept(model, keep_texts):
     if about["titles"]: arrays |= packed_texts(_titles(model), "ids")
     if not keep_texts: return arrays, about
     given = model.given_
-    corpus = hasattr(given, "labels")
+    corpus = is_corpus(given)
     texts = given.texts if corpus else given
     if texts is None: raise ValueError("keep_texts=True needs the texts of the fit, and this model has none")
     about["texts"] = "corpus" if corpus else "list"
@@ -229,7 +229,10 @@ def _check_arrays(about, arrays, tree):
     good = len(df) == len(support) and (df >= 0).all() and (df <= tree.n_docs).all()
     sound(good, "words are in impossible numbers of documents")
     stay, _ = trim_mask(df, tree.n_docs, *about["weights"]["limits"])
-    good = (support <= stay).all() and (support < stay).sum() == len(about["edits"]["dropped"])
+    gone = np.flatnonzero(support < stay)
+    words = (_words_of(about, arrays) or []) if len(gone) else []
+    good = (support <= stay).all() and len(words) >= len(gone)
+    good = good and {words[i] for i in gone} <= set(about["edits"]["dropped"])
     sound(good, "other words stay than are within the limits, and were not dropped")
     check_rows(np.array(about["edits"]["moved"], np.intp), tree.n_docs, "documents that were moved")
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)

@@ -21,9 +21,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import first_best, refine, repeated_bisection, unit_rows
 from .compiling import say_if_compiling
-from .core import (LabelsLater, as_table, check_matrix, check_number, in_partitions, patch_to,
-                       progress_bar, seed_of, single_blas, width_of)
+from .core import (LabelsLater, as_table, at_hand, check_matrix, check_number, in_partitions,
+                       is_corpus, patch_to, progress_bar, seed_of, single_blas, width_of)
 from .counting import check_texts, found_of, told_languages
+from .files import plural
 from .headings import name_nodes
 from .headings import outline as in_outline
 from .kernels import documents
@@ -280,7 +281,7 @@ def check_parameters(
 def _is_matrix(X):
     "Is this a matrix of numbers, or an error if it is a table of something else"
     if getattr(X, "ndim", 1) != 2 and not hasattr(X, "tocsr"): return False
-    kinds = [X.dtype] if hasattr(X, "dtype") else getattr(X, "dtypes", [])
+    kinds = getattr(X, "dtypes", []) if hasattr(X, "columns") else [X.dtype]
     if any(getattr(kind, "kind", "O") not in "biufc" for kind in kinds):
         raise ValueError("documents must be texts or counts, not a table of texts: "
                          "give one column, such as df['text']")
@@ -289,7 +290,7 @@ def _is_matrix(X):
 # %% ../nbs/25_topictree.ipynb #2e5ddca3
 def _given(documents):
     "What was given, as (texts, counts, vocab), of which the texts or the counts are None"
-    if hasattr(documents, "texts") and hasattr(documents, "vocab"):                       # a Corpus
+    if is_corpus(documents):
         if documents.texts is not None: return documents.texts, None, None
         return None, documents.X, documents.vocab
     if _is_matrix(documents): return None, documents, None
@@ -437,8 +438,9 @@ def warn_of_few(
 ):
     "Say if there are fewer topics than wanted."
     if model.n_topics != AUTO and model.n_topics_ < model.n_topics:
-        warnings.warn(f"n_topics={model.n_topics} can't be had: there are {model.n_topics_} topics "
-                      "that some document has most of", stacklevel=3)
+        some = plural(model.n_topics_, "topic")
+        warnings.warn(f"n_topics={model.n_topics} can't be had: documents have most of {some} only",
+                      stacklevel=3)
 
 # %% ../nbs/25_topictree.ipynb #142afae0
 def number_of(
@@ -462,7 +464,7 @@ def fit(model,
     vocab=None,   # with counts: the words of the columns, (n_terms,)
 ):
     "Find the topics and their tree."
-    with say_if_compiling(): return _fitted(model, documents, y, vocab)
+    with say_if_compiling(): return _fitted(model, at_hand(documents), y, vocab)
 
 def _fitted(model, documents, y, vocab):
     "The model, with what `fit` finds"
@@ -477,7 +479,7 @@ def _fitted(model, documents, y, vocab):
     _check_size(model, given, y)
     model.pipeline_ = pipeline_of(model, texts, counts, words if vocab is None else vocab)
     X = _weighed(model.pipeline_, given)
-    readable = texts is not None or hasattr(documents, "labels")                # counts are not
+    readable = texts is not None or is_corpus(documents)                # counts are not
     model.given_ = documents if readable else None
     model.counts_ = counts
     begin_history(model)

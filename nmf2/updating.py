@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .answers import judge, matrix_of_new, without_itself
 from .bisection import repeated_bisection, rows_of, unit_rows
-from .core import check_number, single_blas
+from .core import at_hand, check_number, is_corpus, single_blas
 from .counting import found_of
 from .data import Corpus
 from .editing import (Changed, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
@@ -165,12 +165,13 @@ def together(
     n_old, n_new = (len(part) if isinstance(part, list) else part.shape[0] for part in parts)
     given = _joined(*parts)
     of_texts = isinstance(given, list)
-    known = old if hasattr(old, "ids") else model.given_
-    if not hasattr(known, "ids"): return Together(given, given if of_texts else None, n_old)
+    known = old if is_corpus(old) else model.given_
+    if not is_corpus(known): return Together(given, given if of_texts else None, n_old)
     if of_texts: what = dict(texts=given)
     else: what = dict(X=given, vocab=known_names(model.pipeline_["trim"]))
-    ids = with_new_ids(known.ids, getattr(new, "ids", None), n_old, n_new)
-    labels = _all_labels(known.labels, getattr(new, "labels", None))
+    new_ids, new_labels = (new.ids, new.labels) if is_corpus(new) else (None, None)
+    ids = with_new_ids(known.ids, new_ids, n_old, n_new)
+    labels = _all_labels(known.labels, new_labels)
     return Together(given, Corpus(**what, ids=ids, labels=labels, name=known.name), n_old)
 
 # %% ../nbs/28_updating.ipynb #3e485cab
@@ -453,7 +454,7 @@ def update(
     min_new:int|None=10,   # new documents that a new topic must have; None for no new topics
 )->Updated:                # print it
     "Add documents to a model, and make anew what they touch."
-    before = copy(model)
+    before, texts, documents = copy(model), at_hand(texts), at_hand(documents)
     judged = judge(model, _checked(model, texts, documents, min_new))
     both = together(model, texts, documents)
     stop = both.n_old + len(judged.labels)

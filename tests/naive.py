@@ -507,7 +507,7 @@ def words_in(run): return re.findall(r"\w\w+", run)
 
 
 def returning(texts, words):
-    "For each word: in how many of the texts with it it comes again outside addresses, over how many that should be, five added to both; at most one"
+    "For each word: in how many of the texts with it it comes again outside addresses, over how many that should be, five added to both; at most one, squared"
     having = {word: [] for word in words}
     for runs in (text.lower().split() for text in texts):
         for word in words:
@@ -520,10 +520,10 @@ def elsewhere(text): return {word for run in text.lower().split() if not is_addr
 
 
 def outside(texts, words):
-    "For each word: twice the share of the texts with it that have it outside addresses, five added to both; at most one"
+    "For each word: twice the share of the texts with it that have it outside addresses, five added to both; at most one, squared"
     def n_texts(word, words_of): return sum(word in words_of(text) for text in texts)
     def anywhere(text): return {word for run in text.lower().split() for word in words_in(run)}
-    return {word: min(1, 2*(n_texts(word, elsewhere) + 5)/(n_texts(word, anywhere) + 5)) for word in words}
+    return {word: min(1, 2*(n_texts(word, elsewhere) + 5)/(n_texts(word, anywhere) + 5))**2 for word in words}
 
 
 def smoothed_npmi(texts, a, b):

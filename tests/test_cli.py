@@ -819,6 +819,8 @@ def test_answers_replace_nothing_unless_they_may(asked, capsys):
     assert "--out a.csv is there already; --force replaces it" in capsys.readouterr().err and Path("a.csv").read_text() == "mine"
     assert main(["predict", str(OUT), "new.txt", "-o", "a.csv", "--force", "--quiet"]) == 0 and len(rows("a.csv")) == 3
     assert capsys.readouterr() == ("", "") and not hidden(".")
+    assert main(["predict", str(OUT), "nothing.txt", "-o", "nowhere/a.csv"]) == 2
+    assert "--out nowhere/a.csv is in a folder that does not exist" in capsys.readouterr().err
 
 def test_export(asked, capsys):
     from xml.etree import ElementTree

@@ -86,6 +86,31 @@ def test_a_phrase_speaks_for_a_good_part_of_a_word(tree, part, rare, stands):
     assert (found["0"][0] == entry) == expected and find_headings(tree, 4, [phrase])["0"][0] == entry
 
 
+def test_half_of_a_phrase_is_left_out_if_the_other_half_is_said(tree):
+    """The second phrase has a word of the first: its own word is said alone only if it often is without the other."""
+    words = find_headings(tree, 4)["0"]
+    first, again = Phrase(words[0], words[1], 50, 60, 70), Phrase(words[0], words[2], 40, 60, 45)
+    def heading(*phrases): return find_headings(tree, 3, phrases)["0"]
+    assert heading(first, again) == [f"{words[0]} {words[1]}", *find_headings(tree, 5)["0"][3:5]]
+    assert heading(first, again._replace(n_second=60))[1] == words[2]
+
+
+def test_words_of_a_vocabulary_with_phrases_come_once():
+    X = np.kron(np.eye(3), np.ones((4, 4)))
+    vocab = ["sparse array", "sparse", "array", "goal", "transfer", "transfer function", "poles", "zeros", *"abcd"]
+    tree = regroup(sp.csr_array(X), np.repeat(range(3), 4), vocab)
+    for words in find_headings(tree, 4).values():
+        parts = [part for word in words for part in word.split()]
+        assert len(parts) == len(set(parts)), words
+
+
+def test_a_phrase_is_not_so_long_that_it_is_shown_with_a_gap():
+    lines = ["ereignisgesteuerte serverseitige skriptsprache engine"]*8
+    known = sorted(words_of(lines))
+    phrase, = (p for p in find_phrases(lines, {"skriptsprache", "engine"}, others=known) if p.first == "skriptsprache")
+    assert str(phrase) == "serverseitige skriptsprache engine"
+
+
 def test_a_phrase_is_said_with_those_of_its_words_that_are_frequent(tree):
     """One of the words around the two is rare in the node, and is left out; if both are, the word stays alone."""
     words, leaves = find_headings(tree, 5)["0"], tree.leaves()

@@ -68,6 +68,39 @@ def test_a_column_of_a_data_frame(texts, model):
     assert list(table.columns) == ["topic", "node", "documents", "title", "words"] and table.documents.sum() == 450
 
 
+def test_texts_that_come_once(texts, model):
+    """A generator's documents are there for what is asked later."""
+    came = TopicTree(9, stop_words=None).fit(text for text in texts)
+    assert groups(came.labels_) == groups(model.labels_) and came.given_ == texts
+    came.split(came.tree_.leaves()[0])
+    assert came.n_topics_ == 10 and "Search" in came.to_html()
+
+
+def test_counts_whose_words_are_names_of_attributes(corpus):
+    """A table of counts may have a column called labels, ids, dtype, texts or vocab."""
+    pandas = pytest.importorskip("pandas")
+    words = [*map(str, corpus.vocab)]
+    words[:6] = "labels", "ids", "dtype", "texts", "vocab", "columns"
+    table = pandas.DataFrame(corpus.X.toarray(), columns=words)
+    named, plain = TopicTree(4).fit(table[:300]), TopicTree(4).fit(corpus.X[:300], vocab=words)
+    assert_array_equal(named.labels_, plain.labels_)
+    assert named.given_ is None and named.to_html().count("<html") == 1
+    assert_array_equal(named.predict(table[300:]), plain.predict(corpus.X[300:]))
+    named.update(table[300:])
+    assert named.tree_.n_docs == 450
+
+
+def test_texts_of_a_corpus_are_counted_by_the_model_alone(monkeypatch):
+    """A corpus counts its words by rules of its own when somebody asks for them, and may be unable to."""
+    from nmf2 import data
+    def count(*_): raise AssertionError("the corpus was counted")
+    monkeypatch.setattr(data, "count_terms", count)
+    given = Corpus(["goal net coach"]*9 + ["vote law budget"]*9)
+    model = TopicTree(2, min_df=1, max_df=.9).fit(given)
+    assert_array_equal(model.predict(Corpus(["12 345", "", "goal"])), [-1, -1, model.labels_[0]])
+    assert model.to_html() and len(model.answers(given, plain=True)) == 18
+
+
 def test_a_corpus_of_counts(corpus, model):
     counted = TopicTree(9).fit(corpus)
     assert_array_equal(counted.labels_, model.labels_)

@@ -182,6 +182,30 @@ def test_new_words_come_in_and_dropped_ones_stay_out():
     assert "quorum" in model.vocab_
 
 
+def test_a_word_taken_out_may_be_out_of_the_limits_later(tmp_path):
+    """The new documents have the word in common, so that it would have gone anyway: the model is saved all the same."""
+    model = fitted(some_texts(80), n_topics=4, max_df=.6)
+    model.drop_words("umpire")
+    model.update(["umpire goal"]*200)
+    model.save(tmp_path/"m")
+    assert bits(TopicTree.load(tmp_path/"m")) == bits(model) and "umpire" not in model.vocab_
+
+
+def test_a_word_that_is_there_twice_is_taken_out_and_saved(tmp_path, corpus):
+    vocab = [*map(str, corpus.vocab)]
+    model = TopicTree(4).fit(corpus.X, vocab=["twice" if j in np.argsort(-np.bincount(corpus.X.indices))[:2] else word for j, word in enumerate(vocab)])
+    model.drop_words("twice")
+    model.save(tmp_path/"m")
+    assert bits(TopicTree.load(tmp_path/"m")) == bits(model) and len(model.vocab_) == model.pipeline_["trim"].support_.sum()
+
+
+def test_new_documents_that_come_once():
+    model, other = fitted(some_texts(60), n_topics=4, max_df=.6), fitted(some_texts(60), n_topics=4, max_df=.6)
+    model.update(text for text in some_texts(20, 1))
+    other.update(some_texts(20, 1))
+    assert bits(model) == bits(other)
+
+
 def test_weights_are_those_of_a_fit_of_all():
     old, new = some_texts(60), some_texts(30, 1) + of_stars(9)
     model, whole = fitted(old, n_topics=4, max_df=.6), fitted(old + new, n_topics=4, max_df=.6)
