@@ -330,12 +330,9 @@ class Phrase(NamedTuple):
     def wordings(self)->list:
         "Its words, and with fewer words around the two, the longest first."
         before, after = self.before.split(), self.after.split()
-        out = [[*before, self.first, self.second, *after]]
-        while before or after:
-            if len(before) >= len(after): before = before[1:]
-            else: after = after[:-1]
-            out.append([*before, self.first, self.second, *after])
-        return out
+        found = [[*before[i:], self.first, self.second, *after[:j]]
+                 for i in range(len(before) + 1) for j in range(len(after) + 1)]
+        return sorted(found, key=len, reverse=True)
 
     @property
     def words(self)->list: return self.wordings[0]
@@ -387,6 +384,7 @@ def _best_beside(tokens, first, last, usable, least):
                   if id >= 0 and usable(id)]
     return max(found)
 
+# %% ../nbs/24_headings.ipynb #e6a27c3d
 def _fuller(phrase, tokens, last, known, others):
     "A phrase with the words around it that are nearly always the same; `last`: where it ends"
     first, words, n_before = last - 1, [phrase.first, phrase.second], 0
@@ -403,12 +401,13 @@ def _fuller(phrase, tokens, last, known, others):
     around = words[:n_before], words[n_before+2:]
     return phrase._replace(**{side: " ".join(own) for side, own in zip(("before", "after"), around)})
 
-# %% ../nbs/24_headings.ipynb #9c800c3c
+# %% ../nbs/24_headings.ipynb #f8b94d12
 def _belongs(phrase):
     "Do the two words come together in a good part of the documents that have either?"
     n, a, b = phrase.n_docs, phrase.n_first, phrase.n_second
     return n >= .4*min(a, b) and n**2 >= .1*a*b
 
+# %% ../nbs/24_headings.ipynb #9c800c3c
 def find_phrases(
     texts,                              # some documents
     words,                              # the words that may be in phrases
@@ -464,6 +463,7 @@ def _wordings(phrase, word, known, share):
     some = [w for w in phrase.wordings if len(w) > 2] or phrase.wordings
     return [w for w in some if all(map(frequent, w))]
 
+# %% ../nbs/24_headings.ipynb #e5d0927b
 def _heading(candidates, n, may_use, places, share=()):
     "The first `n` words or phrases of which no two have forms of one word; `share`: of documents"
     heading, known, used = [], set(candidates), []
@@ -571,6 +571,7 @@ def _best_cut(splits, scores, before, least, most):
         return *(-parts for parts in after), fall(n)
     return max(range(least, most + 1), key=worth)
 
+# %% ../nbs/24_headings.ipynb #c914d6bf
 def _first_cut(k):
     "How many of `k` topics the first cut of an outline has, at least and at most"
     least = max(3, min(6, ceil(k**.5)), min(AT_ONCE + 2, ceil(k/BELOW)))

@@ -123,12 +123,14 @@ def cut_stop_words(
     return frozenset(words).union(*(cut(word) for word in words))
 
 # %% ../nbs/00_languages.ipynb #663d6580
-FREQUENT = {name.strip(): frozenset(words.split()) for name, words in (entry.split(":") for entry in """
+def _in_table(text):
+    "Words by language, as they stand in a table"
+    entries = (entry.split(":") for entry in text.split(";"))
+    return {name.strip(): frozenset(words.split()) for name, words in entries}
+
+_LATIN = _in_table("""
     afrikaans: die van en het in is nie dat te wat om vir met hy sy aan word ook deur sal;
-    arabic: في من على أن إلى التي هذا عن مع الذي لا ما هذه هو كان أو كما قد بين;
     basque: eta da ez du bat zen dute ere izan dira dela baina hau bere edo egin;
-    bengali: এবং এই করে থেকে তার যে না হয় জন্য একটি করা ও কিন্তু তিনি সঙ্গে;
-    bulgarian: и в с на да се от за не са по като към или има със беше тази това който във;
     catalan: de la que el els les del amb per una és un en no al dels més però com aquest;
     croatian: je se na da za su od kao što ili ne koji iz koja koje nije bi ali te;
     czech: na se je že do jako pro ale by jsou které který nebo jsem není po také při od;
@@ -143,26 +145,18 @@ FREQUENT = {name.strip(): frozenset(words.split()) for name, words in (entry.spl
     french: de la le et les des en un une du est que qui dans pour pas sur par au ce;
     galician: de que os do da en un unha non para por máis como na dos ao foi das coa;
     german: der die und das den von zu mit sich des auf für ist im dem nicht ein eine als auch;
-    greek: η ο και το να του της των την στο με για από που είναι τα στην δεν τη τον σε οι;
-    gujarati: અને છે આ માટે પર એક તે કે હતી છો નથી હતા કરે પણ તો;
-    hebrew: של את על לא הוא זה עם כי או גם היא אני כל אם יש אל היה אבל;
-    hindi: के का की में है और से को पर यह एक नहीं हैं कि ने था लिए इस जो तो;
     hungarian: az és hogy nem is egy ez meg de van csak ha vagy mint azt volt ki már;
     indonesian: yang dan di untuk dengan dari pada ini itu dalam tidak adalah akan atau oleh juga
             ke bisa;
     irish: agus an na is ar le ag bhí sé go leis tá ní atá sin gur bhfuil don;
     italian: di il che la per un in del è non una con le si da dei sono nel della più;
-    korean: 이 그 및 등 수 것 있는 있다 한 더 또는 대한 위해 하는 같은 때 그리고 이는 것이다;
     latin: et in est non ad ut cum quod qui sed ex si quae ab esse sunt enim quam;
     latvian: un ir uz no ar par ka kas bet vai lai kā tas tā pie pēc kad bija;
     lithuanian: ir į kad yra tai su ne iš bet kaip apie buvo jo bei dar už jis po;
-    marathi: आणि आहे या हे च्या मध्ये ते नाही एक होते केली त्या करून आहेत होता;
     norwegian: å og det er en til av på for med den ikke som et har var etter kan ut fra at blir;
-    persian: در به از که این را با است برای آن یک می شود های بر تا خود هم اما;
     polish: na się nie do to jest że od po przez dla są jak ale co tak czy za oraz;
     portuguese: de que os do da em um para com uma não por mais as dos no se ao como na;
     romanian: de și în la cu nu un din pe este care se sau pentru ca mai fi au sunt;
-    russian: в и не на что с к у я о как по это из для от но или так же за при его;
     slovak: na sa je že do ako pre ale by sú ktoré ktorý alebo som nie po pri od aj;
     slovenian: in je na se da za so ki ne kot pa po ali tudi bi pri ga še;
     spanish: de la que el en los del las por con una para es se un como más pero su lo;
@@ -170,9 +164,24 @@ FREQUENT = {name.strip(): frozenset(words.split()) for name, words in (entry.spl
     swedish: och det att en på är som av för med till den har de inte ett om var jag kan;
     tagalog: ang ng sa mga na at ay ito hindi siya para kung ako niya kanyang may;
     turkish: ve bir bu da de için ile olarak olan gibi daha ne çok var en kadar ancak;
+    vietnamese: và của là có các được cho một không trong những với người này để khi đã""")
+
+# %% ../nbs/00_languages.ipynb #f27d90b3
+_OTHER = _in_table("""
+    arabic: في من على أن إلى التي هذا عن مع الذي لا ما هذه هو كان أو كما قد بين;
+    bengali: এবং এই করে থেকে তার যে না হয় জন্য একটি করা ও কিন্তু তিনি সঙ্গে;
+    bulgarian: и в с на да се от за не са по като към или има със беше тази това който във;
+    greek: η ο και το να του της των την στο με για από που είναι τα στην δεν τη τον σε οι;
+    gujarati: અને છે આ માટે પર એક તે કે હતી છો નથી હતા કરે પણ તો;
+    hebrew: של את על לא הוא זה עם כי או גם היא אני כל אם יש אל היה אבל;
+    hindi: के का की में है और से को पर यह एक नहीं हैं कि ने था लिए इस जो तो;
+    korean: 이 그 및 등 수 것 있는 있다 한 더 또는 대한 위해 하는 같은 때 그리고 이는 것이다;
+    marathi: आणि आहे या हे च्या मध्ये ते नाही एक होते केली त्या करून आहेत होता;
+    persian: در به از که این را با است برای آن یک می شود های بر تا خود هم اما;
+    russian: в и не на что с к у я о как по это из для от но или так же за при его;
     ukrainian: і в з у є не на що та до як це для від або але за із він її про був;
-    urdu: کے میں کی ہے اور سے کا کو اس کہ پر نے ہیں ایک یہ تھا کر بھی;
-    vietnamese: và của là có các được cho một không trong những với người này để khi đã""".split(";"))}
+    urdu: کے میں کی ہے اور سے کا کو اس کہ پر نے ہیں ایک یہ تھا کر بھی""")
+FREQUENT = dict(sorted((_LATIN | _OTHER).items()))
 
 # %% ../nbs/00_languages.ipynb #9658d990
 SPOKEN = defaultdict(list)                     # word -> languages

@@ -229,10 +229,10 @@ def _check_arrays(about, arrays, tree):
     good = len(df) == len(support) and (df >= 0).all() and (df <= tree.n_docs).all()
     sound(good, "words are in impossible numbers of documents")
     stay, _ = trim_mask(df, tree.n_docs, *about["weights"]["limits"])
-    gone = np.flatnonzero(support < stay)
-    words = (_words_of(about, arrays) or []) if len(gone) else []
-    good = (support <= stay).all() and len(words) >= len(gone)
-    good = good and {words[i] for i in gone} <= set(about["edits"]["dropped"])
+    gone, dropped = stay & (support == 0), set(about["edits"]["dropped"])
+    words = np.array(_words_of(about, arrays) or [], object) if dropped or gone.any() else None
+    good = (support <= stay).all() and (words is None or len(words) == len(support))
+    good = good and (words is None or set(words[gone]) <= dropped.difference(words[support > 0]))
     sound(good, "other words stay than are within the limits, and were not dropped")
     check_rows(np.array(about["edits"]["moved"], np.intp), tree.n_docs, "documents that were moved")
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)

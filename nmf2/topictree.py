@@ -281,7 +281,7 @@ def check_parameters(
 def _is_matrix(X):
     "Is this a matrix of numbers, or an error if it is a table of something else"
     if getattr(X, "ndim", 1) != 2 and not hasattr(X, "tocsr"): return False
-    kinds = getattr(X, "dtypes", []) if hasattr(X, "columns") else [X.dtype]
+    kinds = getattr(X, "dtypes", []) if hasattr(X, "columns") else [getattr(X, "dtype", None)]
     if any(getattr(kind, "kind", "O") not in "biufc" for kind in kinds):
         raise ValueError("documents must be texts or counts, not a table of texts: "
                          "give one column, such as df['text']")

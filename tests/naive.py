@@ -507,7 +507,7 @@ def words_in(run): return re.findall(r"\w\w+", run)
 
 
 def returning(texts, words):
-    "For each word: in how many of the texts with it it comes again outside addresses, over how many that should be, five added to both; at most one, squared"
+    "For each word: in how many of the texts with it it comes again outside addresses, over how many that should be, five added to both; at most one"
     having = {word: [] for word in words}
     for runs in (text.lower().split() for text in texts):
         for word in words:

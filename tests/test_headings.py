@@ -65,7 +65,7 @@ def test_a_phrase_takes_the_place_of_its_words(tree):
     assert third["0"] == [f"newword {words[0]} {words[1]}", *headings["0"][1:]]
     fourth = phrase._replace(before="newword", after="other")
     assert find_headings(tree, 3, [fourth])["0"][0] == f"newword {words[0]} {words[1]} other"
-    assert fourth.wordings == [fourth.words, [*words[:2], "other"], words[:2]]
+    assert fourth.wordings == [fourth.words, ["newword", *words[:2]], [*words[:2], "other"], words[:2]]
     pair = Phrase(words[1], words[2], 50, 60, 70)
     again = find_headings(tree, 3, [pair._replace(after=words[0] + "s")])                     # a form of a word before
     assert again["0"] == find_headings(tree, 3, [pair])["0"]
@@ -117,6 +117,7 @@ def test_a_phrase_is_said_with_those_of_its_words_that_are_frequent(tree):
     phrase = Phrase(words[0], words[1], 50, 60, 70, before=words[4], after=words[3])
     shares = np.full((len(leaves), tree.n_terms), .5)
     all_alike = WordShares([leaf.id for leaf in leaves], np.array([leaf.size for leaf in leaves]), shares)
+    assert phrase.wordings[1:3] == [[words[4], *words[:2]], [*words[:2], words[3]]]
     for rare, expected in ((None, f"{words[4]} {words[0]} {words[1]} {words[3]}"), (4, f"{words[0]} {words[1]} {words[3]}"), (3, words[0])):
         if rare is not None: shares[:, list(tree.vocab).index(words[rare])] = .1
         assert find_headings(tree, 5, [phrase], shares=all_alike)["0"][0] == expected
