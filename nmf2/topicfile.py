@@ -220,6 +220,27 @@ def _check_weights_said(weights):
     check_number("mean_degree", weights.get("mean_degree"), 0, whole=False, above=True, high=LARGEST)
     sound(len(weights["gone"]) == 4 and min(weights["gone"]) >= 0, "there are not four numbers of words left out")
 
+# %% ../nbs/25_topicfile.ipynb #ab61f0d9
+def _words_of(about, arrays):
+    "The words of the columns, or None; they must be different where texts are counted"
+    if about["names"] is None: return None
+    words = unpacked_texts(arrays, "words", len(arrays["support"]))
+    sound(about["counts"] or len(set(words)) == len(words), "a word is there twice")
+    return words
+
+def _check_dropped(about, arrays, stay):
+    "Stop if a word within the limits is left out that was not dropped, or one stays that was"
+    support, dropped = arrays["support"], set(about["edits"]["dropped"])
+    gone = stay & (support == 0)
+    good = (support <= stay).all()
+    if good and (dropped or gone.any()):
+        words = _words_of(about, arrays)
+        if words is None: good = gone.sum() <= len(dropped)       # columns without names
+        else:
+            words = np.array(words, object)
+            good = set(words[gone]) <= dropped and dropped.isdisjoint(words[support > 0])
+    sound(good, "other words stay than are within the limits, and were not dropped")
+
 # %% ../nbs/25_topicfile.ipynb #9fffd713
 def _check_arrays(about, arrays, tree):
     "Stop unless the arrays of a model are sound, and of this tree"
@@ -229,11 +250,7 @@ def _check_arrays(about, arrays, tree):
     good = len(df) == len(support) and (df >= 0).all() and (df <= tree.n_docs).all()
     sound(good, "words are in impossible numbers of documents")
     stay, _ = trim_mask(df, tree.n_docs, *about["weights"]["limits"])
-    gone, dropped = stay & (support == 0), set(about["edits"]["dropped"])
-    words = np.array(_words_of(about, arrays) or [], object) if dropped or gone.any() else None
-    good = (support <= stay).all() and (words is None or len(words) == len(support))
-    good = good and (words is None or set(words[gone]) <= dropped.difference(words[support > 0]))
-    sound(good, "other words stay than are within the limits, and were not dropped")
+    _check_dropped(about, arrays, stay)
     check_rows(np.array(about["edits"]["moved"], np.intp), tree.n_docs, "documents that were moved")
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)
     focus, sizes = arrays["focus"], arrays["sizes"]
@@ -247,13 +264,6 @@ def _check_arrays(about, arrays, tree):
     sound(np.array_equal(without, np.flatnonzero(tree.labels() < 0)), "other documents have no topic than in the tree")
     sound(set(about["edits"]["kept"]) <= set(tree.nodes), "nodes that are kept are not there")
     if about["choice"] is not None: sound((arrays["splits"] >= 0).all(), "splits are worth less than nothing")
-
-def _words_of(about, arrays):
-    "The words of the columns, or None; they must be different where texts are counted"
-    if about["names"] is None: return None
-    words = unpacked_texts(arrays, "words", len(arrays["support"]))
-    sound(about["counts"] or len(set(words)) == len(words), "a word is there twice")
-    return words
 
 # %% ../nbs/25_topicfile.ipynb #6098313e
 NOTHING = type(None)

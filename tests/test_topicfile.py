@@ -344,6 +344,22 @@ def test_wrong_values_are_refused(parts, tmp_path, way, values):
         assert len(str(error.value)) < 600
 
 
+def test_a_word_that_stays_was_not_dropped(parts, tmp_path):
+    arrays, about = parts
+    write(tmp_path/"m", arrays, about)
+    words = TopicTree.load(tmp_path/"m").vocab_
+    write(tmp_path/"m", arrays, with_value(about, ("edits", "dropped"), [str(words[0])]))
+    with pytest.raises(ValueError, match="other words stay"): TopicTree.load(tmp_path/"m")
+
+
+def test_a_column_without_a_name_is_dropped(corpus, tmp_path):
+    model = fitted(corpus.X)
+    model.drop_words(str(model.vocab_[3]))
+    again = saved(model, tmp_path/"m")
+    assert again.edits_.dropped == model.edits_.dropped
+    assert_array_equal(again.labels_, model.labels_)
+
+
 def test_later_versions(parts, tmp_path):
     arrays, about = parts
     write(tmp_path/"m", arrays, about | dict(version=2))
