@@ -209,8 +209,9 @@ def at_hand(
 def is_corpus(
     documents,   # whatever was given for documents
 )->bool:
-    "Are these a `Corpus`, or of another class that has the words of its documents?"
-    return hasattr(type(documents), "vocab")
+    "Are these a `Corpus`, or another object that has the words of its documents?"
+    # not hasattr: a table may have a column of that name, and a corpus would count its words
+    return hasattr(type(documents), "vocab") or "vocab" in getattr(documents, "__dict__", ())
 
 # %% ../nbs/00_core.ipynb #bceeaf2d
 def _check_is_matrix(X):
@@ -224,10 +225,10 @@ def _check_is_matrix(X):
     if _are_texts(X):
         raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
     array = np.asarray(X) if isinstance(X, (list, tuple)) else X
-    kind = None if hasattr(X, "columns") else getattr(array, "dtype", None)
-    if getattr(kind, "kind", "") == "c":
-        raise ValueError("Complex data not supported: X must hold real numbers")
-    if getattr(kind, "kind", "") in ("m", "M"): raise ValueError(f"X must hold numbers, and its type is {kind}")
+    for kind in X.dtypes if hasattr(type(X), "dtypes") else [getattr(array, "dtype", None)]:
+        if getattr(kind, "kind", "") == "c":
+            raise ValueError("Complex data not supported: X must hold real numbers")
+        if getattr(kind, "kind", "") in ("m", "M"): raise ValueError(f"X must hold numbers, and its type is {kind}")
     if is_corpus(X):
         raise ValueError("X must be a matrix, not a Corpus: weigh its counts with "
                          "nmf2.count_pipeline(vocab=corpus.vocab).fit_transform(corpus.X), and give that")
@@ -375,10 +376,10 @@ def in_partitions(
     X,       # whatever was given for documents
 )->bool:
     "Are these documents in partitions?"
-    if isinstance(X, os.PathLike) or hasattr(X, "__dask_graph__"): return True
+    if isinstance(X, os.PathLike) or hasattr(type(X), "__dask_graph__"): return True
     if isinstance(X, str): return os.path.isdir(X)
     first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
-    return isinstance(first, os.PathLike) or hasattr(first, "__dask_graph__") or sp.issparse(first)
+    return isinstance(first, os.PathLike) or hasattr(type(first), "__dask_graph__") or sp.issparse(first)
 
 # %% ../nbs/00_core.ipynb #30257cc5
 class LabelsLater:

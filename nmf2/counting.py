@@ -32,7 +32,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from .core import patch_to, progress_bar, renamed, with_names
+from .core import is_corpus, names_of, patch_to, progress_bar, renamed, with_names
 from .languages import FREQUENT, STEM, cut_stop_words, cutter, languages_of, look_at
 
 # %% ../nbs/00_counting.ipynb #648b83e3
@@ -53,14 +53,14 @@ def check_texts(
     if isinstance(texts, (dict, set, frozenset)):
         raise ValueError(f"texts must be a list of strings, got a {type(texts).__name__}, which is none. "
                          "Make a list of its texts.")
-    if hasattr(texts, "columns"):
+    if hasattr(type(texts), "columns"):
         columns = ", ".join(f"{name!r:.40}" for name in list(getattr(texts, "column_names", texts.columns))[:6])
         raise ValueError(f"texts is a data frame with the columns {columns}; give one of them, such as df[...]")
-    if hasattr(texts, "texts"):
+    if is_corpus(texts):
         raise ValueError("texts must be a list of strings, got a Corpus. Give its texts: corpus.texts")
     if sp.issparse(texts) or getattr(texts, "ndim", 1) > 1:
         raise ValueError("texts must be a list of strings, got a matrix. For a matrix of counts use count_pipeline().")
-    if hasattr(texts, "to_pylist"): texts = texts.to_pylist()                  # a column of Arrow
+    if hasattr(type(texts), "to_pylist"): texts = texts.to_pylist()                  # a column of Arrow
     try: texts = list(texts)
     except TypeError:
         raise ValueError(f"texts must be a list of strings, one a document, got {type(texts).__name__}") from None
@@ -535,7 +535,7 @@ def fit_transform_in(self,
         if "empty vocabulary" not in str(e): raise
         raise ValueError(_no_terms(self, len(texts))) from None
     X.sort_indices()
-    return with_names(X, self.get_feature_names_out())
+    return X if names_of(X) is not None else with_names(X, self.get_feature_names_out())
 
 # %% ../nbs/00_counting.ipynb #53bc6daf
 @patch_to(TermCounter)

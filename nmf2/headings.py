@@ -463,16 +463,29 @@ def _wordings(phrase, word, known, share):
     some = [w for w in phrase.wordings if len(w) > 2] or phrase.wordings
     return [w for w in some if all(map(frequent, w))]
 
+# %% ../nbs/24_headings.ipynb #e0c1d2a1
+def _terms_in(term, known):
+    "The terms that a term of several words is made of, and itself"
+    words = term.split(" ")
+    starts = range(len(words))
+    runs = (" ".join(words[a:b + 1]) for a in starts for b in starts[a:])
+    return [run for run in runs if run in known]
+
+def _same_term(a, b):
+    "Are these terms, of one word or of several, probably forms of one?"
+    a, b = a.split(" "), b.split(" ")
+    return len(a) == len(b) and all(map(same_word, a, b))
+
 # %% ../nbs/24_headings.ipynb #e5d0927b
 def _heading(candidates, n, may_use, places, share=()):
-    "The first `n` words or phrases of which no two have forms of one word; `share`: of documents"
+    "The first `n` words or phrases with no two forms of one word; and the terms in these"
     heading, known, used = [], set(candidates), []
     for word in candidates:
         if len(heading) == n: break
         found = ((phrase, _wordings(phrase, word, known, share)) for phrase in places[word])
         phrase, wordings = next((pair for pair in found if pair[1]), (None, []))
-        def again(parts): return any(same_word(part, other) for part in parts for other in used)
-        parts = word.split(" ")
+        def again(parts): return any(_same_term(part, other) for part in parts for other in used)
+        entry, parts = word, _terms_in(word, known)
         if phrase and again(phrase[:2]):
             other = phrase[word == phrase.first]
             alone = any(" " not in entry and same_word(entry, other) for entry in heading)
@@ -480,10 +493,11 @@ def _heading(candidates, n, may_use, places, share=()):
         elif phrase:
             usable = (w for w in wordings if not again(w) and all(map(may_use, w)))
             parts = next(usable, [*phrase[:2]])
+            entry = " ".join(parts)
         if again(parts) or not all(map(may_use, parts)): continue
-        heading.append(" ".join(parts))
+        heading.append(entry)
         used += parts
-    return heading
+    return heading, used
 
 # %% ../nbs/24_headings.ipynb #05ca29d4
 def _check_words(tree):
@@ -514,9 +528,8 @@ def find_headings(
     for id in sorted(ranked, key=lambda id: (-tree[id].size, id)):
         def may_use(word): return _side_by_side([*heads[word], id]) <= 2
         words = [str(word) for word in tree.vocab[ranked[id]]]
-        headings[id] = _heading(words, n, may_use, places, share_in(id))
-        entries = {word for entry in headings[id] for word in (entry, *entry.split(" "))}
-        for word in entries: heads[word].append(id)
+        headings[id], used = _heading(words, n, may_use, places, share_in(id))
+        for word in set(used): heads[word].append(id)
     return headings
 
 # %% ../nbs/24_headings.ipynb #c6ab95a1
@@ -548,7 +561,7 @@ def give_headings(
     tree.headings = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares)
 
 # %% ../nbs/24_headings.ipynb #7082468f
-AT_ONCE = 8            # topics that can be taken in: those of a first cut, or the parts of one
+AT_ONCE = 8            # topics that can be taken in: parts of one; those of a small tree's first cut
 BELOW = 5              # leaves below a topic of a first cut, about, if there are many leaves
 
 def _most_parts(splits, n, m):
@@ -580,7 +593,7 @@ def _first_cut(k):
 def good_cuts(
     splits:list,   # ids of the nodes that are split, in order
     scores:list,   # of these
-    first=None,    # leaves of the first cut, if they are known
+    first=None,    # leaves of the first cut, at least 2, if they are known
 )->tuple:          # numbers of leaves, ascending; the last is all of them
     "Where to cut the tree of some splits for an outline."
     k, levels = len(splits) + 1, [] if first is None else [first]

@@ -84,7 +84,7 @@ def by_period(
     "Documents and words of each topic in each period."
     check_is_fitted(model)
     check_number("n_words", n_words, 0)
-    nodes, documents = model.tree_.leaves(n), at_hand(documents)
+    nodes, dates, documents = model.tree_.leaves(n), at_hand(dates), at_hand(documents)
     given = model.labels_ if documents is None else documents
     n_docs = getattr(given, "shape", (0,))[0] or len(given)
     when = in_periods(check_dates(dates, n_docs), period, 24)

@@ -10,7 +10,7 @@ __all__ = ['ASCII', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWER', 'INSI
            'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all', 'add_all', 'table_of', 'Room',
            'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down', 'count_documents', 'Scan', 'plan',
            'count_share', 'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for', 'merge', 'alphabetical',
-           'spelled', 'sort_order', 'settle', 'Rows', 'finish', 'count_shares', 'Tokens', 'tokens_of']
+           'spelled', 'sort_order', 'settle', 'Rows', 'in_columns', 'finish', 'count_shares', 'Tokens', 'tokens_of']
 
 # %% ../nbs/00_scanning.ipynb #b7d22836
 import queue
@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .compiling import is_made, njit, owed, say_if_compiling
+from .core import with_names
 
 # %% ../nbs/00_scanning.ipynb #86620043
 ASCII = 0x80          # code points of plain English, which are bytes
@@ -1079,13 +1080,24 @@ class Rows:
             longer_one[:self.n] = getattr(self, name)[:self.n]
             setattr(self, name, longer_one)
 
+# %% ../nbs/00_scanning.ipynb #a1c5e7d1
+def in_columns(
+    terms:list,           # strings
+    column:np.ndarray,    # of each, (n_terms,)
+)->tuple:                 # (the column of each term, a dict; terms in order of columns)
+    "Terms and columns, either way."
+    names = np.empty(len(terms), object)
+    names[column] = terms
+    return dict(zip(terms, column.tolist())), names
+
+
 # %% ../nbs/00_scanning.ipynb #afcb10a3
 def finish(
     scan:Scan,       # what was counted
     tables:list,     # of `Words`, one for each thread; not kept any longer than needed
     rows:Rows,       # what was found
     dtype,           # of the counts
-)->tuple:            # (column of each term, a dict in order of first occurrence, or None; values of the matrix)
+)->tuple:            # (column of each term, a dict in order of first occurrence; terms in order of columns), or None; values
     "Columns in place of numbers of words, each row in order."
     in_place = np.dtype(dtype).itemsize == rows.counts.itemsize
     data = rows.counts[:rows.n].view(dtype) if in_place else np.empty(rows.n, dtype)
@@ -1100,12 +1112,12 @@ def finish(
         columns = [rank[own] for own in numbers]
         tables.clear()
     def work(_, i):
-        if i == 0: return scan.known or dict(zip(strings, rank[first].tolist()))
+        if i == 0: return None if scan.known else in_columns(strings, rank[first])
         thread, _, _, a, b, in_row = rows.shares[i-1]
         settle(rows.ids[a:b], rows.counts[a:b], in_row, columns[thread])
         data[a:b] = rows.counts[a:b]
-    vocabulary, *_ = in_order(work, len(rows.shares) + 1, n_threads)
-    return None if scan.known else vocabulary, data
+    found, *_ = in_order(work, len(rows.shares) + 1, n_threads)
+    return found, data
 
 # %% ../nbs/00_scanning.ipynb #79d014c1
 def count_shares(
@@ -1114,7 +1126,7 @@ def count_shares(
     dtype=np.int64,          # of the counts
     n_threads:int=1,         # how many threads
     watch=lambda n: None,    # is called with the number of texts of each share that is done
-)->tuple:                    # (column of each term, a dict in order of first occurrence; None if known before, CSR)
+)->tuple:                    # (column of each term, a dict in order of first occurrence; None if known before, CSR with names)
     "Count the terms of texts, and those only that are known if there are such."
     tables = tables_for(scan, n_threads)
     rows = Rows(len(shares))
@@ -1122,14 +1134,15 @@ def count_shares(
         for part in count_parts(scan, shares, tables):
             rows.add(part)
             watch(len(part.in_row))
-        vocabulary, data = finish(scan, tables, rows, dtype)
+        found, data = finish(scan, tables, rows, dtype)
     indptr = np.cumsum(np.concatenate([[0], *(share[-1] for share in rows.shares)]))
     index = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64
-    shape = len(indptr) - 1, scan.known.n[0] if vocabulary is None else len(vocabulary)
+    vocabulary, names = found or (None, None)
+    shape = len(indptr) - 1, len(names) if found else scan.known.n[0]
     columns = rows.ids[:rows.n].astype(index, copy=False)
     X = sp.csr_matrix((data, columns, indptr.astype(index)), shape=shape)
     X.has_canonical_format = True
-    return vocabulary, X
+    return vocabulary, with_names(X, names)
 
 # %% ../nbs/00_scanning.ipynb #c33babeb
 JOINTS = " ", "-", "\n"

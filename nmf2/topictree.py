@@ -278,11 +278,16 @@ def check_parameters(
         check_number(name, getattr(est, name), low)
 
 # %% ../nbs/25_topictree.ipynb #e5f338aa
+def _is_numeric(kind):
+    "Is a type of NumPy, pandas or polars one of numbers?"
+    if hasattr(kind, "is_numeric"): return kind.is_numeric()
+    return getattr(kind, "kind", "O") in "biufc"
+
 def _is_matrix(X):
     "Is this a matrix of numbers, or an error if it is a table of something else"
-    if getattr(X, "ndim", 1) != 2 and not hasattr(X, "tocsr"): return False
-    kinds = getattr(X, "dtypes", []) if hasattr(X, "columns") else [getattr(X, "dtype", None)]
-    if any(getattr(kind, "kind", "O") not in "biufc" for kind in kinds):
+    is_frame = hasattr(type(X), "columns") and hasattr(type(X), "dtypes")
+    if not is_frame and getattr(X, "ndim", 1) != 2 and not hasattr(type(X), "tocsr"): return False
+    if not all(map(_is_numeric, X.dtypes if is_frame else [getattr(X, "dtype", None)])):
         raise ValueError("documents must be texts or counts, not a table of texts: "
                          "give one column, such as df['text']")
     return True
@@ -479,8 +484,7 @@ def _fitted(model, documents, y, vocab):
     _check_size(model, given, y)
     model.pipeline_ = pipeline_of(model, texts, counts, words if vocab is None else vocab)
     X = _weighed(model.pipeline_, given)
-    readable = texts is not None or is_corpus(documents)                # counts are not
-    model.given_ = documents if readable else None
+    model.given_ = documents if is_corpus(documents) else texts    # None where there are counts
     model.counts_ = counts
     begin_history(model)
     model.vocab_ = model.pipeline_.get_feature_names_out()
@@ -573,6 +577,7 @@ def fit_transform(model,
     vocab=None,   # as for `fit`
 )->np.ndarray:    # rows sum to one, (n_docs, n_topics_)
     "How much of each topic is in each document of the fit."
+    documents = at_hand(documents)
     return model.fit(documents, y, vocab).transform(documents)
 
 @patch_to(TopicTree)

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .core import as_table, check_matrix, check_number, patch_to, single_blas
+from .core import as_table, at_hand, check_matrix, check_number, patch_to, single_blas
 from .files import as_text
 from .kernels import nnls2
 from .nnls import gram_of, heaviest, heaviest_topics, memberships
@@ -699,6 +699,7 @@ def check_given(
     **given,           # what goes with its documents, each None or one entry a document
 )->list:               # the same, to be asked by row number
     "What goes with the documents, unless something is not as many."
+    given = {name: at_hand(values) for name, values in given.items()}
     for name, values in given.items():
         if values is not None and len(values) != tree.n_docs:
             raise ValueError(f"{name} must have one entry for each of the {tree.n_docs} documents, "

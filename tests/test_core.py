@@ -209,6 +209,12 @@ def test_what_is_no_matrix_gets_one_short_line(given):
     assert len(str(e.value)) < 450 and "\n" not in str(e.value).strip()
 
 
+def test_a_table_with_dates_among_its_numbers():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(dict(a=range(9), when=pandas.date_range("2020", periods=9)))
+    with pytest.raises(ValueError, match="must hold numbers, and its type is datetime64"): check_matrix(Demo(), table)
+
+
 @pytest.mark.parametrize("given, why", [
     (sp.csr_matrix(np.eye(2)).todense(), "np.asarray"), ((row for row in np.eye(2)), "got generator"), (None, "got NoneType"), ({1, 2}, "got set"),
     (np.ma.masked_less([[1, 0], [0, 1]], 1), r"no masked entries: fill them, such as with X.filled\(0\)$"), (np.zeros((2, 2), "M8[s]"), "its type is datetime64"), ([[10**400, 1], [1, 2]], "too large")])

@@ -42,6 +42,31 @@ def test_headings(tree):
     for words in headings.values(): assert not any(same_word(a, b) for a, b in combinations(words, 2))
 
 
+def test_names_of_several_words(planted):
+    """Columns may be called anything: what all names have in common heads as well as other words do."""
+    (X, labels), names = planted, np.array([f"w{j}" for j in range(planted[0].shape[1])], object)
+    plain = find_headings(regroup(X, labels, names), 4)
+    for form in ("item {}", "{} item", "the  {}", " {}", "item {} of many", "{}  "):
+        found = find_headings(regroup(X, labels, np.array([form.format(name) for name in names], object)), 4)
+        assert found == {id: [form.format(word) for word in words] for id, words in plain.items()}
+
+
+def test_numbered_names(planted):
+    X, labels = planted
+    headings = find_headings(regroup(X, labels, np.array([f"product number {j}" for j in range(X.shape[1])], object)), 4)
+    assert all(len(words) == 4 for words in headings.values())
+
+
+def test_a_term_of_others_stands_for_these(planted):
+    """Where pairs were counted, no word of a pair stands beside it, nor does another pair with that word."""
+    X, labels = planted
+    words = find_headings(regroup(X, labels, np.array([f"w{j}" for j in range(X.shape[1])], object)), 3)["0"]
+    names = np.array([f"w{j}" for j in range(X.shape[1])], object)
+    names[int(words[0][1:])] = f"{words[1]} {words[2]}"
+    heading = find_headings(regroup(X, labels, names), 3)["0"]
+    assert heading[0] == f"{words[1]} {words[2]}" and len(heading) == 3 and not set(words) & set(heading)
+
+
 @pytest.mark.parametrize("n", [1, 4, 12])
 def test_no_word_heads_three_nodes_side_by_side(n):
     """Few words and many clusters at random: every word is wanted by many nodes."""

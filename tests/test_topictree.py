@@ -76,11 +76,68 @@ def test_texts_that_come_once(texts, model):
     assert came.n_topics_ == 10 and "Search" in came.to_html()
 
 
+def test_shares_of_texts_that_come_once(texts):
+    shares = TopicTree(9, stop_words=None).fit_transform(text for text in texts)
+    assert_array_equal(shares, TopicTree(9, stop_words=None).fit_transform(texts))
+
+
+class Bag:
+    "Documents of somebody who has no `Corpus`, with all that one is asked for"
+    def __init__(self, texts):
+        self.texts, self.ids, self.name = texts, [f"text {i}" for i in range(len(texts))], "mine"
+        self.vocab = self.X = self.labels = None
+
+
+def test_another_corpus_than_ours(texts):
+    model = TopicTree(9, stop_words=None).fit(Bag(texts))
+    assert_array_equal(model.predict(Bag(texts)), model.labels_)
+    assert "text 449" in model.to_html() and "Search" in model.to_html(Bag(texts))
+    there = int(model.labels_[1] == 0)
+    model.move(["text 1"], model.tree_.leaves()[there])
+    assert model.labels_[1] == there
+
+
+def _labelled(label):
+    "A function of texts: a column of which one row is called something"
+    def column(texts): return pytest.importorskip("pandas").Series(texts, index=[label, *range(1, len(texts))])
+    column.__name__ = label
+    return column
+
+def _dict_values(texts): return dict(enumerate(texts)).values()
+def _arrow(texts): return pytest.importorskip("pyarrow").array(texts)
+def _chunked(texts): return pytest.importorskip("pyarrow").chunked_array([texts[:200], texts[200:]])
+def _polars(texts): return pytest.importorskip("polars").Series(texts)
+
+@pytest.mark.parametrize("form", [_dict_values, _arrow, _chunked, _polars, np.array,
+                                  *map(_labelled, ["ids", "texts", "vocab", "columns", "tocsr", "to_pylist", "__dask_graph__", "shape", "ndim"])])
+def test_all_that_is_taken_can_be_used_later(texts, form, tmp_path):
+    model, plain = (TopicTree(9, stop_words=None).fit(given) for given in (form(texts), texts))
+    for each in (model, plain):
+        each.drop_words(each.vocab_[3])
+        each.split(each.tree_.leaves()[0])
+        each.name(lambda words, texts: words[0])
+        each.update(form(texts[:9]))
+    assert_array_equal(model.labels_, plain.labels_)
+    assert model.outline() == plain.outline() and model.to_html() == plain.to_html()
+    model.save(tmp_path/"model.nmf2", keep_texts=True)
+    assert list(TopicTree.load(tmp_path/"model.nmf2").given_) == texts + texts[:9]
+
+
+def test_counts_of_polars(corpus):
+    polars, words = pytest.importorskip("polars"), [f"w {word}" for word in corpus.vocab]
+    table = polars.DataFrame(corpus.X.toarray(), schema=words)
+    model, plain = TopicTree(9).fit(table), TopicTree(9).fit(corpus.X, vocab=words)
+    assert_array_equal(model.labels_, plain.labels_)
+    assert_array_equal(model.predict(table), plain.labels_)
+    assert model.outline() == plain.outline()
+    with pytest.raises(ValueError, match="one column"): TopicTree().fit(polars.DataFrame(dict(text=["a", "b"])))
+
+
 def test_counts_whose_words_are_names_of_attributes(corpus):
     """A table of counts may have a column called labels, ids, dtype, texts or vocab."""
     pandas = pytest.importorskip("pandas")
     words = [*map(str, corpus.vocab)]
-    words[:6] = "labels", "ids", "dtype", "texts", "vocab", "columns"
+    words[:7] = "labels", "ids", "dtype", "texts", "vocab", "columns", "__dask_graph__"
     table = pandas.DataFrame(corpus.X.toarray(), columns=words)
     named, plain = TopicTree(4).fit(table[:300]), TopicTree(4).fit(corpus.X[:300], vocab=words)
     assert_array_equal(named.labels_, plain.labels_)
