@@ -703,13 +703,14 @@ def name(model,
     **options,         # `nodes` and `n_docs`, as for `name_nodes`
 )->dict:             # the names that are new, by the ids of nodes
     "Name nodes by a function of their words and typical documents. All of it is one step, `rename`."
+    from nmf2.editing import rename
     check_is_fitted(model)
     texts, *_ = (None,) if model.given_ is None else _given(model.given_)
     named, old = copy(model.tree_), model.tree_.names
     named.names = dict(old)
     name_nodes(named, function, texts, **options)
     new = {id: name for id, name in named.names.items() if name != old.get(id)}
-    if new: model.rename(new)
+    if new: rename(model, new)
     return new
 
 # %% ../nbs/25_topictree.ipynb #69e8c82c
