@@ -4,21 +4,22 @@
 
 # %% auto #0
 __all__ = ['STOPPING', 'PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE',
-           'PHRASES', 'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'SMALL', 'IN_PARTITIONS', 'FORMATS', 'READING',
-           'EXAMPLES', 'ALSO_CALLED', 'ANSWERS', 'stop_if_interrupted', 'interruptible', 'no_empty_folders', 'count',
-           'weigh', 'Topics', 'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns',
-           'document_rows', 'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options', 'silence',
-           'Forgiving', 'say', 'stage', 'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds', 'readable',
-           'what_to_ask', 'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options',
-           'find_support', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo', 'named', 'reader_options',
-           'from_path', 'documents_at', 'cluster', 'size_in_bytes', 'spread', 'check_checkpoint', 'check_spread',
-           'fit_in_partitions', 'label_rows', 'run_in_partitions', 'model_file', 'has_model', 'open_model',
-           'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells', 'write_answers', 'predict',
-           'check_same', 'explore', 'open_to_change', 'documents_of', 'save_again', 'grow', 'update', 'write_tree',
-           'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words',
-           'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading',
-           'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export',
-           'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'looking_less', 'main']
+           'PHRASES', 'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'STDIN', 'SMALL', 'IN_PARTITIONS', 'FORMATS',
+           'READING', 'EXAMPLES', 'ALSO_CALLED', 'ANSWERS', 'stop_if_interrupted', 'interruptible', 'no_empty_folders',
+           'count', 'weigh', 'Topics', 'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows',
+           'node_columns', 'document_rows', 'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options',
+           'silence', 'Forgiving', 'say', 'stage', 'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds',
+           'readable', 'what_to_ask', 'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree',
+           'model_options', 'find_support', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo', 'named',
+           'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes', 'spread',
+           'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions', 'model_file',
+           'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells',
+           'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of', 'save_again', 'grow',
+           'update', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share',
+           'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
+           'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file',
+           'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed',
+           'looking_less', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -44,7 +45,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .core import check_number
-from .formats import READERS, plural, write_table
+from .formats import FIELDS, READERS, plural, write_table
 from .writing import check_folder, whole_file, whole_folder
 
 # %% ../nbs/70_cli.ipynb #5aef402b
@@ -716,7 +717,17 @@ def reader_options(
     "The options for a reader."
     return dict(args.read) | given(args, [*READING, "header"])
 
+# %% ../nbs/70_cli.ipynb #e2d85f06
+def heads_a_table(
+    line:str,   # the first of some lines
+)->bool:
+    "Does a line look like the names of columns, one of them a usual name for texts?"
+    names = [name.strip(' "').casefold() for name in re.split("[,;\t]", line)]
+    return len(names) > 1 and not set(FIELDS["text"]).isdisjoint(names)
+
 # %% ../nbs/70_cli.ipynb #22377980
+STDIN = Path("/dev/stdin")
+
 def from_path(
     args,        # the parsed command line
     path=None,   # by default `args.path`
@@ -724,14 +735,19 @@ def from_path(
     "The documents at a path."
     from nmf2.data import read
     path = Path(path or args.path).expanduser()
-    return read(path, format=args.format, limits=args.limits, verbose=not args.quiet, **reader_options(args))
+    corpus = read(path, format=args.format, limits=args.limits, verbose=not args.quiet, **reader_options(args))
+    in_lines = path == STDIN and args.format is None and corpus.texts is not None and corpus.ids[0] == "1"
+    if in_lines and heads_a_table(corpus.texts[0]):
+        warnings.warn("standard input is read as lines, each of them a document, and the first looks like the head "
+                      "of a table: --format csv reads it as a table")
+    return corpus
 
 def documents_at(
     args,   # the parsed command line
 ):          # function that returns the corpus
     "How to get what PATH stands for: files, standard input, or a known collection."
     if not args.path: raise ValueError("PATH is empty; give a file or a folder")
-    if args.path == "-": args.path = "/dev/stdin"
+    if args.path == "-": args.path = str(STDIN)
     return lambda: (from_path if Path(args.path).expanduser().exists() else named)(args)
 
 # %% ../nbs/70_cli.ipynb #378b1ff0
@@ -927,6 +943,9 @@ def show(
     for option, other in [("all", "levels"), ("json", "all"), ("json", "levels")]:
         if vars(args)[option] and vars(args)[other]: raise ValueError(f"--{option} doesn't go with --{other}")
     tree, model = open_model(args)
+    if args.levels and args.levels[-1] > tree.n_leaves:
+        many = plural(tree.n_leaves, "topic")
+        say(f"note: the tree has {many}; --levels {args.levels[-1]} shows all there are", not args.quiet)
     with answers_to(args) as file:
         if args.json: text = tree.to_json(args.words or 20, titles_of(model))
         elif args.all: text = tree.to_text(args.words or 8)

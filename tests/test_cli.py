@@ -620,6 +620,16 @@ def test_stop_words_through_a_pipe(letters, capsys):
 def test_documents_from_standard_input(letters):
     done = command("cluster", "-", "-o", "b", *SMALL, input="\n".join(SPORT + GARDEN))
     assert done.returncode == 0 and Path("b/topics.csv").exists(), done.stderr
+    assert "as lines" not in done.stderr
+    table = "name;Text\n" + "\n".join(f"{i};{text}" for i, text in enumerate(SPORT + GARDEN))
+    done = command("cluster", "-", "-o", "c", *SMALL, input=table)
+    assert done.returncode == 0 and "note: standard input is read as lines" in done.stderr and "--format csv" in done.stderr and "13 documents" in done.stderr
+    done = command("cluster", "-", "-o", "d", "--format", "csv", *SMALL, input=table)
+    assert done.returncode == 0 and "as lines" not in done.stderr and "12 documents" in done.stderr
+
+@pytest.mark.parametrize("line, heads", [("id,text", True), ('"Body"\t"label"', True), ("review; stars", True), ("text", False), ("id,label", False),
+                                         ("the text, and a goal", False), ("", False)])
+def test_what_looks_like_the_head_of_a_table(line, heads): assert cli.heads_a_table(line) == heads
 
 
 def test_options_of_readers_are_what_the_reader_wants(letters, capsys):
@@ -820,7 +830,11 @@ def test_some_files_have_a_tree_alone(letters, capsys, options, why):
 
 def test_show(asked, capsys):
     outline, tree = says(capsys, "show", OUT), json.loads((OUT/"tree.json").read_text(encoding="utf-8"))
-    assert asked.startswith(outline) and says(capsys, "show", OUT/cli.MODEL) == outline == says(capsys, "show", OUT, "--levels", "2,30")
+    assert asked.startswith(outline) and says(capsys, "show", OUT/cli.MODEL) == outline
+    assert main(["show", str(OUT), "--levels", "2,30"]) == 0
+    assert capsys.readouterr() == (outline, "note: the tree has 2 topics; --levels 30 shows all there are\n")
+    assert main(["show", str(OUT), "--levels", "2,30", "--quiet"]) == 0 and capsys.readouterr() == (outline, "")
+    assert main(["show", str(OUT), "--levels", "2"]) == 0 and capsys.readouterr() == (outline, "")
     assert len(says(capsys, "show", OUT, "--words", "1").splitlines()[1].split()) == 2
     assert says(capsys, "show", OUT, "--all").splitlines()[1].startswith("├─ 0 (6) ")
     assert json.loads(says(capsys, "show", OUT, "--json")) == tree
