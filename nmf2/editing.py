@@ -774,7 +774,7 @@ def replay(
         if step["step"] == "update" and documents is None:
             raise ValueError("documents must be given, those of the updates as well, "
                              "since the history has an update")
-    then = copy(model)                     # versions are never changed, so this leaves the model as it is
+    then = copy(model)       # versions are never changed, so the model stays as it is
     done = [_again(then, number, step, documents) for number, step in enumerate(history, 1)]
     vars(model).update(vars(then))
     return done

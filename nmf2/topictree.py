@@ -702,7 +702,7 @@ def name(model,
     function,          # words, texts -> a name, or nothing
     **options,         # `nodes` and `n_docs`, as for `name_nodes`
 )->dict:             # the names that are new, by the ids of nodes
-    "Name nodes by a function of their words and typical documents. All of it is one step, `rename`."
+    "Name nodes by a function of their words and typical documents; all names are one step."
     from nmf2.editing import rename
     check_is_fitted(model)
     texts, *_ = (None,) if model.given_ is None else _given(model.given_)
