@@ -385,11 +385,14 @@ def in_partitions(
 class LabelsLater:
     "What an estimator has whose `labels_` may have stayed with partitions, as `_labels_there`."
     def __getattr__(self, name):
-        "Fetch the labels the first time"
-        if name != "labels_" or "_labels_there" not in vars(self):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.labels_ = np.asarray(self._labels_there)
-        return self.labels_
+        "Fetch the labels the first time; what `fit` finds isn't there before it"
+        if name == "labels_" and "_labels_there" in vars(self):
+            self.labels_ = np.asarray(self._labels_there)
+            return self.labels_
+        if name.endswith("_") and not name.startswith("_"):
+            from sklearn.utils.validation import check_is_fitted
+            check_is_fitted(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 # %% ../nbs/00_core.ipynb #9bd41090
 def progress_bar(

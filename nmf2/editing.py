@@ -469,6 +469,7 @@ def split(
 def _check_two(a, b):
     "Stop at nodes that can't be merged"
     both = f"{in_table(a.id)} and {in_table(b.id)}"
+    if a.id == b.id: raise ValueError(f"a and b must be two nodes, got {both}: name another for b")
     if not (a.id and b.id) or a.id.startswith(b.id) or b.id.startswith(a.id):
         high = min(a.id, b.id, key=len)
         raise ValueError(f"nodes must not be in one another, got {both}: "
@@ -498,14 +499,14 @@ def merge(
 # %% ../nbs/27_editing.ipynb #050b2954
 def _rows(model, docs):
     "Row numbers of documents that are given by number or by name"
-    docs = [docs] if isinstance(docs, (str, int, np.integer)) else list(docs)
+    docs = [docs] if isinstance(docs, str) or not np.iterable(docs) else list(docs)
     if not docs: raise ValueError("docs must be numbers of rows, or names of documents: got none")
     ids = getattr(model.given_, "ids", ()) if isinstance(docs[0], str) else ()
     names = {name: i for i, name in enumerate(ids)}
-    unknown = [doc for doc in docs if isinstance(doc, str) and doc not in names]
+    unknown = [doc for doc in docs if doc is None or isinstance(doc, str) and doc not in names]
     if unknown:
         raise ValueError("docs must be rows or names of documents of the fit, "
-                         f"and {shortened(unknown[0])!r} is neither")
+                         f"and {shortened(repr(unknown[0]))} is neither")
     rows = np.unique([names[doc] if isinstance(doc, str) else check_number("docs", doc, 0)
                       for doc in docs])
     if rows[-1] >= model.tree_.n_docs:
@@ -560,6 +561,8 @@ def keep(
 )->Changed:
     "A node keeps its documents when topics are made anew, and gets no others."
     check_is_fitted(model)
+    if not isinstance(on, (bool, np.bool_)):
+        raise ValueError(f"on must be True, or False to keep it no longer, got {on!r:.40}")
     id = model.tree_[node].id
     others = tuple(other for other in model.edits_.kept if other != id)
     if not on and len(others) == len(model.edits_.kept):
@@ -570,14 +573,20 @@ def keep(
 
 def rename(
     model,        # a fitted `TopicTree`
-    node,         # a node or its id
+    node,         # a node or its id; or a dictionary with a name for each of several
     name:str="",  # what to call it; without one it goes by its words again
 )->Changed:
-    "A node gets a name."
+    "A node gets a name, or several get theirs."
     check_is_fitted(model)
-    id = model.tree_[node].id
-    out = new_version(model, dict(step="rename", node=id, name=str(name or "")), *_same_tree(model))
-    model.tree_.rename(id, name)
+    several = isinstance(node, dict)
+    if several and (name or not node):
+        raise ValueError("node must be one node, with a name beside it, or a dictionary "
+                         f"with a name for each of several, got {shortened(node)} and {name!r:.40}")
+    given = node.items() if several else [(node, name)]
+    names = {model.tree_[one].id: str(own or "") for one, own in given}
+    what = dict(node=names) if several else dict(node=model.tree_[node].id, name=str(name or ""))
+    out = new_version(model, dict(step="rename") | what, *_same_tree(model))
+    for id, own in names.items(): model.tree_.rename(id, own)
     return out
 
 # %% ../nbs/27_editing.ipynb #43b3afac
@@ -690,9 +699,9 @@ def drop_words(
 )->Changed:
     "Words are taken out of topics and headings, and topics are made anew without them."
     check_is_fitted(model)
-    words = [words] if isinstance(words, str) else list(words)
+    words = [words] if isinstance(words, str) or not np.iterable(words) else list(words)
     known = set(model.vocab_)
-    unknown = [word for word in words if word not in known]
+    unknown = [word for word in words if not isinstance(word, str) or word not in known]
     if not words: raise ValueError("words must be words of the topics, got none")
     if unknown:
         raise ValueError("words must be among the words of the topics, "
@@ -743,12 +752,20 @@ def _options(model, step, documents):
     n_given = documents.shape[0] if hasattr(documents, "shape") else len(documents)
     return given | dict(documents=documents if n_given == n else documents[:n])
 
+def _again(model, number, step, documents):
+    "Make a step of a history again, or say which one can't be made"
+    try: return getattr(model, step["step"])(**_options(model, step, documents))
+    except (KeyError, TypeError, ValueError) as e:
+        raise ValueError(f"step {number} of history, {step!r:.60}, can't be made: {e.args[0]}. "
+                         "The model is as it was") from e
+
 def replay(
     model,            # a fitted `TopicTree`
     history,          # steps, as in `model.history`
     documents=None,   # those of the fit, if the model has none, and of later updates
 )->list:              # of `Changed`
-    "Make the same steps again."
+    "Make the same steps again, all of them or none."
+    check_is_fitted(model)
     documents = at_hand(documents)
     for step in history:
         if not isinstance(step, dict) or step.get("step") not in (*STEPS, *LATER):
@@ -757,4 +774,7 @@ def replay(
         if step["step"] == "update" and documents is None:
             raise ValueError("documents must be given, those of the updates as well, "
                              "since the history has an update")
-    return [getattr(model, step["step"])(**_options(model, step, documents)) for step in history]
+    then = copy(model)       # versions are never changed, so the model stays as it is
+    done = [_again(then, number, step, documents) for number, step in enumerate(history, 1)]
+    vars(model).update(vars(then))
+    return done

@@ -138,6 +138,7 @@ class Source:
         self._chunks = []
         self._costs = {}
         self._memory = 0
+        self._fault = None             # why there are no further chunks, if they can't be unpacked
         self._thread, self._coming = None, deque()      # a thread that unpacks, and what it is at
         self._file = _Packed(path, tick)
         try: self._stream, self.packed = _unpacked(self._file)
@@ -179,14 +180,26 @@ class _Replay(io.RawIOBase):
 # %% ../nbs/00_files.ipynb #1b993113
 AHEAD = 4         # chunks that are unpacked before somebody asks
 
+def _unpack(stream):
+    "A chunk of the bytes of a stream; if that fails half-way, the error has those before as `came`"
+    parts, n = [], 0
+    try:
+        while n < CHUNK and (part := stream.read1(CHUNK - n)):
+            parts.append(part)
+            n += len(part)
+    except DAMAGED as e:
+        e.came = b"".join(parts)
+        raise
+    return b"".join(parts)
+
 @patch_to(Source)
 def _next(source):
     "The next bytes; where unpacking takes time, a thread is at those after them by then"
     coming = source._coming
-    chunk = coming.popleft().result() if coming else source._stream.read(CHUNK)
+    chunk = coming.popleft().result() if coming else _unpack(source._stream)
     if source.packed and source._file.size is not None and len(chunk) == CHUNK:
         if source._thread is None: source._thread = ThreadPoolExecutor(1, "nmf2-unpack")
-        while len(coming) < AHEAD: coming.append(source._thread.submit(source._stream.read, CHUNK))
+        while len(coming) < AHEAD: coming.append(source._thread.submit(_unpack, source._stream))
     return chunk
 
 # %% ../nbs/00_files.ipynb #3005256d
@@ -196,8 +209,11 @@ def chunk(source,
 )->bytes:    # b'' after the last
     "One chunk of the unpacked bytes."
     while i >= len(source._chunks) and not source._stream.closed:
+        if source._fault: raise source._fault                # to those who begin anew as well
         try: chunk = source._next()
-        except DAMAGED as e: raise _damage(source, e) from None
+        except DAMAGED as e:
+            source._fault = _damage(source, e)
+            raise source._fault from None
         except MemoryError: raise fault(source, None, "unpacking it needs more memory than there is") from None
         if chunk: _admit(source, chunk)
         else: source.close()
@@ -209,7 +225,7 @@ def _damage(source, e):
     if getattr(e, "errno", None):                            # the disk, not the contents
         e.filename = str(source)
         return e
-    line = 1 + sum(chunk.count(b"\n") for chunk in source._chunks)
+    line = 1 + sum(chunk.count(b"\n") for chunk in [*source._chunks, e.came])
     return fault(source, line, f"from here on the compressed file is damaged or cut short ({e}). "
                                "Fetch or pack it again.")
 

@@ -264,6 +264,8 @@ def parsed_json(
     "Some JSON that begins at line `n` of a file."
     try: return json.loads(text)
     except json.JSONDecodeError as e:
+        end = len(e.doc.rstrip())                  # what is missing there is not missing on the next line
+        e = json.JSONDecodeError(e.msg, e.doc, min(e.pos, end))
         raise fault(path, n + e.lineno - 1, f"not JSON, {e.msg.removesuffix(' at')} at column {e.colno}") from None
     except ValueError as e: raise fault(path, n, f"not JSON that can be read ({e})") from None
     except RecursionError: raise fault(path, n, "its brackets are nested too deep") from None

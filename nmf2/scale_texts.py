@@ -116,6 +116,10 @@ def _lines(stretch):
             file.readline()                        # it began before
         while file.tell() < stretch.end and (line := file.readline()): yield line
 
+def _lines_before(stretch):
+    "How many lines of the file are before a stretch"
+    return sum(1 for _ in _lines(stretch._replace(start=0, end=stretch.start)))
+
 def _is_lines(source):
     "Is a partition some lines of a file?"
     return isinstance(source, Stretch) and source.end > 0 and not source.path.endswith(".parquet")
@@ -138,8 +142,13 @@ def read_texts(
         return texts if rows is None else [texts[i] for i in rows]
     lines = _numbered(source, rows)
     records = json_objects(lines)
-    if records is None: records = [(k, parsed_json(source.path, k, line)) for k, line in lines]
+    if records is None: records = [(k, _parsed(source, k, line)) for k, line in lines]
     return [_text(source, record) for _, record in records]
+
+def _parsed(source, k, line):
+    "What a line of a stretch says; in an error, its number in the file"
+    try: return parsed_json(source.path, k, line)
+    except ValueError: return parsed_json(source.path, k + _lines_before(source), line)
 
 def _whole(source):
     "The texts of a partition that can't be read in part"

@@ -11,6 +11,7 @@ __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDI
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
 import warnings
+from copy import copy
 from functools import partial
 from typing import NamedTuple
 
@@ -705,10 +706,17 @@ def to_html(model,
 def name(model,
     function,          # words, texts -> a name, or nothing
     **options,         # `nodes` and `n_docs`, as for `name_nodes`
-):
-    "Name the nodes of the tree by a function of their words and typical documents."
+)->dict:             # the names that are new, by the ids of nodes
+    "Name nodes by a function of their words and typical documents; all names are one step."
+    from nmf2.editing import rename
+    check_is_fitted(model)
     texts, *_ = (None,) if model.given_ is None else _given(model.given_)
-    name_nodes(model.tree_, function, texts, **options)
+    named, old = copy(model.tree_), model.tree_.names
+    named.names = dict(old)
+    name_nodes(named, function, texts, **options)
+    new = {id: name for id, name in named.names.items() if name != old.get(id)}
+    if new: rename(model, new)
+    return new
 
 # %% ../nbs/25_topictree.ipynb #69e8c82c
 @patch_to(TopicTree)
@@ -803,10 +811,10 @@ def keep(model,
 
 @patch_to(TopicTree)
 def rename(model,
-    node,             # a node or its id
+    node,             # a node or its id; or a dictionary with a name for each of several
     name:str="",      # what to call it; without one it goes by its words again
 ):
-    "A node gets a name."
+    "A node gets a name, or several get theirs."
     from nmf2.editing import rename
     return rename(model, node, name)
 

@@ -161,20 +161,25 @@ def many(
     return f"{n:,} document" + "s"*(n != 1)
 
 # %% ../nbs/51_widgets.ipynb #698f2c7e
+def _about(step):
+    "The ids of the nodes that a step was about"
+    ids = step.get("node", step.get("a"))
+    return [ids] if isinstance(ids, str) else list(ids)
+
 def in_brief(
     step:dict,   # as in `model.history`
 )->str:
     "A step in a few words."
     say = {"docs": lambda rows: many(len(rows)), "words": lambda words: shortened(", ".join(words), 60),
-           "node": in_table, "a": in_table, "b": in_table}
+           "node": lambda _: shortened(", ".join(map(in_table, _about(step))), 60),
+           "a": in_table, "b": in_table}
     pattern = SAID.get(step["step"], step["step"].replace("_", " "))
     if step.get("on") is False: pattern = "no longer " + pattern
     return pattern.format(**{name: say[name](value) for name, value in step.items() if name in say})
 
 # %% ../nbs/51_widgets.ipynb #849a9ce4
-def _place(step, changed, tree):
+def _place(id, changed, tree):
     "The node that a step was about, or the next above it"
-    id = step.get("node", step.get("a"))
     id = changed.renamed.get(id, id)
     return next(id[:k] for k in range(len(id), -1, -1) if id[:k] in tree.nodes)
 
@@ -194,7 +199,8 @@ def told(
     def one(id): return f"{in_table(id)} “{tree.title(id)}” ({many(tree[id].size)})"
     if step["step"] in ("drop_words", "refit"):
         said = [f"{_elsewhere(changed, old, tree):,} of {many(tree.n_docs)} go elsewhere"]
-    else: said = [one(id) for id in changed.new or [_place(step, changed, tree)]]
+    else: said = [one(id) for id in changed.new or [_place(id, changed, tree) for id in _about(step)]]
+    if len(said) > 3: said[2:] = [f"{len(said) - 2} others"]
     moved = [f"{in_table(a)} is {in_table(b)} now" for a, b in changed.renamed.items()]
     if len(moved) > 2: moved[1:] = [f"{len(moved) - 1} others are renamed, too"]
     return "; ".join([f"{in_brief(step)}: {' and '.join(said)}", *moved])

@@ -399,8 +399,8 @@ def test_folders_above_go_again(letters, capsys):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
-@pytest.mark.parametrize("when", ["Reading", "Counting", "Growing"])
-def test_ctrl_c(tmp_path, when):
+@pytest.mark.parametrize("when, number", [("Reading", signal.SIGINT), ("Counting", signal.SIGTERM), ("Growing", signal.SIGINT)])
+def test_it_is_stopped(tmp_path, when, number):
     begin = [sys.executable] if when == "Growing" else python()                          # one is no copy
     p = subprocess.Popen([*begin, "-u", "-m", "nmf2", "demo", "--leaves", "500"], env=ENV, cwd=tmp_path,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -408,22 +408,56 @@ def test_ctrl_c(tmp_path, when):
     try:
         while when not in (line := p.stderr.readline()): assert line, "ended before it was stopped"
         time.sleep(0.3)
-        p.send_signal(signal.SIGINT)
+        p.send_signal(number)
         out, err = p.communicate(timeout=300)
     finally: p.kill()
-    assert p.returncode == 130 and out == "" and list(tmp_path.iterdir()) == []
+    assert p.returncode == 128 + number and out == "" and list(tmp_path.iterdir()) == []
     assert err.rstrip().endswith("nmf2: stopped; nothing was written") and "Traceback" not in err
 
-def test_ctrl_c_that_somebody_swallows(letters, monkeypatch, capsys):
+@pytest.mark.slow
+def test_ctrl_c_while_modules_are_loaded():
+    code = """if True:
+        import signal, sys
+        class Pressing:
+            def find_spec(name, *_):
+                if name == "numpy": signal.raise_signal(signal.SIGINT)
+        sys.meta_path.insert(0, Pressing)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        from nmf2.__main__ import main
+        sys.exit(main())"""
+    ended = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+@pytest.mark.slow
+def test_scratch_folders_are_gone_when_it_is_stopped(tmp_path):
+    (tmp_path/"lines").mkdir()
+    (tmp_path/"temporary").mkdir()
+    (tmp_path/"lines"/"all.jsonl").write_text("\n".join(json.dumps(dict(text=text)) for text in SPORT + GARDEN))
+    code = """if True:
+        import signal, sys
+        import nmf2.engines
+        from nmf2.cli import main
+        make = nmf2.engines.scratch_folder
+        def stopped(engine):
+            print(make(engine))
+            signal.raise_signal(signal.SIGTERM)
+        nmf2.engines.scratch_folder = stopped
+        sys.exit(main("cluster lines --memory 1GB --leaves 2 --min-df 1".split()))"""
+    ended = subprocess.run([sys.executable, "-c", code], env=ENV | dict(TMPDIR=str(tmp_path/"temporary")), cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 143 and "temporary" in ended.stdout and list((tmp_path/"temporary").iterdir()) == []
+    assert "stopped; nothing was written" in ended.stderr and sorted(path.name for path in tmp_path.iterdir()) == ["lines", "temporary"]
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_somebody_swallows(letters, monkeypatch, capsys, number):
     def join(*args, **options):
-        try: signal.raise_signal(signal.SIGINT)
+        try: signal.raise_signal(number)
         except KeyboardInterrupt: pass                     # as libraries may, deep inside
         return whole(*args, **options)
-    whole, handler = cli.join, signal.getsignal(signal.SIGINT)
+    whole, handler = cli.join, signal.getsignal(number)
     monkeypatch.setattr(cli, "join", join)
-    assert main(["cluster", "letters", *SMALL]) == 130
+    assert main(["cluster", "letters", *SMALL]) == 128 + number
     assert "stopped; nothing was written" in capsys.readouterr().err and not Path("nmf2-results").exists()
-    assert signal.getsignal(signal.SIGINT) is handler
+    assert signal.getsignal(number) is handler
     monkeypatch.setattr(cli, "join", whole)
     assert main(["cluster", "letters", *SMALL]) == 0       # the next command begins anew
 
@@ -586,6 +620,16 @@ def test_stop_words_through_a_pipe(letters, capsys):
 def test_documents_from_standard_input(letters):
     done = command("cluster", "-", "-o", "b", *SMALL, input="\n".join(SPORT + GARDEN))
     assert done.returncode == 0 and Path("b/topics.csv").exists(), done.stderr
+    assert "as lines" not in done.stderr
+    table = "name;Text\n" + "\n".join(f"{i};{text}" for i, text in enumerate(SPORT + GARDEN))
+    done = command("cluster", "-", "-o", "c", *SMALL, input=table)
+    assert done.returncode == 0 and "note: standard input is read as lines" in done.stderr and "--format csv" in done.stderr and "13 documents" in done.stderr
+    done = command("cluster", "-", "-o", "d", "--format", "csv", *SMALL, input=table)
+    assert done.returncode == 0 and "as lines" not in done.stderr and "12 documents" in done.stderr
+
+@pytest.mark.parametrize("line, heads", [("id,text", True), ('"Body"\t"label"', True), ("review; stars", True), ("text", False), ("id,label", False),
+                                         ("the text, and a goal", False), ("", False)])
+def test_what_looks_like_the_head_of_a_table(line, heads): assert cli.heads_a_table(line) == heads
 
 
 def test_options_of_readers_are_what_the_reader_wants(letters, capsys):
@@ -786,7 +830,11 @@ def test_some_files_have_a_tree_alone(letters, capsys, options, why):
 
 def test_show(asked, capsys):
     outline, tree = says(capsys, "show", OUT), json.loads((OUT/"tree.json").read_text(encoding="utf-8"))
-    assert asked.startswith(outline) and says(capsys, "show", OUT/cli.MODEL) == outline == says(capsys, "show", OUT, "--levels", "2,30")
+    assert asked.startswith(outline) and says(capsys, "show", OUT/cli.MODEL) == outline
+    assert main(["show", str(OUT), "--levels", "2,30"]) == 0
+    assert capsys.readouterr() == (outline, "note: the tree has 2 topics; --levels 30 shows all there are\n")
+    assert main(["show", str(OUT), "--levels", "2,30", "--quiet"]) == 0 and capsys.readouterr() == (outline, "")
+    assert main(["show", str(OUT), "--levels", "2"]) == 0 and capsys.readouterr() == (outline, "")
     assert len(says(capsys, "show", OUT, "--words", "1").splitlines()[1].split()) == 2
     assert says(capsys, "show", OUT, "--all").splitlines()[1].startswith("├─ 0 (6) ")
     assert json.loads(says(capsys, "show", OUT, "--json")) == tree

@@ -285,6 +285,55 @@ def test_replay_comes_to_the_same(corpus):
     with pytest.raises(ValueError, match="history must have steps"): model.replay([dict(step="save", path="x")])
 
 
+@pytest.mark.parametrize("wrong", [dict(step="join", node="0101010101"), dict(step="join", nodes="0"), dict(step="split", node=""), dict(step="drop_words", words=["nothing"])])
+def test_a_replay_is_made_whole_or_not_at_all(corpus, wrong):
+    model = fitted(corpus)
+    model.rename("0", "a name")
+    before, past = bits(model), model.past_
+    steps = [dict(step="split", node=leaf(model, 0)), dict(step="refit"), wrong]
+    with pytest.raises(ValueError, match=rf"step 3 of history, {{'step': '{wrong['step']}'.*The model is as it was"): model.replay(steps)
+    assert bits(model) == before and model.past_ is past
+    assert len(model.replay(steps[:2])) == 2 and model.history[1:] == steps[:2]
+    model.undo()
+    model.undo()
+    assert bits(model) == before
+
+
+def test_names_by_a_function_are_a_step(tmp_path):
+    texts = some_texts(60)
+    model = fitted(texts, n_topics=4, max_df=.6)
+    one, two = leaf(model, 0), leaf(model, 1)
+    model.rename(two, "mine")
+    before = bits(model)
+    def called(words, texts): return words[0].upper() if texts else "no texts"
+    names = model.name(called, nodes=[one, two])
+    assert set(names) == {one, two} and names[one].isupper() and model.tree_.names == names
+    assert model.history[1:] == [dict(step="rename", node=names)] and f"model.rename({names!r})" in model.script()
+    named = bits(model)
+    model.split(leaf(model, 2))
+    model.undo()
+    assert bits(model) == named
+    model.save(tmp_path/"m")
+    again = TopicTree.load(tmp_path/"m")
+    assert again.history == model.history and again.tree_.names == names
+    twin = fitted(texts, n_topics=4, max_df=.6)
+    twin.replay(again.history)
+    assert bits(twin) == named
+    model.undo()
+    assert bits(model) == before
+    model.redo()
+    assert bits(model) == named
+
+
+def test_a_function_that_says_nothing_or_fails_is_no_step(corpus):
+    model = fitted(corpus)
+    before = bits(model)
+    assert model.name(lambda words, texts: None) == {} and model.history == []
+    answers = iter(["a name"])
+    with pytest.raises(StopIteration): model.name(lambda words, texts: next(answers))
+    assert bits(model) == before
+
+
 def test_what_can_be_done_without_documents(corpus, tmp_path):
     fitted(corpus).save(tmp_path/"m")
     model = TopicTree.load(tmp_path/"m")
@@ -311,11 +360,15 @@ def test_a_new_fit_forgets(corpus):
 
 
 @pytest.mark.parametrize("step, message", [
-    (lambda m: m.split("0"), "must be a leaf"), (lambda m: m.join(leaf(m, 0)), "is a leaf"), (lambda m: m.merge("0", "0"), "in one another"),
+    (lambda m: m.split("0"), "must be a leaf"), (lambda m: m.join(leaf(m, 0)), "is a leaf"), (lambda m: m.merge("0", "0"), "two nodes, got root/0 and root/0"),
     (lambda m: m.merge("", "0"), "in one another"), (lambda m: m.merge("0", "1"), "parts of root already"), (lambda m: m.move([], leaf(m, 0)), "got none"),
     (lambda m: m.move([999], leaf(m, 0)), "below 240"), (lambda m: m.move([-1], leaf(m, 0)), "docs must be"), (lambda m: m.move([.5], leaf(m, 0)), "docs must be"),
+    (lambda m: m.move(None, leaf(m, 0)), "None is neither"), (lambda m: m.move([None, 1], leaf(m, 0)), "None is neither"),
     (lambda m: m.move([0], ""), "must be a leaf"), (lambda m: m.move(m.tree_[leaf(m, 0)].docs, leaf(m, 1)), "merge it"),
     (lambda m: m.drop_words("nothing"), "is not"), (lambda m: m.drop_words([]), "got none"), (lambda m: m.drop_words(m.vocab_), "leave some word"),
+    (lambda m: m.drop_words(3), "words must be .* and 3 is not"), (lambda m: m.drop_words(None), "words must be .* and None is not"),
+    (lambda m: m.drop_words([["a"]]), "words must be .* is not"), (lambda m: m.keep("0", "no"), "on must be True, or False .* got 'no'"),
+    (lambda m: m.rename({}), "node must be one node"), (lambda m: m.rename({"0": "a name"}, "another"), "node must be one node"),
     (lambda m: m.keep("0", on=False), "is not kept"), (lambda m: m.redo(), "no step to redo"), (lambda m: m.undo(), "none was made")])
 def test_bad_input(starts, step, message):
     model = starts[1][0]

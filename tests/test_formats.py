@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import tarfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,24 @@ def test_cut_short(here, pack):
     rows = "\n".join(json.dumps({"text": str(i)*50}) for i in range(5000))
     path = put("docs.jsonl.z", pack(rows.encode())[:-400])
     fails(read_jsonl, path, "line", "damaged or cut short")
+
+
+@pytest.mark.parametrize("pack, unpack", [(gzip.compress, lambda: zlib.decompressobj(31)), (lzma.compress, lzma.LZMADecompressor)])
+@pytest.mark.parametrize("n, share", [(50, .9), (20_000, .3), (20_000, .95)])
+def test_the_line_where_a_file_is_cut_short(here, pack, unpack, n, share):
+    random = np.random.default_rng(0)
+    whole = pack("\n".join(json.dumps({"text": random.bytes(30).hex()}) for _ in range(n)).encode())
+    half = whole[:int(len(whole)*share)]
+    line = 1 + unpack().decompress(half).count(b"\n")
+    fails(read_jsonl, put("docs.jsonl.z", half), f"docs.jsonl.z, line {line}: from here on")
+    fails(read_lines, "docs.jsonl.z", f"docs.jsonl.z, line {line}: from here on")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+def test_the_line_of_a_mistake_in_a_packed_file(here, pack):
+    rows = [json.dumps({"text": str(i)*50}) for i in range(5000)]
+    rows[4000] = '{"text": '
+    fails(read_jsonl, put("docs.jsonl.z", pack("\n".join(rows).encode())), "docs.jsonl.z, line 4001: not JSON")
 
 
 def test_damaged_gz(here):
@@ -139,7 +158,8 @@ def test_jsonl_fields(here):
 
 
 @pytest.mark.parametrize("line, words", [
-    ('{"text": "no end', ["line 2", "not JSON"]), ('["list"]', ["line 2", "object"]), ('{"text": null}', ["line 2", "'text'", "null"]),
+    ('{"text": "no end', ["line 2", "not JSON"]), ('{"text":', ["line 2", "not JSON", "column 9"]), ('{"text": \n{"text": "b"}', ["line 2", "not JSON"]),
+    ('["list"]', ["line 2", "object"]), ('{"text": null}', ["line 2", "'text'", "null"]),
     ('{"title": "x"}', ["line 2", "'text'"]), ('{"text": "x", "id": 1}', ["line 2", "second time", "id_field"]),
     ('{"text": "x", "id": null}', ["line 2", "no 'id'"])])
 def test_jsonl_faults(here, line, words):

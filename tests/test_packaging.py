@@ -148,4 +148,4 @@ def test_wheel_and_sdist_work_where_nothing_else_is(tmp_path):
     file, version, said = out.stdout.split(maxsplit=2)
     assert Path(file).is_relative_to(there) and version == SETTINGS["version"] and said.strip() == f"nmf2 {version}"
     said = (there/f"nmf2-{version}.dist-info"/"entry_points.txt").read_text(encoding="utf-8")
-    assert "nmf2 = nmf2.cli:main" in said
+    assert "nmf2 = nmf2.__main__:main" in said

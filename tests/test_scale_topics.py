@@ -331,6 +331,16 @@ def test_texts_are_read_alike_all_or_some(tmp_path, monkeypatch, orjson):
         for rows in ([], [0], [1, 2, len(every) - 1], np.arange(len(every))): assert read_texts(source, rows) == [every[i] for i in rows]
 
 
+@pytest.mark.parametrize("number", [1, 2, 300, 1001])
+def test_the_number_of_a_broken_line_is_that_in_the_file(tmp_path, number):
+    lines = ['{"text": "fine"}', ""]*500 + ['{"text": "fine"}']
+    lines[number-1] = '{"text": "broken'
+    file = tmp_path/"a.jsonl"
+    file.write_text("\n".join(lines))
+    sources = text_sources(file, piece=1000) if number > 1 else [Stretch(str(file), 0, 1000, "text")]
+    with pytest.raises(ValueError, match=f"a.jsonl, line {number}: not JSON"): [read_texts(source) for source in sources]
+
+
 def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     import pyarrow as pa

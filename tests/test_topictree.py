@@ -9,9 +9,10 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
-from nmf2 import Corpus, TopicTree
+from nmf2 import Corpus, FlatNMF2, HierNMF2, TopicTree
 from nmf2.bisection import criterion_of, repeated_bisection, unit_rows
 from nmf2.data import planted_tree
 from nmf2.nnls import heaviest, memberships
@@ -360,6 +361,20 @@ def test_what_is_shown(texts):
     assert model.outline(3).count("5 texts") == 3
     page = model.to_html(title="nine")
     assert "nine" in page and texts[model.tree_.typical(model.tree_.leaves()[0], 1)[0]][:40] in page
+
+
+@pytest.mark.parametrize("ask", [lambda m: m.to_html(), lambda m: m.to_html(["a text"]), lambda m: m.path("a text"), lambda m: m.path(["a text"]), lambda m: m.support_,
+                                 lambda m: m.name(lambda words, texts: ""), lambda m: m.transform(["a text"]), lambda m: m.explore(), lambda m: m.replay([]), lambda m: m.tree_])
+def test_what_is_asked_before_a_fit(ask):
+    with pytest.raises(NotFittedError, match="This TopicTree instance is not fitted yet"): ask(TopicTree())
+
+
+def test_attributes_before_a_fit_and_after(model):
+    for unfitted in (TopicTree(), HierNMF2(), FlatNMF2()):
+        assert not hasattr(unfitted, "labels_") and not hasattr(unfitted, "missing") and getattr(unfitted, "tree_", None) is None
+        with pytest.raises(NotFittedError, match=f"This {type(unfitted).__name__} instance"): unfitted.labels_
+    with pytest.raises(AttributeError, match="no attribute 'lables_'") as e: model.lables_
+    assert not isinstance(e.value, NotFittedError)
 
 
 # ---- how many topics, and how far to believe them

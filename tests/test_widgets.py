@@ -381,6 +381,7 @@ def test_steps_in_a_few_words():
     assert in_brief(dict(step="move", docs=[1], node="")) == "move 1 document to root"
     assert in_brief(dict(step="drop_words", words=["{a}", "b"])) == "drop {a}, b" and in_brief(dict(step="some_thing", x=1)) == "some thing"
     assert len(in_brief(dict(step="drop_words", words=["word"]*100))) < 70
+    assert in_brief(dict(step="rename", node={"0": "a", "": "b"})) == "rename root/0, root"
 
 
 def test_the_page_has_no_menu(editor):
