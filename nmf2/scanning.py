@@ -10,7 +10,8 @@ __all__ = ['ASCII', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWER', 'INSI
            'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all', 'add_all', 'table_of', 'Room',
            'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down', 'count_documents', 'Scan', 'plan',
            'count_share', 'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for', 'merge', 'alphabetical',
-           'spelled', 'sort_order', 'settle', 'Rows', 'in_columns', 'finish', 'count_shares', 'Tokens', 'tokens_of']
+           'spelled', 'sort_order', 'settle', 'Rows', 'settle_batch', 'in_columns', 'finish', 'count_shares', 'Tokens',
+           'tokens_of']
 
 # %% ../nbs/00_scanning.ipynb #b7d22836
 import queue
@@ -1071,6 +1072,15 @@ class Rows:
         self.counts[self.n:end] = part.counts
         self.n = end
 
+    def places(self,
+        starts,   # where the columns of the words of each thread begin
+    )->tuple:     # (entries in each row; of each share what `settle_batch` is told)
+        "Where shares begin and end."
+        last = np.cumsum([len(in_row) for *_, in_row in self.shares])
+        where = [(a, b, end - len(in_row), end, starts[thread])
+                 for (thread, _, _, a, b, in_row), end in zip(self.shares, last)]
+        return np.concatenate([in_row for *_, in_row in self.shares]), np.array(where)
+
     def make_room(self,
         n:int,   # entries; memory that isn't written to is not taken
     ):
@@ -1079,6 +1089,20 @@ class Rows:
             longer_one = np.empty(n, np.int32)
             longer_one[:self.n] = getattr(self, name)[:self.n]
             setattr(self, name, longer_one)
+
+# %% ../nbs/00_scanning.ipynb #b2d6f8e1
+@njit(nogil=True)
+def settle_batch(
+    ids:np.ndarray,       # as for `settle`, of all shares
+    counts:np.ndarray,    # likewise
+    in_row:np.ndarray,    # likewise
+    batch:np.ndarray,     # of some shares: entries from and to, rows from and to, where columns begin
+    columns:np.ndarray,   # the column of each word of each thread
+):
+    "The rows of several shares in order."
+    for a, b, first, last, own in batch:
+        settle(ids[a:b], counts[a:b], in_row[first:last], columns[own:])
+
 
 # %% ../nbs/00_scanning.ipynb #a1c5e7d1
 def in_columns(
@@ -1102,21 +1126,23 @@ def finish(
     in_place = np.dtype(dtype).itemsize == rows.counts.itemsize
     data = rows.counts[:rows.n].view(dtype) if in_place else np.empty(rows.n, dtype)
     n_threads = len(tables)
-    if scan.known is not None: columns = [np.arange(scan.known.n[0])]*n_threads
+    if scan.known is not None: columns, starts = np.arange(scan.known.n[0]), [0]*n_threads
     else:
         words, numbers, first = merge(tables, [share[:3] for share in rows.shares])
-        def names(_, i): return spelled(words, first, scan.form) if i else alphabetical(words)
-        order, strings = in_order(names, 2, n_threads)
         rank = np.zeros(words.n[0], np.int64)
-        rank[order] = np.arange(len(first))
-        columns = [rank[own] for own in numbers]
+        rank[alphabetical(words)] = np.arange(len(first))
+        columns, starts = rank[np.concatenate(numbers)], np.cumsum([0, *map(len, numbers)])
         tables.clear()
+    in_row, places = rows.places(starts)
+    batches = np.array_split(places, max(1, n_threads - (scan.known is None)))
     def work(_, i):
-        if i == 0: return None if scan.known else in_columns(strings, rank[first])
-        thread, _, _, a, b, in_row = rows.shares[i-1]
-        settle(rows.ids[a:b], rows.counts[a:b], in_row, columns[thread])
+        if i == 0: return None if scan.known else in_columns(spelled(words, first, scan.form), rank[first])
+        batch = batches[i-1]
+        if not len(batch): return
+        settle_batch(rows.ids, rows.counts, in_row, batch, columns)
+        a, b = batch[0,0], batch[-1,1]
         data[a:b] = rows.counts[a:b]
-    found, *_ = in_order(work, len(rows.shares) + 1, n_threads)
+    found, *_ = in_order(work, 1 + len(batches), n_threads)
     return found, data
 
 # %% ../nbs/00_scanning.ipynb #79d014c1
