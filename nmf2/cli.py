@@ -37,6 +37,7 @@ import textwrap
 import threading
 import warnings
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stderr, suppress
 from pathlib import Path
 from time import perf_counter
@@ -301,11 +302,13 @@ def write_results(
     save=None,           # function of a path that writes the model; by default the tree alone
 ):
     "Write the six files."
-    (save or topics.tree.save)(part/MODEL)
-    write_table(part/"assignments.csv", document_columns(corpus, topics), document_rows(corpus, topics))
-    write_table(part/"topics.csv", node_columns(topics), node_rows(topics))
-    page = topics.tree.to_html(corpus)
-    data = topics.tree.to_json(ids=corpus.ids)
+    with ThreadPoolExecutor(1, "nmf2-save") as beside:
+        saved = beside.submit(save or topics.tree.save, part/MODEL)
+        write_table(part/"assignments.csv", document_columns(corpus, topics), document_rows(corpus, topics))
+        write_table(part/"topics.csv", node_columns(topics), node_rows(topics))
+        page = topics.tree.to_html(corpus)
+        data = topics.tree.to_json(ids=corpus.ids)
+        saved.result()
     for name, text in [("tree.html", page), ("tree.json", data), ("report.txt", report())]:
         (part/name).write_text(text, encoding="utf-8", errors="backslashreplace")
 
