@@ -504,23 +504,24 @@ class Frame:
 
 def is_address(run): return "@" in run or "://" in run or any(map(str.isalnum, run.split(".")[1:-1]))
 def words_in(run): return re.findall(r"\w\w+", run)
+def whole_words_in(run): return words_in(re.sub(r"\w*n['’]t\b|['’](?:ll|re|ve)\b", " ", run))
 
 
 def returning(texts, words):
-    "For each word: in how many of the texts with it it comes again outside addresses, over how many that should be, five added to both; at most one"
+    "For each word: in how many of the texts with it it comes again outside addresses and contractions, over how many that should be, five added to both; at most one"
     having = {word: [] for word in words}
     for runs in (text.lower().split() for text in texts):
         for word in words:
-            if any(word in words_in(run) for run in runs): having[word].append(sum(words_in(run).count(word) for run in runs if not is_address(run)))
+            if any(word in words_in(run) for run in runs): having[word].append(sum(whole_words_in(run).count(word) for run in runs if not is_address(run)))
     usual = np.mean([n > 1 for counts in having.values() for n in counts])
     return {word: min(1, (sum(n > 1 for n in counts) + 5)/(len(counts)*usual + 5)) for word, counts in having.items()}
 
 
-def elsewhere(text): return {word for run in text.lower().split() if not is_address(run) for word in words_in(run)}
+def elsewhere(text): return {word for run in text.lower().split() if not is_address(run) for word in whole_words_in(run)}
 
 
 def outside(texts, words):
-    "For each word: twice the share of the texts with it that have it outside addresses, five added to both; at most one, squared"
+    "For each word: twice the share of the texts with it that have it outside addresses and contractions, five added to both; at most one, squared"
     def n_texts(word, words_of): return sum(word in words_of(text) for text in texts)
     def anywhere(text): return {word for run in text.lower().split() for word in words_in(run)}
     return {word: min(1, 2*(n_texts(word, elsewhere) + 5)/(n_texts(word, anywhere) + 5))**2 for word in words}

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from nmf2 import scanning
+from nmf2 import TopicTree, scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
 from nmf2.headings import (Phrase, WordShares, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
@@ -187,18 +187,35 @@ def price(request, monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_words_that_come_again(seed, price):
     rng = np.random.default_rng(seed)
-    runs = ["Aa", "bb", "cc", "dd", "x", "bb@cc.de", "aa.bb.cc", "(http://cc", "aa...", "bb.cc", "dd..aa", "ftp.Aa.bb,", "ff@cc.de"]
+    runs = ["Aa", "bb", "cc", "dd", "x", "bb@cc.de", "aa.bb.cc", "(http://cc", "aa...", "bb.cc", "dd..aa", "ftp.Aa.bb,", "ff@cc.de",
+            "don't", "DON’T,", "don'", "(we've)", "ve", "'ll", "won'tt", "can't", "'t", "t't", "cc'll've"]
     texts = [" ".join(rng.choice(runs, size=rng.integers(1, 9))) for _ in range(160)]
-    words = {"aa", "bb", "cc", "ff", "zz"}
+    words = {"aa", "bb", "cc", "ff", "zz", "don", "won", "ve", "ll", "can"}
     uses = uses_of(texts, words)
     found = returning(uses)
     assert found == pytest.approx(naive.returning(texts, words)) and found["zz"] == 1
     assert outside(uses) == pytest.approx(naive.outside(texts, words)) and min(outside(uses).values()) < 1
     few = ["aa", "zz", "ff", "bb"]
     assert_allclose(smoothed_npmi(uses, few), [[naive.smoothed_npmi(texts, a, b) for b in few] for a in few])
-    assert returning(uses_of(texts, words, lowercase=False))["aa"] == 1                           # none is written so
+    assert uses_of(["Aa bb Aa", "aa", "Aa"], ["aa"], lowercase=False).n_docs == [1]
     assert set(returning(uses_of((), words)).values()) == set(returning(uses_of(["aa bb"]*9, words)).values()) == {1}
     assert not smoothed_npmi(uses_of((), words), few).any()
+
+
+def test_pieces_of_contractions_head_nothing():
+    """Where words are letters alone, don't leaves don, which chats have more often than any word."""
+    rng = np.random.default_rng(0)
+    def said(*subjects): return " ".join(rng.permutation([*subjects, *rng.choice(["I don't", "we’ve won", "you'll see", "they aren't"], size=3)]))
+    texts = [said(*rng.choice(["garden", "soil", "roses", "won", "seeds", "lawn", "spade", "hedge", "compost"], size=3)) for _ in range(90)]
+    texts += [f"{a} {b}" for a, b in rng.choice(["puck", "ice", "rink"], size=(90, 2))]
+    heads = words_of(sum(TopicTree(2, max_df=1., stop_words="english").fit(texts).tree_.headings.values(), []))
+    assert len(heads & {"garden", "soil", "roses", "won", "seeds", "lawn", "spade", "hedge", "compost"}) == 6 and {"puck", "ice", "rink"} <= heads
+    assert not heads & {"don", "ve", "ll", "aren"}
+
+
+def test_pieces_of_contractions_are_in_no_phrase():
+    texts = ["we've got soil", "I’ve got roses", "they've got it"]*9
+    assert not find_phrases(texts, ["ve", "got"]) and [str(p) for p in find_phrases(["ve got soil"]*9, ["ve", "got"])] == ["ve got"]
 
 
 def test_words_of_addresses_do_not_come_again():
