@@ -776,5 +776,6 @@ def replay(
                              "since the history has an update")
     then = copy(model)       # versions are never changed, so the model stays as it is
     done = [_again(then, number, step, documents) for number, step in enumerate(history, 1)]
+    vars(model).clear()
     vars(model).update(vars(then))
     return done
