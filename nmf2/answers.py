@@ -423,6 +423,8 @@ class Drift(NamedTuple):
 
     def __str__(self): return _told(self)
 
+    def _repr_pretty_(self, printer, cycle): printer.text(str(self))
+
 # %% ../nbs/25_answers.ipynb #9324699a
 def _told(drift):
     "A report in words, in lines of 75"

@@ -52,7 +52,8 @@ def check_dates(
     given = [value for value in np.asarray(values, object) if not missing(value) and str(value)]
     odd = next((value for value in given if as_dates([value]) is None), None)
     what = "got none" if odd is None else f"and {odd!r:.40} is none"
-    raise ValueError(f"dates must be dates, such as '2024-05-31', or nothing where there is none, {what}")
+    raise ValueError("dates must be dates, such as '2024-05-31', or nothing where there is none, "
+                     f"{what}. pandas.to_datetime makes dates of other forms")
 
 # %% ../nbs/00_dates.ipynb #4cbca755
 # numpy's unit, how many of it, and how many before 1970 the first period begins

@@ -47,6 +47,8 @@ class Changed(NamedTuple):
         if moved: told.append("renamed " + ", ".join(moved))
         return "; ".join(told) or "all nodes have the documents they had"
 
+    def _repr_pretty_(self, printer, cycle): printer.text(str(self))
+
 # %% ../nbs/27_editing.ipynb #cb6b0454
 class Shape(NamedTuple):
     "A tree to be, without its topics."

@@ -384,8 +384,8 @@ def _table_records(source, rows, names, fields, separator):
     records = []
     for line, row in rows:
         if len(row) != len(names):
-            raise fault(source, line, f"{len(row)} columns where the first line has {len(names)} "
-                                      f"(separated by {separator!r})")
+            raise fault(source, line, f"{plural(len(row), 'column')} where the first line has {len(names)} "
+                                      f"(separated by {separator!r}). Give all rows as many, or fewer names.")
         records.append((line, {name: row[i] for name, i in wanted}))
         source.justify(len(records), "documents")
     if not records: raise fault(source, None, "no documents in this file")

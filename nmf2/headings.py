@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['CANDIDATES', 'DOTTED', 'CUT_OFF', 'ASSUMED', 'LEAST', 'TOGETHER', 'NAMED', 'ENDINGS', 'ALWAYS', 'MORE', 'LONGEST',
-           'PART', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Uses',
-           'uses_of', 'returning', 'outside', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares',
-           'same_word', 'Phrase', 'find_phrases', 'typical_texts', 'find_headings', 'give_headings', 'good_cuts',
-           'good_levels', 'checked_levels', 'outline_rows', 'outline', 'name_nodes']
+           'TEXTS', 'WORDS', 'PART', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words',
+           'is_address', 'Uses', 'uses_of', 'returning', 'outside', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares',
+           'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'typical_texts', 'find_headings',
+           'give_headings', 'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
@@ -455,10 +455,20 @@ def find_phrases(
     return sorted(found, key=lambda p: (-p.n_docs, p.first, p.second))
 
 # %% ../nbs/24_headings.ipynb #aae6b2dd
+TEXTS = 100            # of each leaf; of short texts more
+WORDS = 3000           # different ones in each, added up
+
+def enough_texts(
+    leaf_df:np.ndarray,  # from `leaf_doc_freq`
+    n_docs:int,          # documents in the leaves
+)->int:
+    "How many texts of a leaf have `WORDS` words, and at least `TEXTS`."
+    return max(TEXTS, int(WORDS*n_docs/max(np.sum(leaf_df), 1)))
+
 def typical_texts(
-    tree,              # a `Tree`
-    texts,             # its documents, (n_docs,)
-    n_docs:int=100,    # of each leaf, at most
+    tree,                # a `Tree`
+    texts,               # its documents, (n_docs,)
+    n_docs:int=TEXTS,    # of each leaf, at most
 )->list:
     "The texts that are most typical of the leaves, in the order in which they were given."
     texts, = check_given(tree, texts=texts)
@@ -563,15 +573,17 @@ def give_headings(
 ):
     "Set the headings of a tree."
     _check_words(tree)
+    shares = None if leaf_df is None else word_shares(tree, leaf_df)
     telling = _telling_words(tree)
-    if typical is None: typical = () if texts is None else typical_texts(tree, texts)
+    if typical is None:
+        n = TEXTS if leaf_df is None else enough_texts(leaf_df, tree.n_docs)
+        typical = () if texts is None else typical_texts(tree, texts, n)
     names = _first_words(tree, {id: words for id, (words, _) in telling.items()})
     uses = uses_of(typical, names, **options)
     own = outside(uses)
     worth = {word: own[word]*again for word, again in returning(uses).items()}
     first = _subjects_first(tree, telling, worth, own)
     ranked = {id: words for id, (words, _) in first.items()}
-    shares = None if leaf_df is None else word_shares(tree, leaf_df)
     if shares is not None:
         first = _used_first(first, shares)
         ranked |= _for_all_below(tree, telling, worth, uses, shares, first)

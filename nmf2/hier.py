@@ -284,7 +284,7 @@ def planted(
     total = docs.back(np.ones((X.shape[0], 1)))[:,0]
     filled = docs.filled()
     del docs  # its working space is wanted elsewhere
-    warn_of_no_label(np.count_nonzero(~filled), len(filled), stacklevel=4)
+    warn_of_no_label(np.count_nonzero(~filled), len(filled))
     grower = Grower(X, Tree(X.shape[0], total/np.linalg.norm(total)), start, how)
     plant(grower, np.arange(X.shape[0]), np.flatnonzero(filled))
     return grower

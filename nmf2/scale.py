@@ -758,7 +758,7 @@ def planted_blocks(
     total = engine.total(_sum, blocks.parts, add=np.add)
     every, rows = (Members(engine, blocks.parts, *engine.keep(ids, blocks.parts), whole, blocks.dtype.name)
                    for ids in (_all_ids, _filled_ids))
-    warn_of_no_label(len(every) - len(rows), len(every), stacklevel=4)
+    warn_of_no_label(len(every) - len(rows), len(every))
     tree = SpreadTree(blocks.shape[0], total/np.linalg.norm(total))
     grower = SpreadGrower(blocks, tree, starter(*origin), how._replace(split_by=split_blocks))
     grower.origin = origin

@@ -26,7 +26,7 @@ from .counting import Auto, TermCounter, check_options, found_in, is_auto, warn_
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
 from .formats import field_names, parsed_json
-from .headings import give_headings
+from .headings import enough_texts, give_headings
 from .languages import look_at, lowest
 from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
 from .scale_topics import expected_over, node_weights, number_over, topic_tree_over
@@ -490,7 +490,7 @@ def _grow_topics(model, blocks, seed, how, texts_of, seen, memory):
     begin_history(model)
     model.given_ = model.counts_ = None
     model.vocab_ = model.pipeline_.get_feature_names_out()
-    def words(tree, leaf_df): give_headings(tree, leaf_df, **texts_of(tree))
+    def words(tree, leaf_df): give_headings(tree, leaf_df, **texts_of(tree, leaf_df))
     n_topics, model.choice_ = number_of(model, partial(number_over, blocks, seed, how["whole"]))
     _warn_of_room(blocks, n_topics, memory)
     how |= dict(n_init=model.n_init, moves_max_iter=model.moves_max_iter, seed=seed, words=words, verbose=model.verbose)
@@ -528,10 +528,11 @@ def fit_topics(
     known = words_over(counts, model.min_df, model.max_df)
     blocks = weighted_over(counts, pipe, known, model.verbose, own=True)   # from here on only weights are needed
     model.pipeline_ = pipe
-    def texts_of(tree):
+    def texts_of(tree, leaf_df):
         phrases = phrase_options(model, ())
         if not phrases: return {}
-        return phrases | dict(texts=None, typical=texts_at(sources, counts, typical_over(blocks, tree)))
+        rows = typical_over(blocks, tree, enough_texts(leaf_df, blocks.shape[0]))
+        return phrases | dict(texts=None, typical=texts_at(sources, counts, rows))
     return _grow_topics(model, blocks, seed, how, texts_of, known.seen, memory)
 
 # %% ../nbs/62_scale_texts.ipynb #8adb55f5
@@ -565,4 +566,4 @@ def _fit_counts(model, X, vocab, engine, how, seed, memory):
     parts, empty = engine.keep(_unit_there, counted, firsts, shared=shared)
     pipe["trim"].empty_docs_ = np.concatenate(empty)
     blocks = _cut_weights(engine, parts, pipe["ncut"], given.shape[0])
-    return _grow_topics(model, blocks, seed, how, lambda tree: {}, 0, memory)
+    return _grow_topics(model, blocks, seed, how, lambda tree, leaf_df: {}, 0, memory)

@@ -340,6 +340,8 @@ class Documents(NamedTuple):
             if len(rows): told.append(f"{len(rows):,} {why} (row {first})")
         return "; ".join(told) + ". " + self.words
 
+    def _repr_pretty_(self, printer, cycle): printer.text(str(self))
+
 def about_words(
     pipeline,   # of `pipeline_of`, fitted
 )->str:
@@ -637,6 +639,12 @@ def outline(model,
 # %% ../nbs/25_topictree.ipynb #ec985400
 @patch_to(TopicTree)
 def __str__(model): return model.outline() if hasattr(model, "tree_") else repr(model)
+
+@patch_to(TopicTree)
+def _repr_mimebundle_(model, **options):
+    "What a notebook shows of a model at the end of a cell: what `print` shows, once it is fitted."
+    if hasattr(model, "tree_"): return {"text/plain": str(model)}
+    return super(TopicTree, model)._repr_mimebundle_(**options)
 
 # %% ../nbs/25_topictree.ipynb #9d216c90
 @patch_to(TopicTree)

@@ -186,8 +186,10 @@ def __getitem__(tree, id):
     # as the command's tables have it
     if isinstance(id, str): id = id.removeprefix("root").removeprefix("/")
     if id not in tree.nodes:
+        number = isinstance(id, (int, np.integer)) and 0 <= id < tree.n_leaves
+        leaf = f", and topic {id} is tree.leaves()[{id}]" if number else ""
         raise KeyError(f"no node {shortened(repr(id))}: ids are paths of 0s and 1s "
-                       "from the root '', the tree's are in tree.nodes")
+                       f"from the root '', the tree's are in tree.nodes{leaf}")
     return tree.nodes[id]
 
 @patch_to(Tree)

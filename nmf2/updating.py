@@ -354,6 +354,8 @@ class Updated(NamedTuple):
 
     def __str__(self): return _told(self)
 
+    def _repr_pretty_(self, printer, cycle): printer.text(str(self))
+
 def _told(updated):
     "An update in words"
     lines = [f"{updated.n_new:,} new documents: {len(updated.topicless):,} without a topic, "

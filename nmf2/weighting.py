@@ -23,8 +23,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
-from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, names_of, patch_to,
-                       renamed, with_names)
+from .core import (check_choice, check_matrix, check_number, frames_up, keep_parameters, matrix_tags, names_of,
+                       patch_to, renamed, with_names)
 from .counting import TermCounter
 from .data import WORDS
 from .formats import plural
@@ -141,18 +141,17 @@ def warn_of_empty_rows(
     first = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
     have, rows_are, row = ("has", "its row is", "row") if len(rows) == 1 else ("have", "their rows are", "rows")
     warnings.warn(f"{len(rows):,} of {plural(n_docs, 'document')} {have} {what}; {rows_are} all zero ({row} {first})",
-                  EmptyDocumentsWarning, stacklevel=3)
+                  EmptyDocumentsWarning, stacklevel=frames_up())
 
 def warn_of_no_label(
     n_empty:int,       # documents that are empty
     n_docs:int,        # of so many
-    stacklevel:int=3,  # of the warning, as for `warnings.warn`
 ):
     "Say that empty documents get the label −1, if there are any."
     if not n_empty: return
     they = "is empty: it gets" if n_empty == 1 else "are empty: they get"
     warnings.warn(f"{n_empty:,} of {plural(n_docs, 'document')} {they} the label -1",
-                  EmptyDocumentsWarning, stacklevel=stacklevel)
+                  EmptyDocumentsWarning, stacklevel=frames_up())
 
 # %% ../nbs/02_weighting.ipynb #f6c9641e
 def _float_type(dtype, X):

@@ -222,7 +222,7 @@ def test_the_limit_of_fields_is_put_back_by_the_last_reader(here):
 
 
 @pytest.mark.parametrize("content, words", [
-    ("text,label\none,x\ntwo\n", ["line 3", "1 columns", "2"]), ("text,label\none,x\ntwo,y,z\n", ["line 3", "3 columns"]),
+    ("text,label\none,x\ntwo\n", ["line 3", "1 column where", "2"]), ("text,label\none,x\ntwo,y,z\n", ["line 3", "3 columns"]),
     ('text,label\n"one\nmore",x\n"two,y\n', ["line 4", "quote=''"]), ("a,b\none,x\n", ["text_field", "'a', 'b'"]),
     ("text,text\none,x\n", ["line 1", "same name"]), ("", ["empty"]), ("text,label\n", ["no documents"]),
     ("id,text\n1,x\n1,y\n", ["line 3", "second time"])])
@@ -609,7 +609,7 @@ def test_a_first_line_that_names_the_delimiter(here, first):
     rows = 'id;text\r\n1;"puck, ice, stick"\r\n2;racket\r\n'
     assert read_csv(put("a.csv", first + rows)) == read_csv(put("b.csv", rows)) == {"texts": ["puck, ice, stick", "racket"], "ids": ["1", "2"]}
     assert read_csv(put("a.csv", first + rows.replace(";", "~")), delimiter="~")["ids"] == ["1", "2"]
-    fails(read_csv, put("a.csv", first + rows + "3\r\n"), "line 5", "1 columns where the first line has 2")
+    fails(read_csv, put("a.csv", first + rows + "3\r\n"), "line 5", "1 column where the first line has 2")
     fails(read_csv, put("a.csv", first + "id;text;id\r\n"), "line 2", "same name")
 
 

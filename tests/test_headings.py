@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2 import TopicTree, scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (Phrase, WordShares, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
-                           _used_first, checked_levels, distinction, find_headings, find_phrases, give_headings, good_levels, leaf_doc_freq,
+from nmf2.headings import (TEXTS, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
+                           _used_first, checked_levels, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, word_shares)
 from nmf2.regroup import regroup
@@ -216,6 +216,17 @@ def test_pieces_of_contractions_head_nothing():
 def test_pieces_of_contractions_are_in_no_phrase():
     texts = ["we've got soil", "I’ve got roses", "they've got it"]*9
     assert not find_phrases(texts, ["ve", "got"]) and [str(p) for p in find_phrases(["ve got soil"]*9, ["ve", "got"])] == ["ve got"]
+
+
+def test_more_texts_where_they_are_short():
+    """A name that three in a hundred of a topic's texts have is no phrase in a hundred of them; it is in all."""
+    assert enough_texts(np.array([[90, 0], [10, 100]]), 100) == WORDS//2 and enough_texts(np.full((2, 90), 50), 100) == TEXTS
+    rng = np.random.default_rng(1)
+    words = ["garden", "soil", "roses", "seeds"], ["puck", "ice", "rink", "goal"]
+    texts = [" ".join(rng.choice(words[i % 2], 3, replace=False)) for i in range(1600)]
+    for i in range(0, 1600, 40): texts[i] += " dorothy parker"                # one in twenty of the first kind
+    tree = TopicTree(2, max_df=1., stop_words=None).fit(texts).tree_
+    assert "dorothy parker" in sum(tree.headings.values(), [])
 
 
 def test_words_of_addresses_do_not_come_again():

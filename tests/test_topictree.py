@@ -82,6 +82,28 @@ def test_shares_of_texts_that_come_once(texts):
     assert_array_equal(shares, TopicTree(9, stop_words=None).fit_transform(texts))
 
 
+def test_a_notebook_shows_what_print_shows(texts, model):
+    from IPython.core.formatters import DisplayFormatter
+    show = DisplayFormatter().format
+    assert show(model)[0]["text/plain"] == str(model) == model.outline()
+    assert "n_topics=3" in show(TopicTree(3))[0]["text/plain"]
+    some = TopicTree(3, stop_words=None).fit(texts)
+    for told in (some.documents_, some.split(some.tree_.leaves()[0]), some.drift(texts[:90]), some.update(texts[:9])):
+        assert show(told)[0]["text/plain"] == str(told) and not str(told).startswith(type(told).__name__)
+
+
+def test_topics_by_number_are_told_what_they_are(model):
+    with pytest.raises(KeyError, match=r"topic 3 is tree.leaves\(\)\[3\]"): model.tree_[3]
+    with pytest.raises(KeyError, match="in tree.nodes\"$"): model.tree_[9]
+
+
+def test_warnings_name_the_line_of_the_caller(texts):
+    with pytest.warns(UserWarning, match="1 of 451 documents has no terms") as seen: model = TopicTree(3, stop_words=None).fit([*texts, ""])
+    with pytest.warns(UserWarning, match="no term of the vocabulary") as then: model.predict(["zz"])
+    with pytest.warns(UserWarning, match="get the label -1|gets the label -1") as last: HierNMF2(2).fit(np.array([[1., 0], [0, 1], [0, 0], [1, 1]]))
+    assert {warning.filename for some in (seen, then, last) for warning in some} == {__file__}
+
+
 class Bag:
     "Documents of somebody who has no `Corpus`, with all that one is asked for"
     def __init__(self, texts):
