@@ -214,16 +214,17 @@ def _words(tree, node, n):
                 less=_pairs(tree.contrast(other, n//2)) if node.id else [])
 
 # %% ../nbs/50_page.ipynb #c9fd744d
-def _border(tree, node, n):
+def _border(reader, node, n):
     "Documents on the border to the sibling, and the share of each that is on this side"
-    rows, shares = tree.borderline(node, n)
-    if node.id:
-        side = int(node.id[-1])
+    rows, shares = reader.tree.borderline(node, n)
+    if not node.id: return rows, shares
+    side = int(node.id[-1])
+    if reader.shares is None:
         amounts = node.parent.split.amounts
-        here = shares/amounts[side]
-        there = (1 - shares)/amounts[1-side]
-        shares = here/np.maximum(here + there, 1e-300)
-    return rows, shares
+        here, there = shares/amounts[side], (1 - shares)/amounts[1-side]
+    else:
+        here, there = (confidence(reader, child, rows) for child in (node, node.parent.children[1-side]))
+    return rows, here/np.maximum(here + there, 1e-300)
 
 # %% ../nbs/50_page.ipynb #fef25274
 def _composition(names, codes, node, n):
@@ -291,7 +292,7 @@ def details(reader,
     "What is to be read at a node."
     tree = reader.tree
     node = tree[id]
-    rows, shares = _border(tree, node, n_docs)
+    rows, shares = _border(reader, node, n_docs)
     kinds = dict(typical=tree.typical(node, n_docs).tolist(), borderline=rows.tolist(),
                  dropped=node.outliers[:n_docs].tolist())
     told = sorted({i for rows in kinds.values() for i in rows})

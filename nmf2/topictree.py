@@ -11,6 +11,7 @@ __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDI
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
 import warnings
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from typing import NamedTuple
@@ -693,13 +694,25 @@ def _texts_of(model):
     check_is_fitted(model)
     return () if model.given_ is None else (model.given_,)
 
+def _shown(model, docs, options):
+    "The documents to show; and options, shares of leaves as `transform` has them among these"
+    from nmf2.editing import matrix_of, own_documents
+    check_is_fitted(model)
+    own = own_documents(model) is not None
+    if "shares" not in options and (own or docs):
+        with suppress(ValueError):                    # other documents: whoever shows them says so
+            X = matrix_of(model, None if own else docs[0])
+            options = options | dict(shares=leaf_shares(model.tree_, X))
+    return docs or _texts_of(model), options
+
 @patch_to(TopicTree)
 def explore(model,
     *docs,             # texts, names and labels, or a `Corpus`; by default those of the fit
     **options,         # as for `TreeExplorer`
 ):
     "The tree to unfold, search, read and change in a notebook."
-    return model.tree_.explore(*(docs or _texts_of(model)), **dict(model=model) | options)
+    docs, options = _shown(model, docs, options)
+    return model.tree_.explore(*docs, **dict(model=model) | options)
 
 @patch_to(TopicTree)
 def to_html(model,
@@ -707,7 +720,8 @@ def to_html(model,
     **options,         # as for `nmf2.page.to_html`
 )->str:
     "The tree as a page of its own, to be unfolded, searched and read in any browser."
-    return model.tree_.to_html(*(docs or _texts_of(model)), **options)
+    docs, options = _shown(model, docs, options)
+    return model.tree_.to_html(*docs, **options)
 
 # %% ../nbs/25_topictree.ipynb #e7791990
 @patch_to(TopicTree)

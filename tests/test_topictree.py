@@ -82,6 +82,30 @@ def test_shares_of_texts_that_come_once(texts):
     assert_array_equal(shares, TopicTree(9, stop_words=None).fit_transform(texts))
 
 
+def test_pages_say_what_transform_says(texts, corpus, tmp_path):
+    """How much of a topic is in a document is one figure, whoever is asked."""
+    model = TopicTree(9, stop_words=None).fit(texts)
+    shares = model.transform(texts)
+    assert_allclose(model.explore().reader.shares, shares)
+    assert model.to_html() == model.to_html(texts) == model.tree_.to_html(texts, shares=shares) != model.tree_.to_html(texts)
+    reader = model.explore(Corpus(texts)).reader
+    for node in model.tree_:
+        if not node.id: continue
+        told, sibling = reader.details(node.id), node.parent.children[1 - int(node.id[-1])]
+        of = {child.id: shares[:,[leaf.id.startswith(child.id) for leaf in model.tree_.leaves()]].sum(1) for child in (node, sibling)}
+        rows = told["borderline"]
+        assert_allclose([told["sure"][i] for i in rows], of[node.id][rows], atol=.0006)
+        assert_allclose(told["shares"], of[node.id][rows]/(of[node.id] + of[sibling.id])[rows], atol=.0006)
+    assert model.explore(texts, shares=None).reader.shares is None
+    model.save(tmp_path/"model.nmf2")
+    loaded = TopicTree.load(tmp_path/"model.nmf2")
+    assert loaded.explore().reader.shares is None
+    assert_allclose(loaded.explore(texts).reader.shares, shares)
+    with pytest.raises(ValueError, match="must have one entry for each of the 450 documents"): loaded.to_html(texts[:9])
+    counts = TopicTree(9).fit(corpus.X, vocab=corpus.vocab)
+    assert_allclose(counts.explore(texts).reader.shares, counts.transform(corpus.X))
+
+
 def test_a_notebook_shows_what_print_shows(texts, model):
     from IPython.core.formatters import DisplayFormatter
     show = DisplayFormatter().format
