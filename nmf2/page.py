@@ -275,6 +275,16 @@ def document(reader,
     if text is None: text = beginning(reader.text(i, 1200))
     return dict(id=shortened(reader.name(i), 100), labels=labels, text=text)
 
+# %% ../nbs/50_page.ipynb #f1a2b3c5
+def _different(reader, rows, n):
+    "The first of some documents; of those with the same text one"
+    first = {}
+    for i in rows.tolist():
+        if len(first) == n: break
+        text = None if reader.texts is None else reader.texts[i]
+        first.setdefault(text if isinstance(text, str) and text else i, i)
+    return list(first.values())
+
 # %% ../nbs/50_page.ipynb #a5e1586c
 def _stays(tree, rows):
     "How often some documents stay in their topics, as far as that is known, by row number"
@@ -293,7 +303,7 @@ def details(reader,
     tree = reader.tree
     node = tree[id]
     rows, shares = _border(reader, node, n_docs)
-    kinds = dict(typical=tree.typical(node, n_docs).tolist(), borderline=rows.tolist(),
+    kinds = dict(typical=_different(reader, tree.typical(node, node.size), n_docs), borderline=rows.tolist(),
                  dropped=node.outliers[:n_docs].tolist())
     told = sorted({i for rows in kinds.values() for i in rows})
     sure = confidence(reader, node, np.array(told, np.intp)) if node.id else []

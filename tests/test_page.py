@@ -217,6 +217,15 @@ def test_matrix_alone(planted):
     assert data["index"]["ids"][:2] == ["0", "1"]
 
 
+def test_typical_documents_differ(planted):
+    corpus, tree = planted
+    texts = ["a text that was sent on"]*360
+    for k, i in enumerate(tree.typical("0", 20)[[3, 7, 8]]): texts[i] = f"another {k}"
+    rows = tree.typical("0", 20)
+    assert Reader(tree, texts).details("0", n_docs=4)["typical"] == rows[[0, 3, 7, 8]].tolist()
+    for missing in ("", None): assert Reader(tree, [missing]*360).details("0", n_docs=4)["typical"] == rows[:4].tolist()
+
+
 def test_corpus_brings_everything_but_what_is_given_wins(planted):
     corpus, tree = planted
     reader = Reader(tree, corpus, title="mine", ids=[f"d{i}" for i in range(360)])
