@@ -5,9 +5,10 @@
 # %% auto #0
 __all__ = ['CANDIDATES', 'DOTTED', 'CUT_OFF', 'ASSUMED', 'LEAST', 'TOGETHER', 'NAMED', 'ENDINGS', 'ALWAYS', 'MORE', 'LONGEST',
            'TEXTS', 'WORDS', 'PART', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words',
-           'is_address', 'Uses', 'uses_of', 'returning', 'outside', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares',
-           'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'typical_texts', 'find_headings',
-           'give_headings', 'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline', 'name_nodes']
+           'is_address', 'Uses', 'uses_of', 'returning', 'outside', 'different', 'smoothed_npmi', 'leaf_doc_freq',
+           'WordShares', 'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'typical_texts',
+           'find_headings', 'give_headings', 'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline',
+           'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
@@ -98,6 +99,7 @@ class Uses(NamedTuple):
     "How some texts use some words."
     words:dict             # word -> its number
     n_docs:np.ndarray      # texts that have each word, (n_words,)
+    n_different:np.ndarray # the same, of equal texts one, (n_words,)
     n_again:np.ndarray     # texts that have it more than once, not in addresses, (n_words,)
     there:sp.csc_array     # 1 where a text has a word, not in an address, (n_texts, n_words)
 
@@ -152,13 +154,15 @@ def uses_of(
 )->Uses:
     "Which texts have which words, and have them again, in addresses and elsewhere."
     words, address = sorted(words), cache(is_address)               # many a piece comes again
-    parted = [_parted(text, address) for text in _beginnings(texts, lowercase, length)]
+    texts = _beginnings(texts, lowercase, length)
+    parted = [_parted(text, address) for text in texts]
     counts = _counted([elsewhere for elsewhere, _ in parted], words, token_pattern)
     in_addresses = _counted([addresses for _, addresses in parted], words, token_pattern)
-    n_docs, n_again = ((counts + in_addresses) > 0).sum(0), (counts > 1).sum(0)
-    there = (counts > 0).astype(float).tocsc()
+    anywhere = ((counts + in_addresses) > 0).astype(float)
+    once = sorted({text: i for i, text in enumerate(texts)}.values())
+    again, there = (counts > 1).sum(0).astype(float), (counts > 0).astype(float).tocsc()
     number = {word: j for j, word in enumerate(words)}
-    return Uses(number, n_docs.astype(float), n_again.astype(float), there)
+    return Uses(number, anywhere.sum(0), anywhere[once].sum(0), again, there)
 
 # %% ../nbs/24_headings.ipynb #58071c51
 ASSUMED = 5            # documents
@@ -178,6 +182,13 @@ def outside(
     "Twice the share of the texts with a word that have it as a word, at most 1; squared."
     share = (uses.there.sum(0) + ASSUMED)/(uses.n_docs + ASSUMED)
     return dict(zip(uses.words, (np.minimum(1, 2*share)**2).tolist()))
+
+def different(
+    uses:Uses,     # how texts use words
+)->dict:           # word -> from 0 to 1
+    "The share of the texts with a word that are not copies of others."
+    share = (uses.n_different + ASSUMED)/(uses.n_docs + ASSUMED)
+    return dict(zip(uses.words, share.tolist()))
 
 def _subjects_first(tree, telling, worth, own):
     "As `_telling_words` has it, times what words are worth at inner nodes, and at leaves"
@@ -580,7 +591,8 @@ def give_headings(
         typical = () if texts is None else typical_texts(tree, texts, n)
     names = _first_words(tree, {id: words for id, (words, _) in telling.items()})
     uses = uses_of(typical, names, **options)
-    own = outside(uses)
+    alone, own = different(uses), outside(uses)
+    own = {word: share*alone[word] for word, share in own.items()}
     worth = {word: own[word]*again for word, again in returning(uses).items()}
     first = _subjects_first(tree, telling, worth, own)
     ranked = {id: words for id, (words, _) in first.items()}

@@ -527,6 +527,12 @@ def outside(texts, words):
     return {word: min(1, 2*(n_texts(word, elsewhere) + 5)/(n_texts(word, anywhere) + 5))**2 for word in words}
 
 
+def different(texts, words):
+    "For each word: how many different texts have it over how many have it, five added to both"
+    def n_texts(texts, word): return sum(word in {word for run in text.lower().split() for word in words_in(run)} for text in texts)
+    return {word: (n_texts({text.lower() for text in texts}, word) + 5)/(n_texts(texts, word) + 5) for word in words}
+
+
 def smoothed_npmi(texts, a, b):
     "Normalized pointwise mutual information of two words in texts, one text added to those with both and to those that chance would give"
     some = [elsewhere(text) for text in texts]

@@ -13,12 +13,12 @@ from nmf2 import TopicTree, scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
 from nmf2.headings import (TEXTS, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
-                           _used_first, checked_levels, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, leaf_doc_freq,
+                           _used_first, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, word_shares)
 from nmf2.regroup import regroup
 from nmf2.tree import words_in_title
-from nmf2.weighting import count_pipeline
+from nmf2.weighting import count_pipeline, text_pipeline
 
 
 @pytest.fixture
@@ -195,6 +195,7 @@ def test_words_that_come_again(seed, price):
     found = returning(uses)
     assert found == pytest.approx(naive.returning(texts, words)) and found["zz"] == 1
     assert outside(uses) == pytest.approx(naive.outside(texts, words)) and min(outside(uses).values()) < 1
+    assert different(uses) == pytest.approx(naive.different(texts, words)) and min(different(uses).values()) < 1
     few = ["aa", "zz", "ff", "bb"]
     assert_allclose(smoothed_npmi(uses, few), [[naive.smoothed_npmi(texts, a, b) for b in few] for a in few])
     assert uses_of(["Aa bb Aa", "aa", "Aa"], ["aa"], lowercase=False).n_docs == [1]
@@ -216,6 +217,21 @@ def test_pieces_of_contractions_head_nothing():
 def test_pieces_of_contractions_are_in_no_phrase():
     texts = ["we've got soil", "I’ve got roses", "they've got it"]*9
     assert not find_phrases(texts, ["ve", "got"]) and [str(p) for p in find_phrases(["ve got soil"]*9, ["ve", "got"])] == ["ve got"]
+
+
+def test_copies_head_little():
+    """A message that was sent on ninety times is one text; what others say in their own words comes first. Ninety different ones would head."""
+    rng = np.random.default_rng(2)
+    own = [" ".join(rng.choice(["garden", "soil", "roses", "seeds", "lawn", "spade", "hedge", "compost", "bulbs"], 3, replace=False)) for _ in range(200)]
+    copies = ["meeting moved to noon"]*90
+    changed = [f"{text} {'abcdefghij'[k % 10]*2}{'klmnopqrs'[k // 10]*2}" for k, text in enumerate(copies)]
+    others, labels = [" ".join(rng.permutation(["puck", "ice", "rink", "goal"])) for _ in range(200)], np.repeat([0, 1], [290, 200])
+    def heading(*parts):
+        pipe = text_pipeline(max_df=1., stop_words="english")
+        X = pipe.fit_transform(texts := sum(parts, []))
+        return words_of(regroup(X, labels, pipe.get_feature_names_out(), texts).headings["0"])
+    assert {"meeting", "moved", "noon"} <= heading(own, changed, others)
+    assert not {"meeting", "moved", "noon"} & heading(own, copies, others)
 
 
 def test_more_texts_where_they_are_short():
