@@ -138,6 +138,7 @@ def _parted(text, address):
     text, pieces = _uncontracted("\n".join(elsewhere))
     return text, "\n".join(addresses + pieces)
 
+# %% ../nbs/24_headings.ipynb #b5c6d7ea
 def _counted(texts, words, token_pattern):
     "How often each text has each word, CSR, (n_texts, n_words)"
     tokens = tokens_of(texts, words, token_pattern)
