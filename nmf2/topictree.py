@@ -555,7 +555,7 @@ def _weighted(model, documents):
 @patch_to(TopicTree)
 def predict(model,
     documents,         # as for `fit`
-    n:int|None=None,   # numbers of the topics when there are so few; None for all
+    n:int|None=None,   # numbers of the topics when there are so few, that its leaf is in; or None
     reject=False,      # −1 for those like none of the fit, too? True, or the share of these
 )->np.ndarray:         # (n_docs,)
     "The topic that each document has most of, −1 for documents without a known word."
@@ -708,7 +708,7 @@ def _shown(model, docs, options):
 @patch_to(TopicTree)
 def explore(model,
     *docs,             # texts, names and labels, or a `Corpus`; by default those of the fit
-    **options,         # as for `TreeExplorer`
+    **options,         # `ids`, `labels`, `columns` and others of `TreeExplorer`
 ):
     "The tree to unfold, search, read and change in a notebook."
     docs, options = _shown(model, docs, options)
@@ -717,7 +717,7 @@ def explore(model,
 @patch_to(TopicTree)
 def to_html(model,
     *docs,             # likewise
-    **options,         # as for `nmf2.page.to_html`
+    **options,         # `ids`, `labels`, `columns`, `n_docs` and others of `nmf2.page.to_html`
 )->str:
     "The tree as a page of its own, to be unfolded, searched and read in any browser."
     docs, options = _shown(model, docs, options)
