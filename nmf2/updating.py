@@ -148,10 +148,13 @@ def _joined(old, new):
     parts = [part if sp.issparse(part) else sp.csr_array(np.asarray(part)) for part in (old, new)]
     return sp.vstack(parts, format="csr")
 
-def _all_labels(old, new):
-    "Labels of two collections together; None unless both have as many levels"
-    same = old is not None and new is not None and old.shape[1] == new.shape[1]
-    return np.concatenate([old, new]) if same else None
+def _all_labels(old, new, n_old, n_new):
+    "Labels of two collections together, '' where one has none; None if neither or not as many"
+    if old is None and new is None: return None
+    n_levels = (new if old is None else old).shape[1]
+    parts = [np.full((n, n_levels), "") if labels is None else labels
+             for labels, n in ((old, n_old), (new, n_new))]
+    return np.concatenate(parts) if parts[0].shape[1] == parts[1].shape[1] else None
 
 # %% ../nbs/28_updating.ipynb #bcd3549f
 def together(
@@ -171,7 +174,7 @@ def together(
     else: what = dict(X=given, vocab=known_names(model.pipeline_["trim"]))
     new_ids, new_labels = (new.ids, new.labels) if is_corpus(new) else (None, None)
     ids = with_new_ids(known.ids, new_ids, n_old, n_new)
-    labels = _all_labels(known.labels, new_labels)
+    labels = _all_labels(known.labels, new_labels, n_old, n_new)
     return Together(given, Corpus(**what, ids=ids, labels=labels, name=known.name), n_old)
 
 # %% ../nbs/28_updating.ipynb #3e485cab

@@ -251,6 +251,7 @@ def test_names_of_documents_go_along(tmp_path):
     model.update(named(range(60, 70), "b"))
     model.update(texts[70:])
     assert list(model.given_.ids) == [f"a{i}" for i in range(60)] + [f"b{i}" for i in range(60, 70)] + [str(i) for i in range(70, 90)]
+    assert model.given_.labels[:,0].tolist() == [str(i % 4) for i in range(70)] + [""]*20
     again = TopicTree.load(tmp_path/"m")                                       # the names are in the file, the texts aren't
     again.update(texts[60:], documents=texts[:60])
     assert again.given_.ids[3] == "a3" and again.given_.texts == texts
