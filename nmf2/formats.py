@@ -151,7 +151,7 @@ def read_lines(
 
 # %% ../nbs/00_formats.ipynb #0605200d
 FIELDS = {"text": ("text", "texts", "body", "content", "abstract", "document", "message", "article", "review",
-                   "description"),
+                   "description", "comment", "post", "tweet"),
           "label": ("labels", "label", "category", "class", "target", "topic", "group"),
           "id": ("id", "_id", "doc_id", "docid", "uid")}
 
