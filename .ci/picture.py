@@ -34,10 +34,10 @@ def keep(shot, path):
 def of_page(browser):
     "The page of the demo, where something was searched and chosen"
     docs = load("library-docs")
-    tree = TopicTree(20, max_df=.2).fit(docs).tree_                          # as the demo does
+    model = TopicTree(20, max_df=.2).fit(docs)                               # as the demo does
     with tempfile.TemporaryDirectory() as folder, web.page(browser, 1280, 760) as page:
         file = Path(folder)/"tree.html"
-        file.write_text(tree.to_html(docs), encoding="utf-8")
+        file.write_text(model.to_html(), encoding="utf-8")
         page.goto(file.as_uri())
         page.fill("input[type=search]", "eigenvalue")
         page.wait_for_selector(".found >> text=eigenvalue")
