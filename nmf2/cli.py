@@ -69,13 +69,14 @@ def interruptible():
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = [signal.signal(number, _interrupted) for number in STOPPING]
+    heard = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = [signal.signal(number, _interrupted) for number in heard]
     hook = sys.unraisablehook
     def quiet(lost): return None if lost.exc_type is KeyboardInterrupt else hook(lost)
     sys.unraisablehook = quiet
     try: yield
     finally:
-        for number, handler in zip(STOPPING, before):
+        for number, handler in zip(heard, before):
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         sys.unraisablehook = hook
 

@@ -237,7 +237,7 @@ def _check_is_matrix(X):
     if _are_texts(X):
         raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
     array = np.asarray(X) if isinstance(X, (list, tuple)) else X
-    for kind in X.dtypes if hasattr(type(X), "dtypes") else [getattr(array, "dtype", None)]:
+    for kind in X.dtypes if hasattr(type(X), "columns") else [getattr(array, "dtype", None)]:
         if getattr(kind, "kind", "") == "c":
             raise ValueError("Complex data not supported: X must hold real numbers")
         if getattr(kind, "kind", "") in ("m", "M"): raise ValueError(f"X must hold numbers, and its type is {kind}")

@@ -581,7 +581,7 @@ def rename(
     "A node gets a name, or several get theirs."
     check_is_fitted(model)
     several = isinstance(node, dict)
-    if several and (name or not node):
+    if isinstance(node, (list, tuple, set)) or several and (name or not node):
         raise ValueError("node must be one node, with a name beside it, or a dictionary "
                          f"with a name for each of several, got {shortened(node)} and {name!r:.40}")
     given = node.items() if several else [(node, name)]
@@ -758,7 +758,7 @@ def _again(model, number, step, documents):
     "Make a step of a history again, or say which one can't be made"
     try: return getattr(model, step["step"])(**_options(model, step, documents))
     except (KeyError, TypeError, ValueError) as e:
-        raise ValueError(f"step {number} of history, {step!r:.60}, can't be made: {e.args[0]}. "
+        raise ValueError(f"step {number} of history, {step!r:.60}, can't be made: {[*e.args, e][0]}. "
                          "The model is as it was") from e
 
 def replay(

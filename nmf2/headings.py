@@ -114,7 +114,7 @@ def _uncontracted(text):
     for end, after in zip(rest[::2], rest[1::2]):
         piece = end
         if end in "tT":
-            piece = re.search(r"\w*$", kept[-1][-20:])[0]
+            piece = re.search(r"\w*\Z", kept[-1][-20:])[0]
             if piece[-1:] in ("n", "N"): kept[-1] = kept[-1][:-len(piece)]
             else: piece = end
         pieces.append(piece)
@@ -475,7 +475,7 @@ def enough_texts(
     n_docs:int,          # documents in the leaves
 )->int:
     "How many texts of a leaf have `WORDS` words, and at least `TEXTS`."
-    return max(TEXTS, int(WORDS*n_docs/max(np.sum(leaf_df), 1)))
+    return max(TEXTS, min(WORDS, int(WORDS*n_docs/max(np.sum(leaf_df), 1))))
 
 def typical_texts(
     tree,                # a `Tree`
@@ -514,12 +514,14 @@ def _terms_in(term, known):
     return [run for run in runs if run in known]
 
 def _same_term(a, b):
-    "Are these terms, of one word or of several, probably forms of one?"
+    "Are these terms forms of one, or are they sequences that overlap or have the same words?"
     a, b = a.split(" "), b.split(" ")
-    return len(a) == len(b) and all(map(same_word, a, b))
+    if len(a) == len(b) and all(map(same_word, a, b)): return True
+    overlap = a[-1] == b[0] or b[-1] == a[0] or set(a) == set(b)
+    return overlap and min(len(a), len(b)) > 1
 
 # %% ../nbs/24_headings.ipynb #e5d0927b
-def _heading(candidates, n, may_use, places, share=()):
+def _heading(candidates, n, may_use, places, share=(), terms=None):
     "The first `n` words or phrases with no two forms of one word; and the terms in these"
     heading, known, used = [], set(candidates), []
     for word in candidates:
@@ -527,7 +529,7 @@ def _heading(candidates, n, may_use, places, share=()):
         found = ((phrase, _wordings(phrase, word, known, share)) for phrase in places[word])
         phrase, wordings = next((pair for pair in found if pair[1]), (None, []))
         def again(parts): return any(_same_term(part, other) for part in parts for other in used)
-        entry, parts = word, _terms_in(word, known)
+        entry, parts = word, _terms_in(word, terms or known)
         if phrase and again(phrase[:2]):
             other = phrase[word == phrase.first]
             alone = any(" " not in entry and same_word(entry, other) for entry in heading)
@@ -566,11 +568,11 @@ def find_headings(
     n = check_number("n", n, 1)
     if ranked is None: ranked = ranked_words(tree, 12*n)
     places, headings, heads = _places(phrases), {}, defaultdict(list)
-    share_in = _shares_of_words(tree, shares, phrases)
+    share_in, terms = _shares_of_words(tree, shares, phrases), set(map(str, tree.vocab))
     for id in sorted(ranked, key=lambda id: (-tree[id].size, id)):
         def may_use(word): return _side_by_side([*heads[word], id]) <= 2
         words = [str(word) for word in tree.vocab[ranked[id]]]
-        headings[id], used = _heading(words, n, may_use, places, share_in(id))
+        headings[id], used = _heading(words, n, may_use, places, share_in(id), terms)
         for word in set(used): heads[word].append(id)
     return headings
 
@@ -588,7 +590,7 @@ def give_headings(
     shares = None if leaf_df is None else word_shares(tree, leaf_df)
     telling = _telling_words(tree)
     if typical is None:
-        n = TEXTS if leaf_df is None else enough_texts(leaf_df, tree.n_docs)
+        n = TEXTS if leaf_df is None else enough_texts(leaf_df, shares.sizes.sum())
         typical = () if texts is None else typical_texts(tree, texts, n)
     names = _first_words(tree, {id: words for id, (words, _) in telling.items()})
     uses = uses_of(typical, names, **options)

@@ -216,15 +216,18 @@ def _words(tree, node, n):
 # %% ../nbs/50_page.ipynb #c9fd744d
 def _border(reader, node, n):
     "Documents on the border to the sibling, and the share of each that is on this side"
-    rows, shares = reader.tree.borderline(node, n)
-    if not node.id: return rows, shares
-    side = int(node.id[-1])
-    if reader.shares is None:
-        amounts = node.parent.split.amounts
+    if not node.id or reader.shares is None:
+        rows, shares = reader.tree.borderline(node, n)
+        if not node.id: return rows, shares
+        side, amounts = int(node.id[-1]), node.parent.split.amounts
         here, there = shares/amounts[side], (1 - shares)/amounts[1-side]
     else:
-        here, there = (confidence(reader, child, rows) for child in (node, node.parent.children[1-side]))
-    return rows, here/np.maximum(here + there, 1e-300)
+        rows, sibling = node.docs, node.parent.children[1 - int(node.id[-1])]
+        here, there = (confidence(reader, child, rows) for child in (node, sibling))
+    total = here + there
+    shares = np.divide(here, total, out=np.full(len(rows), .5), where=total > 0)
+    first = np.argsort(shares, kind="stable")[:n] if reader.shares is not None else slice(n)
+    return rows[first], shares[first]
 
 # %% ../nbs/50_page.ipynb #fef25274
 def _composition(names, codes, node, n):

@@ -531,7 +531,7 @@ def fit_topics(
     def texts_of(tree, leaf_df):
         phrases = phrase_options(model, ())
         if not phrases: return {}
-        rows = typical_over(blocks, tree, enough_texts(leaf_df, blocks.shape[0]))
+        rows = typical_over(blocks, tree, enough_texts(leaf_df, sum(leaf.size for leaf in tree.leaves())))
         return phrases | dict(texts=None, typical=texts_at(sources, counts, rows))
     return _grow_topics(model, blocks, seed, how, texts_of, known.seen, memory)
 

@@ -1079,7 +1079,8 @@ class Rows:
         last = np.cumsum([len(in_row) for *_, in_row in self.shares])
         where = [(a, b, end - len(in_row), end, starts[thread])
                  for (thread, _, _, a, b, in_row), end in zip(self.shares, last)]
-        return np.concatenate([in_row for *_, in_row in self.shares]), np.array(where)
+        in_row = np.concatenate([np.zeros(0, np.int64), *(in_row for *_, in_row in self.shares)])
+        return in_row, np.array(where, np.int64).reshape(-1, 5)
 
     def make_room(self,
         n:int,   # entries; memory that isn't written to is not taken

@@ -282,7 +282,7 @@ def check_parameters(
 # %% ../nbs/25_topictree.ipynb #e5f338aa
 def _is_numeric(kind):
     "Is a type of NumPy, pandas or polars one of numbers?"
-    if hasattr(kind, "is_numeric"): return kind.is_numeric()
+    if hasattr(kind, "is_numeric"): return kind.is_numeric() or str(kind) == "Boolean"
     return getattr(kind, "kind", "O") in "biufc"
 
 def _is_matrix(X):
@@ -647,6 +647,12 @@ def _repr_mimebundle_(model, **options):
     if hasattr(model, "tree_"): return {"text/plain": str(model)}
     return super(TopicTree, model)._repr_mimebundle_(**options)
 
+@patch_to(TopicTree, property)
+def _repr_html_(model):
+    "scikit-learn's diagram, until the model is fitted."
+    if hasattr(model, "tree_"): raise AttributeError("a fitted model is shown as text")
+    return super(TopicTree, model)._repr_html_
+
 # %% ../nbs/25_topictree.ipynb #9d216c90
 @patch_to(TopicTree)
 def topics(model,
@@ -698,6 +704,7 @@ def _shown(model, docs, options):
     "The documents to show; and options, shares of leaves as `transform` has them among these"
     from nmf2.editing import matrix_of, own_documents
     check_is_fitted(model)
+    docs = tuple(map(at_hand, docs))
     own = own_documents(model) is not None
     if "shares" not in options and (own or docs):
         with suppress(ValueError):                    # other documents: whoever shows them says so
@@ -737,7 +744,8 @@ def name(model,
     named.names = dict(old)
     name_nodes(named, function, texts, **options)
     new = {id: name for id, name in named.names.items() if name != old.get(id)}
-    if new: rename(model, new)
+    if hasattr(model.tree_, "weighed"): model.tree_.names.update(new)   # in partitions, without steps
+    elif new: rename(model, new)
     return new
 
 # %% ../nbs/25_topictree.ipynb #69e8c82c

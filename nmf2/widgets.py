@@ -239,7 +239,8 @@ def _in_outline(tree, levels, id):
 def _shares(explorer, old, tree):
     "Shares of the leaves in each document, if there were some, or None if the documents aren't there"
     shares = explorer.reader.shares
-    if shares is None or np.array_equal(old.labels(), tree.labels()): return shares
+    same = np.array_equal(old.labels(), tree.labels()) and np.array_equal(old.leaf_topics, tree.leaf_topics)
+    if shares is None or same: return shares
     try: return tree.transform(matrix_of(explorer.model, explorer._documents()))
     except ValueError: return None
 

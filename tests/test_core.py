@@ -213,6 +213,7 @@ def test_a_table_with_dates_among_its_numbers():
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(dict(a=range(9), when=pandas.date_range("2020", periods=9)))
     with pytest.raises(ValueError, match="must hold numbers, and its type is datetime64"): check_matrix(Demo(), table)
+    with pytest.raises(ValueError, match="2-dimensional|2D"): check_matrix(Demo(), table.a)
 
 
 @pytest.mark.parametrize("given, why", [

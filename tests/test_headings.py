@@ -51,6 +51,18 @@ def test_names_of_several_words(planted):
         assert found == {id: [form.format(word) for word in words] for id, words in plain.items()}
 
 
+def test_sequences_of_the_same_words_head_once(planted):
+    X, labels = planted
+    names = np.array([f"w{j}" for j in range(X.shape[1])], object)
+    first, *others = find_headings(regroup(X, labels, names), 4)["0"]
+    for pair in ("york new", "york city", "new york"):                   # beside new york: the same, what follows, and again
+        some = names.copy()
+        for word, called in zip((first, others[0]), ("new york", pair)): some[int(word[1:])] = called
+        if len(set(some)) < len(some): continue
+        heading = find_headings(regroup(X, labels, some), 4)["0"]
+        assert heading[0] == "new york" and pair not in heading and len(heading) == 4
+
+
 def test_numbered_names(planted):
     X, labels = planted
     headings = find_headings(regroup(X, labels, np.array([f"product number {j}" for j in range(X.shape[1])], object)), 4)
@@ -237,6 +249,7 @@ def test_copies_head_little():
 def test_more_texts_where_they_are_short():
     """A name that three in a hundred of a topic's texts have is no phrase in a hundred of them; it is in all."""
     assert enough_texts(np.array([[90, 0], [10, 100]]), 100) == WORDS//2 and enough_texts(np.full((2, 90), 50), 100) == TEXTS
+    assert enough_texts(np.zeros((2, 9)), 10**6) == WORDS
     rng = np.random.default_rng(1)
     words = ["garden", "soil", "roses", "seeds"], ["puck", "ice", "rink", "goal"]
     texts = [" ".join(rng.choice(words[i % 2], 3, replace=False)) for i in range(1600)]

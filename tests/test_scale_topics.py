@@ -359,6 +359,14 @@ def test_whatever_is_wrong_with_a_file_names_it(folder):
     with pytest.raises(ValueError, match="part-9.jsonl.*which field holds the text"): TopicTree(3).fit(folder)
 
 
+def test_topics_of_partitions_are_named(folder, tmp_path):
+    model = fit_topics(TopicTree(3), folder, whole=0)
+    names = model.name(lambda words, texts: f"about {words[0]}", nodes=model.tree_.leaves())
+    assert len(names) == 3 and names == model.tree_.names and all(name.startswith("about") for name in names.values())
+    model.save(tmp_path/"model.nmf2")
+    assert TopicTree.load(tmp_path/"model.nmf2").tree_.names == names
+
+
 def test_the_number_of_topics_is_found_out(folder):
     here, there = TopicTree("auto").fit(texts()), TopicTree("auto").fit(folder)
     assert str(there.choice_) == str(here.choice_) and (there.labels_ == here.labels_).all()       # fetched

@@ -94,6 +94,8 @@ def test_pages_say_what_transform_says(texts, corpus, tmp_path):
         told, sibling = reader.details(node.id), node.parent.children[1 - int(node.id[-1])]
         of = {child.id: shares[:,[leaf.id.startswith(child.id) for leaf in model.tree_.leaves()]].sum(1) for child in (node, sibling)}
         rows = told["borderline"]
+        nearest = np.sort((of[node.id]/(of[node.id] + of[sibling.id]))[node.docs])[:len(rows)]
+        assert_allclose(told["shares"], nearest, atol=.0006)
         assert_allclose([told["sure"][i] for i in rows], of[node.id][rows], atol=.0006)
         assert_allclose(told["shares"], of[node.id][rows]/(of[node.id] + of[sibling.id])[rows], atol=.0006)
     assert model.explore(texts, shares=None).reader.shares is None
@@ -101,6 +103,11 @@ def test_pages_say_what_transform_says(texts, corpus, tmp_path):
     loaded = TopicTree.load(tmp_path/"model.nmf2")
     assert loaded.explore().reader.shares is None
     assert_allclose(loaded.explore(texts).reader.shares, shares)
+    assert loaded.to_html(text for text in texts) == loaded.to_html(texts)
+    explorer = model.explore()
+    model.drop_words(model.vocab_[:3])
+    explorer._follow()
+    assert_allclose(explorer.reader.shares, model.transform(texts))
     with pytest.raises(ValueError, match="must have one entry for each of the 450 documents"): loaded.to_html(texts[:9])
     counts = TopicTree(9).fit(corpus.X, vocab=corpus.vocab)
     assert_allclose(counts.explore(texts).reader.shares, counts.transform(corpus.X))
@@ -109,8 +116,8 @@ def test_pages_say_what_transform_says(texts, corpus, tmp_path):
 def test_a_notebook_shows_what_print_shows(texts, model):
     from IPython.core.formatters import DisplayFormatter
     show = DisplayFormatter().format
-    assert show(model)[0]["text/plain"] == str(model) == model.outline()
-    assert "n_topics=3" in show(TopicTree(3))[0]["text/plain"]
+    assert show(model)[0] == {"text/plain": str(model)} and str(model) == model.outline()
+    assert "n_topics=3" in show(TopicTree(3))[0]["text/plain"] and "text/html" in show(TopicTree(3))[0]
     some = TopicTree(3, stop_words=None).fit(texts)
     for told in (some.documents_, some.split(some.tree_.leaves()[0]), some.drift(texts[:90]), some.update(texts[:9])):
         assert show(told)[0]["text/plain"] == str(told) and not str(told).startswith(type(told).__name__)
