@@ -758,7 +758,8 @@ def _again(model, number, step, documents):
     "Make a step of a history again, or say which one can't be made"
     try: return getattr(model, step["step"])(**_options(model, step, documents))
     except (KeyError, TypeError, ValueError) as e:
-        raise ValueError(f"step {number} of history, {step!r:.60}, can't be made: {[*e.args, e][0]}. "
+        why = [*e.args, e][0]
+        raise ValueError(f"step {number} of history, {step!r:.60}, can't be made: {why}. "
                          "The model is as it was") from e
 
 def replay(

@@ -744,7 +744,7 @@ def name(model,
     named.names = dict(old)
     name_nodes(named, function, texts, **options)
     new = {id: name for id, name in named.names.items() if name != old.get(id)}
-    if hasattr(model.tree_, "weighed"): model.tree_.names.update(new)   # in partitions, without steps
+    if hasattr(model.tree_, "weighed"): model.tree_.names.update(new)   # partitions have no steps
     elif new: rename(model, new)
     return new
 
