@@ -218,6 +218,9 @@ def become(argv, env, cwd, umask, ignored):
     os.chdir(cwd)
     random.seed()
     sys.modules["numpy"].random.seed()
+    parallel = sys.modules.get("numba.np.ufunc.parallel")
+    if hasattr(parallel, "_set_init_process_lock"):
+        parallel._set_init_process_lock()        # each its own: a copy that is killed while it has it would stop all others
     first = int(argv[0] == "-u")
     unbuffered = bool(first or env.get("PYTHONUNBUFFERED"))
     sys.stdin, sys.stdout = stream(0, "r", "strict", False), stream(1, "w", "strict", unbuffered)
