@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'BETWEEN', 'expect_error', 'expect_warning', 'check_layout', 'check_sparse', 'value_range', 'at_hand',
-           'is_corpus', 'frames_up', 'check_matrix', 'matrix_tags', 'check_number', 'check_choice', 'seed_of', 'stream',
-           'with_names', 'names_of', 'width_of', 'in_partitions', 'LabelsLater', 'progress_bar', 'in_processes',
-           'as_table', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
+           'is_corpus', 'is_frame', 'frames_up', 'check_matrix', 'matrix_tags', 'check_number', 'check_choice',
+           'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'in_partitions', 'LabelsLater', 'progress_bar',
+           'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -213,6 +213,13 @@ def is_corpus(
     # not hasattr: a table may have a column of that name, and a corpus would count its words
     return hasattr(type(documents), "vocab") or "vocab" in getattr(documents, "__dict__", ())
 
+def is_frame(
+    X,   # whatever was given
+)->bool:
+    "Is it a data frame, of pandas or polars, which has a type for each column?"
+    return hasattr(type(X), "columns") and hasattr(type(X), "dtypes")
+
+
 # %% ../nbs/00_core.ipynb #d0e1f2a4
 BETWEEN = "nmf2", "sklearn", "joblib"       # packages between a caller and what warns
 
@@ -237,7 +244,7 @@ def _check_is_matrix(X):
     if _are_texts(X):
         raise ValueError("X must be a matrix, not texts: make one with nmf2.text_pipeline().fit_transform(texts)")
     array = np.asarray(X) if isinstance(X, (list, tuple)) else X
-    for kind in X.dtypes if hasattr(type(X), "columns") else [getattr(array, "dtype", None)]:
+    for kind in X.dtypes if is_frame(X) else [getattr(array, "dtype", None)]:
         if getattr(kind, "kind", "") == "c":
             raise ValueError("Complex data not supported: X must hold real numbers")
         if getattr(kind, "kind", "") in ("m", "M"): raise ValueError(f"X must hold numbers, and its type is {kind}")

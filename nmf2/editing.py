@@ -754,6 +754,7 @@ def _options(model, step, documents):
     n_given = documents.shape[0] if hasattr(documents, "shape") else len(documents)
     return given | dict(documents=documents if n_given == n else documents[:n])
 
+# %% ../nbs/27_editing.ipynb #d7e8f9a1
 def _again(model, number, step, documents):
     "Make a step of a history again, or say which one can't be made"
     try: return getattr(model, step["step"])(**_options(model, step, documents))

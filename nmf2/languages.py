@@ -147,7 +147,10 @@ _LATIN = _in_table("""
     german: der die und das den von zu mit sich des auf für ist im dem nicht ein eine als auch;
     hungarian: az és hogy nem is egy ez meg de van csak ha vagy mint azt volt ki már;
     indonesian: yang dan di untuk dengan dari pada ini itu dalam tidak adalah akan atau oleh juga
-            ke bisa;
+            ke bisa""")
+
+# %% ../nbs/00_languages.ipynb #e1f2a3b5
+_LATIN |= _in_table("""
     irish: agus an na is ar le ag bhí sé go leis tá ní atá sin gur bhfuil don;
     italian: di il che la per un in del è non una con le si da dei sono nel della più;
     latin: et in est non ad ut cum quod qui sed ex si quae ab esse sunt enim quam;

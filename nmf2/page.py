@@ -25,7 +25,7 @@ from .dates import as_dates, in_periods, missing
 from .headings import checked_levels
 from .islands import dots, islands, nearness
 from .tree import STYLE as TREE_STYLE
-from .tree import WEAK, beginning, check_given, largest, shortened, words_in_title
+from .tree import WEAK, beginning, check_given, largest, part_of, shortened, words_in_title
 
 # %% ../nbs/50_page.ipynb #5767d191
 class _Given(NamedTuple):
@@ -216,18 +216,16 @@ def _words(tree, node, n):
 # %% ../nbs/50_page.ipynb #c9fd744d
 def _border(reader, node, n):
     "Documents on the border to the sibling, and the share of each that is on this side"
-    if not node.id or reader.shares is None:
+    if not node.id: return reader.tree.borderline(node, n)
+    side = int(node.id[-1])
+    if reader.shares is None:
         rows, shares = reader.tree.borderline(node, n)
-        if not node.id: return rows, shares
-        side, amounts = int(node.id[-1]), node.parent.split.amounts
-        here, there = shares/amounts[side], (1 - shares)/amounts[1-side]
-    else:
-        rows, sibling = node.docs, node.parent.children[1 - int(node.id[-1])]
-        here, there = (confidence(reader, child, rows) for child in (node, sibling))
-    total = here + there
-    shares = np.divide(here, total, out=np.full(len(rows), .5), where=total > 0)
-    first = np.argsort(shares, kind="stable")[:n] if reader.shares is not None else slice(n)
-    return rows[first], shares[first]
+        amounts = node.parent.split.amounts
+        return rows, part_of(shares/amounts[side], (1 - shares)/amounts[1-side])
+    pair = node, node.parent.children[1-side]
+    shares = part_of(*(confidence(reader, child, node.docs) for child in pair))
+    first = np.argsort(shares, kind="stable")[:n]
+    return node.docs[first], shares[first]
 
 # %% ../nbs/50_page.ipynb #fef25274
 def _composition(names, codes, node, n):

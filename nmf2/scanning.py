@@ -10,8 +10,8 @@ __all__ = ['ASCII', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWER', 'INSI
            'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all', 'add_all', 'table_of', 'Room',
            'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down', 'count_documents', 'Scan', 'plan',
            'count_share', 'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for', 'merge', 'alphabetical',
-           'spelled', 'sort_order', 'settle', 'Rows', 'settle_batch', 'in_columns', 'finish', 'count_shares', 'Tokens',
-           'tokens_of']
+           'spelled', 'sort_order', 'settle', 'Rows', 'settle_batch', 'places_of', 'in_columns', 'finish',
+           'count_shares', 'Tokens', 'tokens_of']
 
 # %% ../nbs/00_scanning.ipynb #b7d22836
 import queue
@@ -1072,16 +1072,6 @@ class Rows:
         self.counts[self.n:end] = part.counts
         self.n = end
 
-    def places(self,
-        starts,   # where the columns of the words of each thread begin
-    )->tuple:     # (entries in each row; of each share what `settle_batch` is told)
-        "Where shares begin and end."
-        last = np.cumsum([len(in_row) for *_, in_row in self.shares])
-        where = [(a, b, end - len(in_row), end, starts[thread])
-                 for (thread, _, _, a, b, in_row), end in zip(self.shares, last)]
-        in_row = np.concatenate([np.zeros(0, np.int64), *(in_row for *_, in_row in self.shares)])
-        return in_row, np.array(where, np.int64).reshape(-1, 5)
-
     def make_room(self,
         n:int,   # entries; memory that isn't written to is not taken
     ):
@@ -1103,6 +1093,19 @@ def settle_batch(
     "The rows of several shares in order."
     for a, b, first, last, own in batch:
         settle(ids[a:b], counts[a:b], in_row[first:last], columns[own:])
+
+
+# %% ../nbs/00_scanning.ipynb #c4d5e6f7
+def places_of(
+    shares:list,   # as in `Rows`
+    starts,        # where the columns of the words of each thread begin
+)->tuple:          # (entries in each row; of each share what `settle_batch` is told)
+    "Where shares begin and end."
+    in_rows = [in_row for *_, in_row in shares]
+    last = np.cumsum([*map(len, in_rows)], dtype=np.int64)
+    where = [(a, b, end - len(in_row), end, starts[thread])
+             for (thread, _, _, a, b, in_row), end in zip(shares, last)]
+    return np.concatenate([np.zeros(0, np.int64), *in_rows]), np.array(where, np.int64).reshape(-1, 5)
 
 
 # %% ../nbs/00_scanning.ipynb #a1c5e7d1
@@ -1134,7 +1137,7 @@ def finish(
         rank[alphabetical(words)] = np.arange(len(first))
         columns, starts = rank[np.concatenate(numbers)], np.cumsum([0, *map(len, numbers)])
         tables.clear()
-    in_row, places = rows.places(starts)
+    in_row, places = places_of(rows.shares, starts)
     batches = np.array_split(places, max(1, n_threads - (scan.known is None)))
     def work(_, i):
         if i == 0: return None if scan.known else in_columns(spelled(words, first, scan.form), rank[first])

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from .bisection import first_best, refine, repeated_bisection, unit_rows
 from .compiling import say_if_compiling
 from .core import (LabelsLater, as_table, at_hand, check_matrix, check_number, in_partitions,
-                       is_corpus, patch_to, progress_bar, seed_of, single_blas, width_of)
+                       is_corpus, is_frame, patch_to, progress_bar, seed_of, single_blas, width_of)
 from .counting import check_texts, found_of, told_languages
 from .files import plural
 from .headings import name_nodes
@@ -287,9 +287,8 @@ def _is_numeric(kind):
 
 def _is_matrix(X):
     "Is this a matrix of numbers, or an error if it is a table of something else"
-    is_frame = hasattr(type(X), "columns") and hasattr(type(X), "dtypes")
-    if not is_frame and getattr(X, "ndim", 1) != 2 and not hasattr(type(X), "tocsr"): return False
-    if not all(map(_is_numeric, X.dtypes if is_frame else [getattr(X, "dtype", None)])):
+    if not is_frame(X) and getattr(X, "ndim", 1) != 2 and not hasattr(type(X), "tocsr"): return False
+    if not all(map(_is_numeric, X.dtypes if is_frame(X) else [getattr(X, "dtype", None)])):
         raise ValueError("documents must be texts or counts, not a table of texts: "
                          "give one column, such as df['text']")
     return True

@@ -216,6 +216,12 @@ def test_a_table_with_dates_among_its_numbers():
     with pytest.raises(ValueError, match="2-dimensional|2D"): check_matrix(Demo(), table.a)
 
 
+def test_a_table_of_arrow():
+    """It has columns, and no types of them as a data frame has."""
+    arrow = pytest.importorskip("pyarrow")
+    assert_array_equal(np.asarray(check_matrix(Demo(), arrow.table(dict(a=[1., 2], b=[0., 1])))), [[1, 0], [2, 1]])
+
+
 @pytest.mark.parametrize("given, why", [
     (sp.csr_matrix(np.eye(2)).todense(), "np.asarray"), ((row for row in np.eye(2)), "got generator"), (None, "got NoneType"), ({1, 2}, "got set"),
     (np.ma.masked_less([[1, 0], [0, 1]], 1), r"no masked entries: fill them, such as with X.filled\(0\)$"), (np.zeros((2, 2), "M8[s]"), "its type is datetime64"), ([[10**400, 1], [1, 2]], "too large")])

@@ -55,10 +55,9 @@ def test_sequences_of_the_same_words_head_once(planted):
     X, labels = planted
     names = np.array([f"w{j}" for j in range(X.shape[1])], object)
     first, *others = find_headings(regroup(X, labels, names), 4)["0"]
-    for pair in ("york new", "york city", "new york"):                   # beside new york: the same, what follows, and again
+    for pair in ("york new", "york city"):                               # beside new york: the same, and what overlaps
         some = names.copy()
         for word, called in zip((first, others[0]), ("new york", pair)): some[int(word[1:])] = called
-        if len(set(some)) < len(some): continue
         heading = find_headings(regroup(X, labels, some), 4)["0"]
         assert heading[0] == "new york" and pair not in heading and len(heading) == 4
 
