@@ -69,7 +69,8 @@ def interruptible():
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+    deaf = signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    heard = STOPPING[:1] if deaf else STOPPING
     before = [signal.signal(number, _interrupted) for number in heard]
     hook = sys.unraisablehook
     def quiet(lost): return None if lost.exc_type is KeyboardInterrupt else hook(lost)

@@ -447,6 +447,19 @@ def test_scratch_folders_are_gone_when_it_is_stopped(tmp_path):
     assert ended.returncode == 143 and "temporary" in ended.stdout and list((tmp_path/"temporary").iterdir()) == []
     assert "stopped; nothing was written" in ended.stderr and sorted(path.name for path in tmp_path.iterdir()) == ["lines", "temporary"]
 
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 128 + signal.SIGINT), (signal.SIGTERM, 0)])
+def test_a_signal_that_was_ignored_before(letters, monkeypatch, number, status):
+    """Shells let programs in the background ignore Ctrl-C, and it stops them all the same; SIGTERM stays ignored."""
+    whole, handler = cli.join, signal.signal(number, signal.SIG_IGN)
+    def join(*args, **options):
+        signal.raise_signal(number)
+        return whole(*args, **options)
+    monkeypatch.setattr(cli, "join", join)
+    try:
+        assert main(["cluster", "letters", "--quiet", *SMALL]) == status
+        assert signal.getsignal(number) is signal.SIG_IGN
+    finally: signal.signal(number, handler)
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_that_somebody_swallows(letters, monkeypatch, capsys, number):
     def join(*args, **options):
