@@ -1419,7 +1419,7 @@ def add_tree(
         f"{N_LEAVES} with hiernmf2)", metavar="N", type=n_or_auto, default=None)
     add("--levels", "show the tree with so many topics, such as 6,20 (default: few at first, and where topics differ)",
         metavar="N,N", type=numbers, default=[])
-    add("--method", "topictree: topics from several starts, regrouped (default); hiernmf2: the published tree",
+    add("--method", "topictree: topics by bisection, moves and a mixture, joined to a tree (default); hiernmf2: the published tree",
         choices=["topictree", "hiernmf2"], default="topictree")
     add("--support", "fit 30 times again to halves of the documents, and say how well topics are found again",
         action="store_true", default=False)

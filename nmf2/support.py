@@ -22,7 +22,7 @@ from .kernels import documents
 from .order import own_order, sorted_by
 from .parts import in_threads
 from .regroup import cluster_sums, merges
-from .topictree import SAMPLED, drawn_of, settled_topics, topic_tree
+from .topictree import SAMPLED, drawn_of, topic_tree
 from .tree import Support, Tree
 
 # %% ../nbs/26_support.ipynb #a167f71a
@@ -279,12 +279,11 @@ def _splits_of(X, labels):
     return splits[::-1]
 
 def _trees(X, sizes, seed):
-    "Yield the splits of trees with so many leaves, of clusters that have moved and settled"
+    "Yield the splits of trees with so many leaves, of clusters whose documents have moved"
     docs = unit_rows(X)
     with single_blas():
         for cut in bisections(docs, sizes, seed=seed):
-            labels, _ = refine(docs, cut.labels, rng=seed)
-            yield _splits_of(X, settled_topics(X, labels).labels)
+            yield _splits_of(X, refine(docs, cut.labels, rng=seed)[0])
 
 # %% ../nbs/26_support.ipynb #bac8106e
 def choose_n_topics(
