@@ -8,7 +8,8 @@
 
 The last three try numbers of topics from 2 to twice the right one, each about a twelfth larger than the one before, with three fits each; in
 collections from 2 to 64, doubling. A number is right if it is within a tenth. Planted trees have from 3 to 200 topics, of equal and unequal
-sizes, with little and much noise; the seeds and half of the laws are not those by which `choose_n_topics` was made.
+sizes, with little and much noise; the seeds and half of the laws are not those by which `choose_n_topics` was made. Where the words of planted
+documents are dealt anew, by chance, one topic is right.
 
 Times are of `choose_n_topics` in multiples of `topic_tree` with the number it found: of one run each on planted trees, medians of three, run by
 turns, on collections. Neither counts words, nor finds headings.
@@ -26,7 +27,7 @@ from nmf2 import load
 from nmf2.bisection import criterion_of, unit_rows
 from nmf2.data import planted_tree
 from nmf2.nnls import memberships
-from nmf2.support import choose_n_topics, fit_again, shuffled, support
+from nmf2.support import choose_n_topics, dealt, fit_again, shuffled, support
 from nmf2.topictree import topic_tree
 from nmf2.weighting import count_pipeline, text_pipeline
 
@@ -128,6 +129,17 @@ def of_planted(k, law, per_topic, others=OTHERS):
     return dict(kind="planted", collection=law, topics=k, per_topic=per_topic, right=right, **found)
 
 
+def of_dealt(law, per_topic, k=20):
+    """A row for the documents of a planted tree after their words were dealt by chance: one topic is right."""
+    corpus = planted_tree(BRANCHING[k], per_topic*k, shuffle=True, random_state=SEED + per_topic, **LAWS[law])
+    _, chance = dealt(unit_rows(weighted(corpus)), np.random.default_rng(SEED))
+    found = answers(chance, tried(1), ())
+    return dict(kind="dealt", collection=law, per_topic=per_topic, right=dict(splits=found["said"]["splits"] == 1), **found)
+
+
+def all_dealt(): return [of_dealt(law, per_topic) for law in LAWS for per_topic in PER_TOPIC]
+
+
 def of_collection(name, others, n_runs=3):
     """A row for a collection."""
     corpus = load(name).labelled()
@@ -137,17 +149,19 @@ def of_collection(name, others, n_runs=3):
 
 
 def shown(rows):
-    """Three tables: how often each way is right, every planted tree, every collection."""
-    planted, real = ([row for row in rows if row["kind"] == kind] for kind in ("planted", "collection"))
+    """Five tables: how often each way is right, words dealt by chance, every collection, every planted tree."""
+    planted, real, chance = ([row for row in rows if row["kind"] == kind] for kind in ("planted", "collection", "dealt"))
     def shares(some):
         return [" ".join(f"{sum(r['right'][name] for r in there)}/{len(there)}" for there in [[r for r in some if name in r["right"]]]) for name in ("splits", *OTHERS)]
     by_law = [[law, *shares(some), f"{np.median([r['times_a_fit']['splits'] for r in some]):.1f}"] for (law,), some in together(planted, "collection").items()]
     by_size = [[k, *shares(some), f"{np.median([r['times_a_fit']['splits'] for r in some]):.1f}"] for (k,), some in together(planted, "topics").items()]
     head = ["splits", *OTHERS, "splits: times a fit, median"]
+    nothing = [[law, *(r["said"]["splits"] for r in some)] for (law,), some in together(chance, "collection").items()]
     every = [[r["collection"], r["topics"], r["per_topic"], *[r["said"].get(name, "–") for name in ("splits", *OTHERS)]] for r in planted]
     found = [[r["collection"], r["documents"], "/".join(map(str, r["classes"])), *[r["said"].get(name, "–") for name in ("splits", *OTHERS)],
               f"{r['times_a_fit']['splits']:.1f}", r["why"]] for r in real]
     return "\n\n".join([table(["planted trees", *head], [*by_law, ["all", *shares(planted), ""]]), table(["topics planted", *head], by_size),
+                        table(["words dealt by chance", *(f"splits, {n} documents to each of 20 topics before" for n in PER_TOPIC)], nothing),
                         table(["collection", "documents", "classes", "splits", *OTHERS, "splits: times a fit", "why"], found),
                         table(["planted trees", "topics", "documents to each", "splits", *OTHERS], every)])
 
@@ -158,12 +172,14 @@ WHAT = "how many topics, by four ways: how often they are within a tenth of the 
 def again(output):
     """All rows anew, as far as they concern `choose_n_topics`."""
     rows = json.loads(output.read_text(encoding="utf-8"))["rows"]
+    rows = [row for row in rows if row["kind"] != "dealt"]
     for k, old in enumerate(rows):
         name = old["collection"]
         try: new = of_collection(name, ()) if old["kind"] == "collection" else of_planted(old["topics"], name, old["per_topic"], ())
         except FileNotFoundError: continue
         rows[k] = new | {what: old[what] | new[what] for what in ("said", "seconds", "times_a_fit", "right") if what in old}
         say(f"{name} {old.get('topics', '')}: {new['said']['splits']}")
+    rows += all_dealt()
     write(output, shown(rows), what=WHAT, rows=rows)
 
 
@@ -175,6 +191,7 @@ def main():
     for k in (3, 5) if args.quick else BRANCHING:
         rows += [of_planted(k, law, per_topic) for law in LAWS for per_topic in PER_TOPIC if not args.quick or (law, per_topic) == ("plain", 30)]
         say(f"{k} topics")
+    rows += [of_dealt("plain", PER_TOPIC[0])] if args.quick else all_dealt()
     for name in ("library-docs",) if args.quick else COLLECTIONS:
         try: rows.append(of_collection(name, OTHERS if name in SLOW_COLLECTIONS and not args.quick else (), n_runs=1 if args.quick else 3))
         except FileNotFoundError: say(f"{name}: not there, skipped")

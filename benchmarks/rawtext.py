@@ -30,8 +30,9 @@ from joblib import effective_n_jobs
 from sklearn.feature_extraction.text import CountVectorizer
 
 from nmf2 import cli, counting, formats, scanning
-from nmf2.data import WORDS, load, read
+from nmf2.data import load, read
 from nmf2.hier import HierNMF2
+from nmf2.languages import WORDS
 from nmf2.weighting import count_pipeline
 
 NAMES = ["20newsgroups", "reuters21578", "arxiv_2level", "classic4_raw"]

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from .bisection import unit_rows
 from .core import as_table, check_number, is_corpus, single_blas
 from .counting import found_of
+from .formats import plural
 from .nnls import heaviest, heaviest_by, in_slices, nnls
 from .parts import ROWS, in_parts, n_parts
 from .products import Rows
@@ -433,7 +434,7 @@ def _told(drift):
                + f"; most frequent: {words}"*bool(words))
     like_none = f"like none of the fit: {drift.rejected/drift.n_docs:.1%}"
     changed = drift.changed()
-    lines = [f"{drift.n_docs:,} new documents, {drift.topicless:,} of them without a topic",
+    lines = [f"{plural(drift.n_docs, 'new document')}, {drift.topicless:,} of them without a topic",
              fill(unknown, 75, subsequent_indent="  ", break_long_words=False),
              f"{like_none}, expected {drift.level:.1%} (p = {drift.p:.2g})",
              f"topics that changed: {len(changed)} of {len(drift.topics)}"]

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['STOPPING', 'PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE',
-           'PHRASES', 'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'STDIN', 'SMALL', 'IN_PARTITIONS', 'FORMATS',
+           'PHRASES', 'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'STDIN', 'SMALL', 'IN_PARTITIONS', 'ANEW', 'FORMATS',
            'READING', 'EXAMPLES', 'ALSO_CALLED', 'ANSWERS', 'stop_if_interrupted', 'interruptible', 'no_empty_folders',
            'count', 'weigh', 'Topics', 'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows',
            'node_columns', 'document_rows', 'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options',
@@ -14,12 +14,12 @@ __all__ = ['STOPPING', 'PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTI
            'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes', 'spread',
            'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions', 'model_file',
            'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells',
-           'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of', 'save_again', 'grow',
-           'update', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share',
-           'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
-           'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file',
-           'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed',
-           'looking_less', 'main']
+           'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of', 'older_beside',
+           'save_again', 'grow', 'update', 'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto',
+           'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote',
+           'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results',
+           'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore',
+           'add_changing', 'parser', 'in_one_line', 'failed', 'looking_less', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -271,7 +271,7 @@ def document_rows(
         labels = () if corpus.labels is None else [label or None for label in corpus.labels[i]]
         flat = () if words is None else (int(topics.flat[i]), words[topics.flat[i]])
         again = () if stays is None else (stays[i],)
-        yield (str(id), *(known[k] if k >= 0 else (None, k, None, None)), *again, *levels[i], *flat, *labels)
+        yield (i, str(id), *(known[k] if k >= 0 else (None, k, None, None)), *again, *levels[i], *flat, *labels)
 
 def document_columns(
     corpus,          # the documents
@@ -282,7 +282,7 @@ def document_columns(
     flat = ["flat_topic", "flat_terms"]*(topics.flat is not None)
     at_levels = [f"title_{n}" for n in topics.tree.levels]
     again = ["stays"]*(topics.tree.support is not None)
-    return ["id", "leaf", "leaf_number", "title", "terms", *again, *at_levels, *flat, *labels]
+    return ["row", "id", "leaf", "leaf_number", "title", "terms", *again, *at_levels, *flat, *labels]
 
 # %% ../nbs/70_cli.ipynb #ffc7f0e8
 MODEL = "topics.nmf2"
@@ -351,6 +351,7 @@ def _with_value(match):
 
 # %% ../nbs/70_cli.ipynb #64a2f634
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
+           ". To show others, such as translations, give shares=, too": "",
            ". Or give a function that cuts a text into a list of words": "",
            "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
            "a list of words, None, 'auto', or one of": "auto, none, a file of words, or one of",
@@ -1086,6 +1087,17 @@ def documents_of(
     return corpus
 
 # %% ../nbs/70_cli.ipynb #b207a2de
+ANEW = {"tree.html": "html", "assignments.csv": "assignments", "topics.csv": "csv", "tree.json": "json"}
+
+def older_beside(
+    out:Path,   # the file of the model
+)->str:         # '' if there are none
+    "What to say of results beside a file that are of the tree before."
+    older = [name for name in FILES if name != MODEL and (out.parent/name).exists()] if out.name == MODEL else []
+    to = [ANEW[name] for name in older if name in ANEW]
+    anew = f". For new ones: nmf2 export {shlex.quote(str(out))} --to {' or '.join(to)}" if to else ""
+    return f"note: {', '.join(older)} beside it are of the tree before{anew}" if older else ""
+
 def save_again(
     args,         # the parsed command line
     model,        # the changed `TopicTree`
@@ -1096,9 +1108,8 @@ def save_again(
     out = args.out or model_file(args.file)
     with stage("Writing", {}, not args.quiet): model.save(out, kept)
     args.written = out
-    older = [name for name in FILES if name != MODEL and (out.parent/name).exists()] if out.name == MODEL else []
-    note = f"note: {', '.join(older)} beside it are of the tree before; nmf2 explore and export make them anew"
-    say(note, bool(older) and not args.quiet)
+    older = older_beside(out)
+    say(older, bool(older) and not args.quiet)
     size = f"{plural(model.tree_.n_docs, 'document')}, {plural(model.n_topics_, 'topic')}"
     say(f"{size}, written to {out}", not args.quiet)
     readable()
@@ -1133,9 +1144,20 @@ def update(
 
 # %% ../nbs/70_cli.ipynb #8a02393c
 FORMATS = {"json": "all there is", "csv": "a row for each node, as in topics.csv",
+           "assignments": "a row for each document, as in assignments.csv",
            "graphml": "for Gephi, yEd, Cytoscape", "newick": "for programs that draw trees",
            "linkage": "SciPy's matrix, as a table", "html": "the page"}
 
+def documents_in(
+    tree,     # a `Tree`
+    model,    # the `TopicTree` it is from, or None
+):            # names, labels and their levels, as a `Corpus` has them
+    "What a file knows of its documents."
+    ids, labels = titles_of(model), getattr(getattr(model, "given_", None), "labels", None)
+    return argparse.Namespace(ids=range(tree.n_docs) if ids is None else ids, labels=labels,
+                              n_levels=0 if labels is None else labels.shape[1])
+
+# %% ../nbs/70_cli.ipynb #d4a7c1f9
 def write_tree(
     file,         # an open text file
     tree,         # a `Tree`
@@ -1144,7 +1166,9 @@ def write_tree(
 ):
     "Write a tree for another program."
     from nmf2 import exports
-    if to == "csv": return write_table(file, node_columns(Topics(tree)), node_rows(Topics(tree)))
+    topics, docs = Topics(tree), documents_in(tree, model)
+    if to == "csv": return write_table(file, node_columns(topics), node_rows(topics))
+    if to == "assignments": return write_table(file, document_columns(docs, topics), document_rows(docs, topics))
     if to == "linkage": return write_table(file, ["first", "second", "height", "leaves"], tree.to_linkage().tolist())
     if to == "json": return file.write(tree.to_json(ids=titles_of(model)))
     file.write((model or tree).to_html() if to == "html" else getattr(exports, f"to_{to}")(tree))
@@ -1309,13 +1333,16 @@ EXAMPLES = """examples:
   nmf2 export topics/ --to graphml -o tree.graphml
                                               the tree for another program
   nmf2 update topics/ august/                 more documents in the tree
+  nmf2 export topics/ --to assignments        where each document is now
   nmf2 grow topics/ letters/ --leaves 30      more topics, or fewer
 These take the file topics.nmf2, or the folder it is in.
 
 The notebook 00_formats describes the options of the formats, and
 02_weighting those of the weights. In the tables a node is written
 root/010; 010 alone would be taken for a number. A text that a spreadsheet
-program would take for a formula gets an apostrophe in front.
+program would take for a formula, a number, a date or a gap, such as =A1,
+0123, 1-2 or NA, gets an apostrophe in front, names and labels of documents
+too. The column row, the number of a document from 0, joins tables.
 
 exit status: 0 done; 2 it can't be done, and one line on standard error
 says why; 130 stopped by Ctrl-C, 143 by SIGTERM"""
@@ -1550,7 +1577,9 @@ def add_predict(
 
 # %% ../nbs/70_cli.ipynb #f0b6332d
 ANSWERS = """columns of the table:
-  row, id         the document
+  row, id         the document: its number from 0; its name, with an
+                  apostrophe in front if that looks like a number, a date
+                  or a formula
   leaf            its topic as in the other tables; none, and leaf_number
                   -1, if no word of it is known
   path            the nodes from the root to the topic, and how much of

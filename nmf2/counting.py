@@ -33,7 +33,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from .core import is_corpus, names_of, patch_to, progress_bar, renamed, with_names
-from .languages import FREQUENT, STEM, cut_stop_words, cutter, languages_of, look_at
+from .languages import FREQUENT, STEM, as_regex, cut_stop_words, cutter, languages_of, look_at
 
 # %% ../nbs/00_counting.ipynb #648b83e3
 def _text_of(value):
@@ -574,8 +574,10 @@ def build_preprocessor(self):
 @patch_to(TermCounter)
 def build_tokenizer(self):
     "A function that cuts a text into words."
+    pattern = as_regex(self.token_pattern)
+    if isinstance(self.tokenizer, str): return cutter(self.tokenizer, pattern)
+    if self.tokenizer is None and pattern != self.token_pattern: return re.compile(pattern).findall
     if self.tokenizer is None: return super(TermCounter, self).build_tokenizer()
-    if isinstance(self.tokenizer, str): return cutter(self.tokenizer, self.token_pattern)
     return partial(_cut, self.tokenizer, "tokenizer")
 
 @patch_to(TermCounter)

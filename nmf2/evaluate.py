@@ -19,8 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_choice, check_matrix, check_number, patch_to, width_of
-from .data import WORDS, Corpus
+from .data import Corpus
 from .formats import plural
+from .languages import WORDS, as_regex
 from .tree import Tree, largest
 
 # %% ../nbs/40_evaluate.ipynb #ff2b8c85
@@ -684,7 +685,7 @@ def _block(words, number, window):
 # %% ../nbs/40_evaluate.ipynb #bc3bc89c
 def _windows(texts, number, window, lowercase=True, at_once=300_000):
     "The same for texts of any number, some hundred thousand words at a time"
-    find = re.compile(WORDS).findall
+    find = re.compile(as_regex(WORDS)).findall
     words = []
     size = 0
     for text in texts:

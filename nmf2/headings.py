@@ -187,8 +187,9 @@ def outside(
 def different(
     uses:Uses,     # how texts use words
 )->dict:           # word -> from 0 to 1
-    "The share of the texts with a word that are not copies of others."
-    share = (uses.n_different + ASSUMED)/(uses.n_docs + ASSUMED)
+    "The share of the texts with a word that are not copies; of rare words, as of words as such."
+    usual = (uses.n_different.sum() + 1)/(uses.n_docs.sum() + 1)
+    share = (uses.n_different + ASSUMED*usual)/(uses.n_docs + ASSUMED)
     return dict(zip(uses.words, share.tolist()))
 
 def _subjects_first(tree, telling, worth, own):
@@ -303,7 +304,7 @@ def _covering(
         gain[order] = -np.inf
         order.append(int(np.argmax(gain >= gain.max()*(1 - 1e-9))))
         left = left*(1 - shares[:,order[-1]])
-        if left.sum() < .05: left = sizes/sizes.sum()
+        if left.sum() < 1/16: left = sizes/sizes.sum()
     return order
 
 # %% ../nbs/24_headings.ipynb #6711ef56

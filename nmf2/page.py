@@ -12,6 +12,7 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Mapping
 from importlib.resources import files
 from itertools import pairwise
 from string import Template
@@ -19,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .core import is_corpus, patch_to
+from .core import is_corpus, is_frame, patch_to
 from .counting import TermCounter
 from .dates import as_dates, in_periods, missing
 from .headings import checked_levels
@@ -58,7 +59,7 @@ class Reader:
         labels=None,      # classes, (n_docs,) or (n_docs, n_levels) from coarse to fine, '' for none
         title:str="",     # what the collection is called
         levels=None,      # numbers of leaves, ascending; None for the tree's own, () for all splits
-        columns=None,     # more about the documents, {name: (n_docs,)}: classes, or dates
+        columns=None,     # more about the documents, {name: (n_docs,)} or a data frame: classes, or dates
         shares=None,      # of leaves in each document, as from `transform`, (n_docs, n_leaves)
     ):
         given = _taken_apart(texts, ids, labels, title)
@@ -67,7 +68,7 @@ class Reader:
                                                    labels=given.labels)
         self.title = shortened(given.title or "Topics", 100)
         self.classes = [] if labels is None else [_coded(level) for level in _levels(labels)]
-        self.columns = _named_columns(tree, columns or {})
+        self.columns = _named_columns(tree, columns)
         self.shares = _checked_shares(tree, shares)
         self.given_levels = levels
         self._lower = {}
@@ -139,8 +140,19 @@ def _column(values):
     times = in_periods(dates)
     return Column(times.names, times.codes, True)
 
+def _by_name(columns):
+    "The columns of a dictionary or a data frame, by name"
+    if columns is None or isinstance(columns, Mapping): return columns or {}
+    if not is_frame(columns):
+        raise ValueError("columns must be a dictionary with a list for each name, or a data frame, "
+                         f"got a {type(columns).__name__}")
+    names = list(columns.columns)
+    if len(set(names)) < len(names): raise ValueError("columns must have names that are different")
+    return {name: columns[name] for name in names}
+
 def _named_columns(tree, columns):
     "The column of each name, with an entry for each document"
+    columns = _by_name(columns)
     given = check_given(tree, **{f"columns[{name!r}]": values for name, values in columns.items()})
     return {name: _column(values) for name, values in zip(columns, given)}
 
@@ -638,7 +650,7 @@ def to_html(
     n_docs:int=5,      # documents of each kind at each node
     length:int=1500,   # letters of each text
     levels=None,       # numbers of leaves, ascending; None for the tree's own, () for all splits
-    columns=None,      # more about the documents, {name: (n_docs,)}: classes, or dates
+    columns=None,      # more about the documents, {name: (n_docs,)} or a data frame: classes, or dates
     shares=None,       # of the leaves in each document, as from `transform`, (n_docs, n_leaves)
 )->str:
     "A page of its own that shows the tree, opens from disk and needs nothing else."

@@ -5,11 +5,11 @@
 # %% auto #0
 __all__ = ['ASCII', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWER', 'INSIDE', 'ODD', 'FIRST', 'JOINT', 'WORD', 'ZERO',
            'ONE', 'NO', 'YES', 'U', 'FAR', 'MASKS', 'K1', 'K2', 'K3', 'PIECE', 'PRICE', 'BITS', 'JOINTS', 'all_letters',
-           'members', 'odd_letters', 'lowered', 'read_run', 'Form', 'gap_of', 'read_pattern', 'is_simple',
-           'letter_table', 'letter_at', 'put', 'find_runs', 'find_joined', 'rules_of', 'eight', 'note', 'Words',
-           'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all', 'add_all', 'table_of', 'Room',
-           'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down', 'count_documents', 'Scan', 'plan',
-           'count_share', 'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for', 'merge', 'alphabetical',
+           'members', 'marked_letters', 'odd_letters', 'lowered', 'read_run', 'Form', 'gap_of', 'read_pattern',
+           'is_simple', 'letter_table', 'letter_at', 'put', 'find_runs', 'find_joined', 'rules_of', 'eight', 'note',
+           'Words', 'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all', 'add_all', 'table_of',
+           'Room', 'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down', 'count_documents', 'Scan',
+           'plan', 'count_share', 'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for', 'merge', 'alphabetical',
            'spelled', 'sort_order', 'settle', 'Rows', 'settle_batch', 'places_of', 'in_columns', 'finish',
            'count_shares', 'Tokens', 'tokens_of']
 
@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from .compiling import is_made, njit, owed, say_if_compiling
 from .core import with_names
+from .languages import WORDS, as_regex, marks
 
 # %% ../nbs/00_scanning.ipynb #86620043
 ASCII = 0x80          # code points of plain English, which are bytes
@@ -47,6 +48,15 @@ def members(
     out = np.zeros(n, bool)
     for run in re.finditer(f"(?:{kind})+", all_letters(n)): out[run.start():run.end()] = True
     return out
+
+@lru_cache(2)
+def marked_letters(
+    n:int,         # code points
+)->np.ndarray:     # bool, (n,)
+    "Which are marks that belong to letters."
+    out = np.zeros(LETTERS, bool)
+    out[[ord(mark) for mark in marks()]] = True
+    return out[:n]
 
 # %% ../nbs/00_scanning.ipynb #91b7281f
 @lru_cache(1)
@@ -106,6 +116,7 @@ class Form(NamedTuple):
     least_after:int   # fewest letters of the runs after it
     joints:tuple      # fewest and most joints
     whole:bool        # must a word fill all word letters between two borders?
+    marked:bool=False # are marks letters?
 
 def _within(kind, other):
     "Are all letters of one kind also of the other?"
@@ -124,6 +135,7 @@ def read_pattern(
     pattern:str,   # a regular expression
 )->Form|None:      # what compiled code needs to know; None if it can't do that
     "What a pattern means, if it is one of the forms that compiled code understands."
+    if pattern == WORDS: return Form(pattern, r"[^\W\d_]", r"[^\W\d_]", None, 2, 1, (0, 0), True, True)
     found = PATTERN.fullmatch(pattern)
     run = found and read_run(found["run"])
     if not run: return None
@@ -162,10 +174,10 @@ def letter_table(
     n:int,        # for so many code points
 )->np.ndarray:    # int32, (n,)
     "For each letter what it is when lowered, with a bit for each question about that."
-    inside = members(form.inside, n)
-    word = members(r"\w", n)
+    def kind(letter): return members(letter, n) | marked_letters(n) if form.marked else members(letter, n)
+    inside, word = kind(form.inside), kind(r"\w")
     runs = word if form.whole and is_simple(form) else inside
-    bits = runs*INSIDE | (runs & ~inside)*ODD | word*WORD | members(form.first, n)*FIRST
+    bits = runs*INSIDE | (runs & ~inside)*ODD | word*WORD | kind(form.first)*FIRST
     if form.joint: bits = bits | members(form.joint, n)*JOINT
     to = lowered(n) if lower else np.arange(n, dtype=np.int32)
     return to | bits[to].astype(np.int32)
@@ -1185,7 +1197,7 @@ class Tokens(NamedTuple):
 
 def _plainly(texts, known, pattern):
     "The same, word by word"
-    number, find = {word: j for j, word in enumerate(known)}, re.compile(pattern).finditer
+    number, find = {word: j for j, word in enumerate(known)}, re.compile(as_regex(pattern)).finditer
     ids, joined, docs = [], [], []
     for d, text in enumerate(texts):
         end = None

@@ -21,11 +21,12 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .bisection import first_best, refine, repeated_bisection, unit_rows
+from .bisection import first_best, refine, repeated_bisection, rows_of, unit_rows
 from .compiling import say_if_compiling
 from .core import (LabelsLater, as_table, at_hand, check_matrix, check_number, in_partitions,
                        is_corpus, is_frame, patch_to, progress_bar, seed_of, single_blas, width_of)
 from .counting import check_texts, found_of, told_languages
+from .dates import missing
 from .files import plural
 from .headings import name_nodes
 from .headings import outline as in_outline
@@ -37,7 +38,8 @@ from .parts import in_threads
 from .products import Rows, strips_of
 from .regroup import cluster_sums, merged, merges, regroup
 from .tree import as_words, in_table, leaf_numbers, leaf_shares
-from .weighting import WORDS, count_pipeline, known_names, text_pipeline, weigh_new
+from .weighting import (WORDS, EmptyDocumentsWarning, count_pipeline, known_names, text_pipeline,
+                            weigh_new)
 
 # %% ../nbs/25_topictree.ipynb #4b1e9a70
 def sums_of(
@@ -293,12 +295,21 @@ def _is_matrix(X):
                          "give one column, such as df['text']")
     return True
 
+# %% ../nbs/25_topictree.ipynb #d4a7c1e8
+def _of_arrow(X):
+    "Counts and the names of their columns, from a table of Arrow, or a batch of its rows; None if this is none"
+    if not (hasattr(type(X), "column_names") and hasattr(type(X), "schema")): return None
+    columns = [np.asarray(column) for column in X.columns]
+    if not all(_is_numeric(column.dtype) for column in columns): return None
+    return np.column_stack([np.zeros((X.num_rows, 0)), *columns]), list(X.column_names)
+
 # %% ../nbs/25_topictree.ipynb #2e5ddca3
 def _given(documents):
     "What was given, as (texts, counts, vocab), of which the texts or the counts are None"
     if is_corpus(documents):
         if documents.texts is not None: return documents.texts, None, None
         return None, documents.X, documents.vocab
+    if table := _of_arrow(documents): return None, *table
     if _is_matrix(documents): return None, documents, None
     first = documents[0] if isinstance(documents, (list, tuple)) and len(documents) else None
     in_lists = isinstance(first, (list, tuple, np.ndarray))
@@ -699,18 +710,43 @@ def _texts_of(model):
     check_is_fitted(model)
     return () if model.given_ is None else (model.given_,)
 
+def _weights_of(model, shown):
+    "The weights of what is shown, None if they can't be told; an error if it belongs elsewhere"
+    if shown is None: return None
+    texts, *_ = _given(shown)
+    if texts is not None: shown = ["" if missing(text) else str(text) for text in texts]
+    X = None
+    with warnings.catch_warnings(), suppress(ValueError):    # texts of a model of counts, say
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        X = _weighted(model, shown)
+    if X is None or X.shape[0] != model.tree_.n_docs: return None    # whoever shows them says so
+    same = (leaf_numbers(model.tree_, X, None) == model.labels_).mean()
+    if same < .5:
+        raise ValueError("documents must be those of the fit, in their order: "
+                         f"only {same:.0%} of these belong where those are. "
+                         "To show others, such as translations, give shares=, too")
+    return X
+
+# %% ../nbs/25_topictree.ipynb #d4a7c1e9
+def _same_texts(own, shown):
+    "Are these the texts of the fit, word for word?"
+    own, shown = (None if documents is None else _given(documents)[0] for documents in (own, shown))
+    return own is not None and shown is not None and list(own) == list(shown)
+
 def _shown(model, docs, options):
     "The documents to show; and options, shares of leaves as `transform` has them among these"
-    from nmf2.editing import matrix_of, own_documents
+    from nmf2.editing import matrix_of, own_documents, remember_matrix
     check_is_fitted(model)
-    docs = tuple(map(at_hand, docs))
-    own = own_documents(model) is not None
-    if "shares" not in options and (own or docs):
-        with suppress(ValueError):                    # other documents: whoever shows them says so
-            X = matrix_of(model, None if own else docs[0])
-            options = options | dict(shares=leaf_shares(model.tree_, X))
+    if not docs and "texts" in options: docs = (options.pop("texts"),)
+    docs, own = tuple(map(at_hand, docs)), own_documents(model)
+    if "shares" in options: return docs or _texts_of(model), options
+    X = _weights_of(model, docs[0]) if docs and not _same_texts(own, docs[0]) else None
+    if own is not None: X = matrix_of(model)
+    elif X is not None: remember_matrix(model.pipeline_, rows_of(X))
+    if X is not None: options = options | dict(shares=leaf_shares(model.tree_, X))
     return docs or _texts_of(model), options
 
+# %% ../nbs/25_topictree.ipynb #d4a7c1f7
 @patch_to(TopicTree)
 def explore(model,
     *docs,             # texts, names and labels, or a `Corpus`; by default those of the fit
@@ -891,7 +927,7 @@ def update(model,
     documents=None,        # those of the fit, if the model has none
     min_new:int|None=10,   # new documents that a new topic must have; None for no new topics
 ):                         # `nmf2.updating.Updated`: print it
-    "Add documents, and make anew what they touch; ids and names stay where the topic stays."
+    "Add documents, and make topics anew; ids and names stay where the topic stays."
     from nmf2.updating import update
     return update(model, texts, documents, min_new)
 

@@ -10,6 +10,7 @@ __all__ = ['FEW', 'TOGETHER', 'OFTEN', 'STRANGE', 'GROUPS', 'Cut', 'best_cut', '
 # %% ../nbs/28_updating.ipynb #62537328
 import warnings
 from copy import copy
+from textwrap import fill
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from .counting import found_of
 from .data import Corpus
 from .editing import (Changed, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
                           remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
+from .formats import plural
 from .kernels import documents as filled_documents
 from .nnls import heaviest_by, heaviest_topics
 from .regroup import cluster_sums, merged, merges
@@ -107,8 +109,10 @@ def grow(
 
 # %% ../nbs/28_updating.ipynb #1ce70b5c
 def _first_number(ids):
-    "Where names begin that are nothing but numbers in order, 0 or 1; None for other names"
-    return next((k for k in (0, 1) if all(str(id) == str(i) for i, id in enumerate(ids, k))), None)
+    "Where names begin that are nothing but numbers in order; None for other names"
+    first = str(ids[0])
+    k = int(first) if first.isdecimal() and len(first) < 16 else 0
+    return k if all(str(id) == str(i) for i, id in enumerate(ids, k)) else None
 
 def _free_numbers(first, n, taken):
     "Numbers from the first on, as names, without those that are taken"
@@ -124,14 +128,16 @@ def with_new_ids(
     "Names of all documents, numbers where there are none."
     starts = [0 if ids is None else _first_number(ids) for ids in (old, new)]
     known = list(map(str, range(n_old) if old is None else old))
-    if starts[1] is not None:
+    least = max(2, n_old if old is None else 0)     # numbers in order from below it are no names
+    if starts[1] is not None and starts[1] < least:
         if starts[0] == 0: return None
         taken = () if starts[0] else set(known)
         return known + _free_numbers(n_old + (starts[0] or 0), n_new, taken)
     there = next((str(name) for name in new if str(name) in set(known)), None)
     if there is not None:
+        rows = ", which go by their rows: give other names, or the texts alone"*(starts[0] == 0)
         raise ValueError("texts must be new documents, "
-                         f"and {shortened(repr(there))} is among those of the model")
+                         f"and {shortened(repr(there))} is among those of the model{rows}")
     return known + list(map(str, new))
 
 # %% ../nbs/28_updating.ipynb #9ae527be
@@ -148,15 +154,23 @@ def _joined(old, new):
     parts = [part if sp.issparse(part) else sp.csr_array(np.asarray(part)) for part in (old, new)]
     return sp.vstack(parts, format="csr")
 
+def _labels_of(documents):
+    "The labels of a `Corpus`, None if no document has any"
+    labels = documents.labels if is_corpus(documents) else None
+    return labels if labels is not None and (labels != "").any() else None
+
 def _all_labels(old, new, n_old, n_new):
-    "Labels of two collections together, '' where one has none; None if neither or not as many"
+    "Labels of two collections together, in as many levels, '' where one has none; None if neither"
     if old is None and new is None: return None
     n_levels = (new if old is None else old).shape[1]
-    parts = [np.full((n, n_levels), "") if labels is None else labels
-             for labels, n in ((old, n_old), (new, n_new))]
-    return np.concatenate(parts) if parts[0].shape[1] == parts[1].shape[1] else None
+    return np.concatenate([np.full((n, n_levels), "", object) if labels is None else labels
+                           for labels, n in ((old, n_old), (new, n_new))])
 
 # %% ../nbs/28_updating.ipynb #bcd3549f
+def _with_names(model, documents):
+    "What has names and labels of documents of a fit: these if they are a `Corpus`, or the model"
+    return documents if is_corpus(documents) else model.given_
+
 def together(
     model,       # a fitted `TopicTree`
     new,         # documents as for its `predict`
@@ -165,17 +179,18 @@ def together(
     "The documents of a model, and new ones."
     old = own_documents(model) if documents is None else documents
     parts = [as_in_fit(model, one) for one in (old, new)]
-    n_old, n_new = (len(part) if isinstance(part, list) else part.shape[0] for part in parts)
+    sizes = [len(part) if isinstance(part, list) else part.shape[0] for part in parts]
     given = _joined(*parts)
     of_texts = isinstance(given, list)
-    known = old if is_corpus(old) else model.given_
-    if not is_corpus(known): return Together(given, given if of_texts else None, n_old)
+    told = _with_names(model, old), new
+    ids = with_new_ids(*(one.ids if is_corpus(one) else None for one in told), *sizes)
+    labels = _all_labels(*map(_labels_of, told), *sizes)
+    if not is_corpus(told[0]) and ids is None and labels is None:
+        return Together(given, given if of_texts else None, sizes[0])
     if of_texts: what = dict(texts=given)
     else: what = dict(X=given, vocab=known_names(model.pipeline_["trim"]))
-    new_ids, new_labels = (new.ids, new.labels) if is_corpus(new) else (None, None)
-    ids = with_new_ids(known.ids, new_ids, n_old, n_new)
-    labels = _all_labels(known.labels, new_labels, n_old, n_new)
-    return Together(given, Corpus(**what, ids=ids, labels=labels, name=known.name), n_old)
+    name = told[0].name if is_corpus(told[0]) else ""
+    return Together(given, Corpus(**what, ids=ids, labels=labels, name=name), sizes[0])
 
 # %% ../nbs/28_updating.ipynb #3e485cab
 def _without(trim, X, words):
@@ -354,24 +369,46 @@ class Updated(NamedTuple):
     words:tuple=()     # words that are counted now and were not
     grew:tuple=()      # of (id, title, documents, new ones) for the leaves, most new ones first
     titles:dict={}     # id -> (old title, new title) of nodes whose titles changed
+    came:dict={}       # id -> old documents that were elsewhere, of leaves that have such
+    reworded:dict={}   # id -> (old words, new words) of nodes that keep a name and have others
 
     def __str__(self): return _told(self)
 
     def _repr_pretty_(self, printer, cycle): printer.text(str(self))
 
+# %% ../nbs/28_updating.ipynb #a90d6b3e
+def _folded(line, by=2, width=75):
+    return fill(line, width, subsequent_indent=" "*by, break_on_hyphens=False)
+
+def _in_leaf(updated, id, title, size, n):
+    "A leaf that has grown, in words"
+    came = updated.came.get(id, 0)
+    told = ["new"]*(id in updated.new) + [f"+{plural(came, 'old one')}"]*(came > 0)
+    line = f"  {f'+{n:,}':>8} of {size:6,}  {in_table(id)}  {title}"
+    end = ", ".join(told).replace(" ", "\xa0")                 # spaces at which no line ends
+    return _folded(line + f"  ({end})"*bool(end), 22).replace("\xa0", " ")
+
+def _turned(updated):
+    "Nodes that are about something else, in words"
+    told = [(f"title of {in_table(id)}", *both) for id, both in updated.titles.items()]
+    told += [(f"words of {in_table(id)}, {name}", *both)
+             for id, (name, *both) in updated.reworded.items()]
+    return [line for what, before, now in told for line in (f"{what}: {before}", f"  -> {now}")]
+
+# %% ../nbs/28_updating.ipynb #b4d10f27
 def _told(updated):
-    "An update in words"
-    lines = [f"{updated.n_new:,} new documents: {len(updated.topicless):,} without a topic, "
-             f"{len(updated.rejected):,} like none of the fit; {len(updated.words):,} new words",
-             f"{updated.moved:,} of the old documents are in another leaf"]
-    lines += [f"  {f'+{n:,}':>8} of {size:6,}  {in_table(id)}  {title}"
-              + "  (new)"*(id in updated.new) for id, title, size, n in updated.grew if n]
-    told = dict(new=updated.new, gone=updated.gone)
-    lines += [f"{what}: {', '.join(map(in_table, ids))}" for what, ids in told.items() if ids]
+    "An update in words, in lines of 75; the first may have 80"
+    first = (f"{plural(updated.n_new, 'new document')}: {len(updated.topicless):,} without a topic"
+             f", {len(updated.rejected):,} like none of the fit; "
+             f"{plural(len(updated.words), 'new word')}")
+    are = "is" if updated.moved == 1 else "are"
+    there = f"{updated.moved:,} of the old documents {are} in another leaf"
+    grown = [_in_leaf(updated, *row) for row in updated.grew if row[3] or row[0] in updated.came]
+    after = [f"{what}: {', '.join(map(in_table, ids))}"
+             for what, ids in dict(new=updated.new, gone=updated.gone).items() if ids]
     moved = [f"{in_table(a)} -> {in_table(b)}" for a, b in updated.renamed.items()]
-    if moved: lines.append("renamed: " + ", ".join(moved))
-    for id, (before, now) in updated.titles.items():
-        lines += [f"title of {in_table(id)}: {before}", f"  -> {now}"]
+    if moved: after.append("renamed: " + ", ".join(moved))
+    lines = [_folded(first, width=80), there, *grown, *map(_folded, after + _turned(updated))]
     return "\n".join(lines)
 
 # %% ../nbs/28_updating.ipynb #20e2a28b
@@ -419,13 +456,27 @@ def _what_stayed(tree, changed):
     "old id -> new id of the nodes that are still there"
     return {a: changed.renamed.get(a, a) for a in tree.nodes if a not in changed.gone}
 
+def _other_titles(old, new, was):
+    "Old and new title by new id, where they are not the same"
+    return {b: (old.title(a), new.title(b)) for a, b in was.items() if old.title(a) != new.title(b)}
+
+def _without_names(tree):
+    "The same tree, in which nodes go by their words"
+    out = copy(tree)
+    out.names = {}
+    return out
+
+def _other_words(old, new, was):
+    "Name, old words and new words by new id, of named nodes that others head now"
+    found = _other_titles(_without_names(old), _without_names(new), was)
+    return {id: (new.title(id), *both) for id, both in found.items() if id in new.names}
+
+# %% ../nbs/28_updating.ipynb #d7a9c614
 def _rows_from(n_old, chosen): return tuple((n_old + np.flatnonzero(chosen)).tolist())
 
 def _what_happened(before, model, changed, rejected):
     "An `Updated`, from the model as it was and as it is"
-    old = before.tree_
-    new = model.tree_
-    n_old = before.tree_.n_docs
+    old, new, n_old = before.tree_, model.tree_, before.tree_.n_docs
     was = _what_stayed(old, changed)
     leaf = np.array([was.get(leaf.id, "") for leaf in old.leaves()] + ["-"])[before.labels_]
     now = np.array([leaf.id for leaf in new.leaves()] + ["-"])[model.labels_]
@@ -433,14 +484,24 @@ def _what_happened(before, model, changed, rejected):
     alone = rejected & ~np.isin(now[n_old:], changed.new) & ~topicless
     grew = [(leaf.id, new.title(leaf), leaf.size, int((leaf.docs >= n_old).sum()))
             for leaf in new.leaves()]
-    return Updated(*changed, n_new=len(now) - n_old, moved=int((leaf != now[:n_old]).sum()),
+    moved = now[:n_old][leaf != now[:n_old]]
+    came = {row[0]: int((moved == row[0]).sum()) for row in grew}
+    return Updated(*changed, n_new=len(now) - n_old, moved=len(moved),
                    topicless=_rows_from(n_old, topicless), rejected=_rows_from(n_old, alone),
                    words=_new_words(matrix_of(model), model.vocab_, set(before.vocab_)),
                    grew=tuple(sorted(grew, key=lambda row: -row[3])),
-                   titles={b: (old.title(a), new.title(b)) for a, b in was.items()
-                           if old.title(a) != new.title(b)})
+                   titles=_other_titles(old, new, was),
+                   came={id: n for id, n in came.items() if n},
+                   reworded=_other_words(old, new, was))
 
 # %% ../nbs/28_updating.ipynb #89863f15
+def _check_levels(old, new):
+    "Stop at labels in another number of levels"
+    has = [0 if labels is None else labels.shape[1] for labels in map(_labels_of, (old, new))]
+    if all(has) and has[0] != has[1]:
+        raise ValueError(f"texts must have labels in {plural(has[0], 'level')}, as those of the "
+                         f"model, and have {has[1]}: give as many (label_field=...), or none")
+
 def _checked(model, texts, documents, min_new):
     "Stop at what can't be added, before any work; gives weights of new documents in the old model"
     check_is_fitted(model)
@@ -448,6 +509,7 @@ def _checked(model, texts, documents, min_new):
     given = as_in_fit(model, texts)
     if not isinstance(given, list) and not given.shape[0]:
         raise ValueError("texts must be new documents, got none")
+    _check_levels(_with_names(model, documents), texts)
     if documents is not None or own_documents(model) is None: matrix_of(model, documents, "update")
     return matrix_of_new(model, texts)
 
@@ -458,7 +520,7 @@ def update(
     documents=None,        # those of the fit, if the model has none
     min_new:int|None=10,   # new documents that a new topic must have; None for no new topics
 )->Updated:                # print it
-    "Add documents to a model, and make anew what they touch."
+    "Add documents to a model, and make its topics anew; ids and names stay where the topic stays."
     before, texts, documents = copy(model), at_hand(texts), at_hand(documents)
     judged = judge(model, _checked(model, texts, documents, min_new))
     both = together(model, texts, documents)

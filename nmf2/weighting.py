@@ -26,7 +26,7 @@ from .compiling import njit
 from .core import (check_choice, check_matrix, check_number, frames_up, keep_parameters, matrix_tags, names_of,
                        patch_to, renamed, with_names)
 from .counting import TermCounter
-from .data import WORDS
+from .languages import WORDS
 from .formats import plural
 from .parts import in_threads
 

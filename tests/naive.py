@@ -528,9 +528,11 @@ def outside(texts, words):
 
 
 def different(texts, words):
-    "For each word: how many different texts have it over how many have it, five added to both"
+    "For each word: how many different texts have it over how many have it, five added below and, above, what five have on average"
     def n_texts(texts, word): return sum(word in {word for run in text.lower().split() for word in words_in(run)} for text in texts)
-    return {word: (n_texts({text.lower() for text in texts}, word) + 5)/(n_texts(texts, word) + 5) for word in words}
+    counts = {word: (n_texts({text.lower() for text in texts}, word), n_texts(texts, word)) for word in words}
+    usual = (sum(a for a, _ in counts.values()) + 1)/(sum(b for _, b in counts.values()) + 1)
+    return {word: (a + 5*usual)/(b + 5) for word, (a, b) in counts.items()}
 
 
 def smoothed_npmi(texts, a, b):
@@ -544,7 +546,7 @@ def title_words(X, labels, below, beside, words, worth, C):
     """Numbers of all words in turn: those that most documents below a node gain that have none of the words before, words independent in each leaf.
 
     X says which documents have which words; a word's gain is times its worth, its contrast to the power 1.5, and one plus 1.2 times how much it goes with those before.
-    Once fewer than one in twenty documents have none of the words, all count again.
+    Once fewer than one in sixteen documents have none of the words, all count again.
     """
     here, near = np.isin(labels, below), np.isin(labels, [*below, *beside])
     def worths(j):
@@ -556,7 +558,7 @@ def title_words(X, labels, below, beside, words, worth, C):
         def gain(j): return worths(j)*sum(without(leaf)*X[labels == leaf,j].mean() for leaf in below)*max(0, 1 + 1.2*np.mean([C[j,i] for i in order] or [0]))
         order.append(max((j for j in words if j not in order), key=gain))
         since.append(order[-1])
-        if sum(map(without, below)) < .05*here.sum(): since.clear()
+        if sum(map(without, below)) < here.sum()/16: since.clear()
     return order
 
 

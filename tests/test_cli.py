@@ -4,6 +4,7 @@ import ast
 import csv
 import importlib
 import inspect
+import io
 import json
 import os
 import re
@@ -895,7 +896,83 @@ def test_export(asked, capsys):
     np.testing.assert_array_equal(np.loadtxt(linkage, delimiter=",", skiprows=1, ndmin=2), tree.to_linkage())
     assert main(["export", str(OUT), "--to", "html", "-o", "page.html"]) == 0
     assert Path("page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert set(cli.FORMATS) == {"json", "csv", "graphml", "newick", "linkage", "html"}
+    assert set(cli.FORMATS) == {"json", "csv", "assignments", "graphml", "newick", "linkage", "html"}
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_assignments_are_written_anew(letters, capsys, keep):
+    """Those of `cluster` again; labels if they were kept with the texts."""
+    assert main(["cluster", "letters", *KEEP, *["--keep-texts"]*keep]) == 0
+    capsys.readouterr()
+    first, found = rows(OUT/"assignments.csv"), list(csv.DictReader(io.StringIO(says(capsys, "export", OUT, "--to", "assignments"))))
+    if keep: assert found == first
+    else: assert found == [{name: value for name, value in row.items() if not name.startswith("label")} for row in first]
+    Path("later.txt").write_text("\n".join(NEW))
+    assert main(["update", str(OUT), "later.txt", *[["--documents", "letters"], []][keep]]) == 0
+    told = capsys.readouterr().err
+    assert f"note: tree.html, assignments.csv, topics.csv, tree.json, report.txt beside it are of the tree before. For new ones: nmf2 export {OUT/cli.MODEL} --to " in told
+    for to in ("html", "assignments", "csv", "json"):
+        assert f" {to}" in told.split("--to", 1)[1] and main(["export", str(OUT), "--to", to, "-o", f"new.{to}", "--quiet"]) == 0
+    from nmf2.topictree import TopicTree
+    model, found = TopicTree.load(OUT/cli.MODEL), rows("new.assignments")
+    assert [int(row["row"]) for row in found] == list(range(15)) and [int(row["leaf_number"]) for row in found] == model.labels_.tolist()
+    assert [row["id"] for row in found[:12]] == [row["id"] for row in first] and len({row["id"] for row in found}) == 15
+    for row in found: assert (row["leaf"] == "") == (row["leaf_number"] == "-1") and (row["leaf"] in {r["node"] for r in rows("new.csv")} or not row["leaf"])
+
+def test_assignments_of_a_tree_alone(letters, capsys):
+    assert main(["cluster", "letters", *KEEP, *PUBLISHED]) == 0
+    capsys.readouterr()
+    found = list(csv.DictReader(io.StringIO(says(capsys, "export", OUT, "--to", "assignments"))))
+    for row, first in zip(found, rows(OUT/"assignments.csv")):
+        assert row["id"] == row["row"] == first["row"] and {row[name] == first[name] for name in row if name != "id"} == {True}
+
+def test_rows_join_what_names_can_not(tmp_path, monkeypatch, capsys):
+    """Names that look like numbers have an apostrophe in front; rows are numbers."""
+    monkeypatch.chdir(tmp_path)
+    names = [f"0{i}" for i in range(9)] + ["NA", "2024-05-31", "=A1"]
+    Path("t.csv").write_text("id,text\n" + "\n".join(f"{name},{text}" for name, text in zip(names, (SPORT + GARDEN))))
+    assert main(["cluster", "t.csv", "-o", "out", "--quiet", *SMALL]) == 0
+    assert main(["predict", "out", "t.csv", "-o", "answers.csv", "--quiet"]) == 0
+    for table in ("out/assignments.csv", "answers.csv"):
+        found = rows(table)
+        assert list(found[0])[:2] == ["row", "id"] and [names[int(row["row"])] for row in found] == names
+        assert [row["id"] for row in found] == ["'" + name for name in names]
+        pd = pytest.importorskip("pandas")
+        original = pd.read_csv("t.csv", dtype=str, keep_default_na=False)
+        joined = original.merge(pd.read_csv(table), left_index=True, right_on="row", suffixes=("", "_there"))
+        assert joined["id"].tolist() == names and joined["leaf"].tolist() == [row["leaf"] for row in found]
+    for argv in ([], ["cluster", "--help"], ["predict", "--help"]):
+        main(argv)
+        assert "apostrophe" in capsys.readouterr().out
+
+def test_a_table_on_standard_input(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("table").write_text("n,body\n" + "\n".join(f"{i},{text}" for i, text in enumerate(SPORT + GARDEN)))
+    for option in (["--text-field", "body"], ["--delimiter", ","], ["--no-header"]):
+        assert main(["cluster", "table", *option, *SMALL]) == 2
+        assert f"knows no {option[0]}, only --encoding; if this is a table, pass --format csv\n" in capsys.readouterr().err
+    assert main(["cluster", "table", "--read", "pattern=*", *SMALL]) == 2 and "--format csv" not in capsys.readouterr().err
+    assert main(["cluster", "table", "--text-field", "body", "--format", "csv", "--quiet", *SMALL]) == 0
+
+def test_a_single_column_is_mentioned(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("# exported 2024-11-01\n" + "\n".join(SPORT + GARDEN))
+    assert main(["cluster", "t.csv", *SMALL]) == 0
+    told = capsys.readouterr().err
+    assert "note: t.csv: a single column, '# exported 2024-11-01', is taken for the text. If this is a text itself, pass --no-header;" in told
+    assert "--delimiter ...;" in told and "--text-field ... says" in told and "=" not in told.split("note:")[1].splitlines()[0]
+    assert main(["cluster", "t.csv", "--no-header", "--text-field", "0", "--force", *SMALL]) == 0 and "single column" not in capsys.readouterr().err
+
+def test_other_texts_are_not_explored(letters, monkeypatch, capsys):
+    import nmf2.serving
+    monkeypatch.setattr(nmf2.serving, "serve", lambda *args: pytest.fail("served nevertheless"))
+    assert main(["cluster", "letters", *KEEP]) == 0
+    files = sorted(Path("letters").rglob("*.txt"))
+    contents = [file.read_text() for file in files]
+    for file, text in zip(files, contents[::-1]): file.write_text(text)
+    capsys.readouterr()
+    assert main(["explore", str(OUT), "letters", "--no-open"]) == 2
+    told = capsys.readouterr().err
+    assert re.search(r"documents must be those of the fit, in their order: only \d+% of these belong where those are\n", told)
 
 def test_grow_and_update(asked, capsys):
     from nmf2.topictree import TopicTree
@@ -933,7 +1010,7 @@ def test_a_tree_alone_can_not_be_changed(letters, capsys):
     (["predict", OUT, "new.txt", "--text-field", "a"], "knows no --text-field"), (["predict", OUT, "new.txt", "--min-df", "3"], "no option --min-df"),
     (["explore", OUT, "new.txt"], "new.txt has 3 documents, and the tree was made from 12"), (["explore", OUT, "other.txt"], "has other documents"),
     (["explore", OUT, "--port", "70000"], "--port must be"), (["explore", OUT, "nowhere"], "nowhere: no such file or folder"),
-    (["export", OUT], "required: --to"), (["export", OUT, "--to", "word"], "--to must be one of json, csv, graphml, newick, linkage, html, got 'word'"),
+    (["export", OUT], "required: --to"), (["export", OUT, "--to", "word"], "--to must be one of json, csv, assignments, graphml, newick, linkage, html, got 'word'"),
     (["export", OUT, "--to", "json", "-o", "letters"], "--out letters is a folder"), (["export", OUT, "--to", "csv", "-o", "new.txt"], "--force replaces it"),
     (["predict", OUT, "new.txt", "-o", "no/where.csv"], "no"), (["shrink", OUT], "there is no command 'shrink'"),
     (["grow", OUT], "required: --leaves"), (["grow", OUT, "--leaves", "0"], "--leaves must be"), (["grow", OUT, "--leaves", "5"], "give PATH, the path that it was made from"),

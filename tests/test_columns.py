@@ -158,12 +158,21 @@ def test_a_folder_of_parquet():
     assert read(Path.cwd()).texts == ["text 2"]*2 + ["text 1"]*2 + ["text 0"]*2
 
 
-@pytest.mark.parametrize("name, content", [("a.parquet", {"text": ["a", None]}), ("a.arrow", {"text": [1, 2]}), ("b.parquet", {"text": pa.array([], pa.string())}),
+@pytest.mark.parametrize("name, content", [("a.parquet", {"text": [None, None]}), ("c.parquet", {"text": pa.nulls(2)}), ("a.arrow", {"text": [1, 2]}), ("b.parquet", {"text": pa.array([], pa.string())}),
                                            ("b.arrow", {"text": ["a"], "id": [None]}), ("c.arrow", {"title": ["a"], "year": [1]})])
 def test_faulty_tables(name, content):
     (pq.write_table if "parquet" in name else lambda table, path: stream(path, table))(pa.table(content), name)
-    bad({"a.parquet": ", row 1: field 'text' should be a string and is null", "a.arrow": ", row 0: field 'text' should be a string and is 1",
+    bad({"a.parquet": "field 'text' is null everywhere", "c.parquet": "field 'text' is null everywhere", "a.arrow": ", row 0: field 'text' should be a string and is 1",
          "b.parquet": "no documents", "b.arrow": ", row 0: no 'id' here", "c.arrow": "which field holds the text?"}[name], name)
+
+
+def test_null_is_an_empty_text():
+    table = pa.table({"text": ["a ball", None, ""], "id": ["a", "b", "c"]})
+    pq.write_table(table, "a.parquet")
+    stream("a.arrow", table)
+    file("a.feather", table)
+    saved("one", table)
+    for name in ("a.parquet", "a.arrow", "a.feather", "one"): assert read(name).texts == ["a ball", "", ""]
 
 
 def test_invalid_utf8_and_columns_of_the_same_name():

@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import tarfile
+import warnings
 import zlib
 from pathlib import Path
 
@@ -159,11 +160,21 @@ def test_jsonl_fields(here):
 
 @pytest.mark.parametrize("line, words", [
     ('{"text": "no end', ["line 2", "not JSON"]), ('{"text":', ["line 2", "not JSON", "column 9"]), ('{"text": \n{"text": "b"}', ["line 2", "not JSON"]),
-    ('["list"]', ["line 2", "object"]), ('{"text": null}', ["line 2", "'text'", "null"]),
-    ('{"title": "x"}', ["line 2", "'text'"]), ('{"text": "x", "id": 1}', ["line 2", "second time", "id_field"]),
+    ('["list"]', ["line 2", "object"]), ('{"text": 7}', ["line 2", "'text'", "7"]),
+    ('{"title": "x"}', ["line 2", "'text'", "not there"]), ('{"text": "x", "id": 1}', ["line 2", "second time", "id_field"]),
     ('{"text": "x", "id": null}', ["line 2", "no 'id'"])])
 def test_jsonl_faults(here, line, words):
     fails(read_jsonl, put("bad.jsonl", '{"text": "fine", "id": 1}\n' + line), *words)
+
+
+def test_null_is_an_empty_text(here):
+    """As an empty cell of a CSV file is."""
+    rows = [dict(id=str(i), text=text, label="a") for i, text in enumerate(["one", None, "two", ""])]
+    expected = {"texts": ["one", "", "two", ""], "ids": ["0", "1", "2", "3"], "labels": [["a"]]*4}
+    assert read_jsonl(put("a.jsonl", "\n".join(map(json.dumps, rows)))) == read_jsonl(put("a.json", json.dumps(rows, indent=1))) == expected
+    assert read_csv(put("a.csv", "id,text,label\n0,one,a\n1,,a\n2,two,a\n3,,a\n")) == expected
+    for text in ('{"text": null}', '{"text": null}\n{"text": null, "id": 1}', '[{"text": null}]'):
+        fails(read_jsonl, put("b.jsonl", text), "b.jsonl: field 'text' is null everywhere")
 
 
 def test_labels_that_are_nan_are_none(here):
@@ -207,6 +218,27 @@ def test_csv_options(here):
     assert read_csv(put("long.csv", f"text,label\n{long},x\n"))["texts"] == [long]
     assert csv.field_size_limit() == 131072                      # put back
 
+@pytest.mark.parametrize("text, name", [("# exported 2024-11-01\nn,who,text\n1,Ada,a ball\n2,Bob,a vote\n", "# exported 2024-11-01"), ("n^text\n1^a ball\n", "n^text"),
+                                        ("the first of the texts\nthe second\n", "the first of the texts"), ("wording\nfirst\n", "wording"),
+                                        ("\nwording\nfirst\n".replace("first", "caf\xe9"), "wording")])
+def test_a_single_column_is_mentioned(here, text, name):
+    Path("a.csv").write_bytes(text.encode("latin-1"))
+    with pytest.warns(UserWarning) as told: found = read_csv("a.csv")
+    texts = text.strip().split("\n")[1:]
+    assert found["texts"] == texts
+    about = [str(w.message) for w in told if "single column" in str(w.message)]
+    assert len(about) == 1 and about[0].startswith(f"a.csv: a single column, {name!r}, is taken for the text. ")
+    for option in ("header=False", "delimiter=...", "text_field=..."): assert option in about[0]
+
+
+@pytest.mark.parametrize("text, options", [("text\na ball\n", {}), (" Body \na ball\n", {}), ("# exported\na ball\n", dict(text_field="# exported")), ("a ball\na vote\n", dict(header=False)),
+                                           ("n^text\n1^a ball\n", dict(delimiter="^")), ("n,text\n1,a ball\n", {})])
+def test_a_single_column_that_is_meant_is_not_mentioned(here, text, options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_csv(put("a.csv", text), **options)["texts"][0] == "a ball"
+
+
 def test_the_limit_of_fields_is_put_back_by_the_last_reader(here):
     "Readers in several threads end in any order"
     before = csv.field_size_limit()
@@ -218,7 +250,7 @@ def test_the_limit_of_fields_is_put_back_by_the_last_reader(here):
             if n == 1: readers[i].close()
             else: assert list(readers[i]) == [(2, ["c", "d"])]
         assert csv.field_size_limit() == before
-    assert read_csv(put("one.csv", "wording\nfirst\nsecond\n"))["texts"] == ["first", "second"]
+    with pytest.warns(UserWarning, match="single column"): assert read_csv(put("one.csv", "wording\nfirst\nsecond\n"))["texts"] == ["first", "second"]
 
 
 @pytest.mark.parametrize("content, words", [
@@ -614,7 +646,8 @@ def test_a_first_line_that_names_the_delimiter(here, first):
 
 
 def test_lines_that_only_resemble_it(here):
-    for text in ["sep=ab\n1\n", "sep=\n1\n", "separate\n1\n"]: assert read_csv(put("a.csv", text), text_field=None)["texts"] == ["1"]
+    for text in ["sep=ab\n1\n", "sep=\n1\n", "separate\n1\n"]:
+        with pytest.warns(UserWarning, match="single column"): assert read_csv(put("a.csv", text), text_field=None)["texts"] == ["1"]
     fails(read_csv, put("a.csv", "sep=;\n"), "empty")
     fails(read_csv, put("a.csv", "\nsep=;\n1\n"), "which field")          # not the first line: the names of two columns
 

@@ -405,12 +405,18 @@ def test_words_that_cover_most(seed):
         gains = {j: gain*max(0, 1 + 1.2*np.mean([C[j, o] for o in order[:i]] or [0])) for j, gain in gains.items()}
         assert gains[found] == pytest.approx(max(gains.values()))
         taken.append(found)
-        if sum(n*np.prod([1 - row[o] for o in taken]) for n, row in zip(sizes, shares)) < .05*sizes.sum(): taken = []
+        if sum(n*np.prod([1 - row[o] for o in taken]) for n, row in zip(sizes, shares)) < sizes.sum()/16: taken = []
     assert sorted(_covering(shares, sizes, worth, C, 50)) == list(range(15)) and _covering(shares[:, :0], sizes, worth[:0], C[:0, :0]) == []
     assert sorted(_covering(shares, sizes, worth, np.full((15, 15), -.95), 50)) == list(range(15))                 # words that avoid one another, each once
     none = np.zeros((4, 4))
     assert _covering(np.full((2, 4), 1/3), np.array([1, 2]), np.ones(4), none, 3) == [0, 1, 2]                     # of equals the first
     assert _covering(np.array([[.2, 1., .9, .8]]), np.array([9]), np.ones(4), none, 4) == [1, 2, 3, 0]             # all have the first: all count again
+
+
+def test_a_small_rest_does_not_have_every_other_word():
+    """Two leaves with four words in all of their documents, and a rest of one in twenty with four others."""
+    shares = np.array([[1.]*4 + [0]*4]*2 + [[0]*4 + [1, .57, .57, .57]])
+    assert _covering(shares, np.array([76, 55, 7]), np.ones(8), np.zeros((8, 8))) == list(range(8))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,5 +1,6 @@
 "Words of Chinese, Japanese and Thai, and stems: by name, in counters, trees, files and the command"
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -9,7 +10,7 @@ import pytest
 from nmf2 import languages
 from nmf2.cli import main
 from nmf2.counting import TermCounter, check_spaces
-from nmf2.languages import cut_stop_words, cutter, is_word
+from nmf2.languages import WORDS, as_regex, cut_stop_words, cutter, is_word, marks
 from nmf2.topictree import TopicTree
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
@@ -123,3 +124,14 @@ def test_command(tmp_path, capsys, monkeypatch):
     assert "足球" in shown + Path("found/topics.csv").read_text(encoding="utf-8") if Path("found/topics.csv").exists() else shown
     assert main(["cluster", "a.txt", "--leaves", "2", "--out", "found2", "--tokenizer", "klingon"]) == 2
     assert "--tokenizer must be" in capsys.readouterr().err
+
+
+def test_marks_are_letters_of_words():
+    hindi = ["हिन्दी में फ़ाइल खोलने में त्रुटि", "फ़ाइल खोलने में त्रुटि नहीं", "शब्द के अन्त में चिह्न"]*4
+    counter = TermCounter(token_pattern=WORDS).fit(hindi)
+    assert {"हिन्दी", "फ़ाइल", "त्रुटि", "चिह्न"} <= set(counter.vocabulary_)
+    assert counter.build_analyzer()("Größe na\u0131\u0308ve co\u00adope") == ["größe", "na\u0131\u0308ve", "co\u00adope"]
+    stems = TermCounter(token_pattern=WORDS, tokenizer="stem:hindi").fit(hindi)
+    assert len(stems.vocabulary_) <= len(counter.vocabulary_) and all(any(word.startswith(stem) for word in counter.vocabulary_) for stem in stems.vocabulary_)
+    assert as_regex(r"\w+") == r"\w+" and not re.search(f"[{marks()}]", "".join(map(chr, range(0xa0))))
+    assert all(not c.isalnum() for c in marks())

@@ -62,6 +62,43 @@ def test_dates_of_all_kinds(model):
     assert model.over_time(texts, "month").to_dict("records")[0] == expected[0]
 
 
+def test_years_are_dates_where_dates_are_wanted(model):
+    years = [2003 + i % 4 for i in range(60)]
+    expected = model.over_time([f"{year}-07-01" for year in years], "year", plain=True)
+    for dates in (years, [str(year) for year in years], np.array(years), np.array(years, float), [float(year) for year in years]):
+        assert model.over_time(dates, plain=True) == expected
+    years[7] = None
+    gaps = model.over_time(years, plain=True)
+    assert {row["period"] for row in gaps} == {"2003", "2004", "2005", "2006", None}
+    pandas = pytest.importorskip("pandas")
+    assert model.over_time(pandas.Series(years), plain=True) == gaps                     # 2003.0, and NaN
+    assert {row["period"] for row in model.over_time([1000, 2999]*30, plain=True)} == {str(year) for year in range(1000, 3000, 100)}
+    assert as_dates([2003, 2004]) is None and as_dates(["2003"]) is None                 # elsewhere they may be anything
+
+
+@pytest.mark.parametrize("text, then", [
+    ("2024-05-31T10:00Z", "2024-05-31T10:00"), ("2024-05-31T10:00+02:00", "2024-05-31T10:00"), ("2024-05-31 23:59 -1000", "2024-05-31T23:59"),
+    ("2024-05-31T10:00:07Z", "2024-05-31T10:00:07"), ("2024-05-31T10:00:07.123456+02:00", "2024-05-31T10:00:07"), ("2024-05-31T10:00:07", "2024-05-31T10:00:07"),
+    ("2024-05-31", "2024-05-31"), ("2024-05", "2024-05"), ("2024-05-31T10:00:7", None), ("2024-05-31T1000", None), ("2024-05-31x", None), ("2024-5-31", None),
+    ("2024-05-32", None), ("2024-05-31T24:30", None), ("2024-05-31\n", None), ("2024Q2", None), ("12345-05-31", None)])
+def test_times_with_a_zone_are_taken_as_written(text, then):
+    found = as_dates([text, None])
+    assert (found is None) if then is None else (found[0] == np.datetime64(then) and np.isnat(found[1]))
+
+
+@pytest.mark.parametrize("freq, first, period", [("D", "2024-05-31", "day"), ("M", "2024-05", "month"), ("Q", "2024-04", "month"), ("Y", "2024", "year"), ("W", "2024-05-27", "day"),
+                                                 ("h", "2024-05-31", "day")])
+def test_periods_of_pandas(freq, first, period):
+    pandas = pytest.importorskip("pandas")
+    days = pandas.Series(pandas.to_datetime(["2024-05-31", None, "2024-06-30"]))
+    try: values = days.dt.to_period(freq)
+    except ValueError: values = days.dt.to_period(freq.upper())                          # pandas before 2.2
+    for given in (values, list(values), values.to_numpy()):
+        dates = as_dates(given)
+        assert dates[0] == np.datetime64(first) and list(np.isnat(dates)) == [False, True, False]
+    if freq in "DMY": assert in_periods(dates).period == period
+
+
 def test_words_distinguish_a_period(model):
     texts = some_texts(80) + ["ball goal offside referee"]*5
     model = fitted(texts, n_topics=4, max_df=.6)
@@ -84,7 +121,8 @@ def test_new_documents_and_models_without_texts(model, tmp_path):
 
 
 @pytest.mark.parametrize("dates, options, message", [
-    (["2024-01-01"]*9, {}, "one entry for each of the 60 documents, got 9"), (["soon"]*60, {}, "'soon' is none"), ([2024]*60, {}, "2024 is none"),
+    (["2024-01-01"]*9, {}, "one entry for each of the 60 documents, got 9"), (["soon"]*60, {}, "'soon' is none"), ([20240531]*60, {}, "20240531 is none. pandas.to_datetime .* unit='s'"),
+    ([2024.5]*60, {}, "2024.5 is none"), ([999]*60, {}, "999 is none"), ([True]*60, {}, "True is none"), (["31.5.2024"]*60, {}, "such as format='%d.%m.%Y'"),
     (["2024-01-01"]*59 + ["2024-02-30"], {}, "'2024-02-30' is none"), (["2024-01-01"]*60, dict(period="fortnight"), "period must be one of"),
     (["0900-01-01"] + ["2024-01-01"]*59, dict(period="day"), "number of periods"), (["2024-01-01"]*60, dict(n=9), "at most 4"),
     (["2024-01-01"]*60, dict(n_words=-1), "n_words must be")])

@@ -174,6 +174,27 @@ def test_columns_are_classes_or_times(planted):
     with pytest.raises(ValueError, match=r"columns\['a'\] must have one entry"): Reader(tree, columns=dict(a=["b"]))
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_in_a_data_frame(planted, library):
+    frames, tree = pytest.importorskip(library), planted[1]
+    days = (np.datetime64("2020-01-30") + np.arange(360)//6).tolist()
+    columns = dict(source=["web", "mail", None]*120, number=[1, 2, 3, 4]*90, day=days)
+    frame = frames.DataFrame(columns)
+    page = tree.to_html(columns=frame)
+    assert page == tree.to_html(columns=columns) != tree.to_html() == tree.to_html(columns=frame[[]] if library == "pandas" else frame.select([]))
+    assert list(Reader(tree, columns=frame).columns) == ["source", "number", "day"]
+    if library == "pandas": assert tree.to_html(columns=frame.set_axis(range(360, 0, -1)).assign(day=frame["day"].to_numpy())) == page
+    with pytest.raises(ValueError, match=r"columns\['source'\] must have one entry"): tree.to_html(columns=frame[:9])
+    for wrong in (frame["source"], ["web"]*360, "source"):
+        with pytest.raises(ValueError, match="columns must be a dictionary .* or a data frame, got a "): tree.to_html(columns=wrong)
+
+
+def test_columns_of_one_name(planted):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="columns must have names that are different"):
+        planted[1].to_html(columns=pandas.DataFrame(np.zeros((360, 2)), columns=["a", "a"]))
+
+
 @pytest.mark.parametrize("values, names, codes", [
     (["2024-05-31", "2024-06-02", ""], ["2024-05-31", "2024-06-01", "2024-06-02"], [0, 2, -1]),
     ([datetime.date(2024, 1, 1), None, datetime.datetime(2030, 1, 1, 5)], [f"{y}-Q{q}" for y in range(2024, 2031) for q in (1, 2, 3, 4)][:25], [0, -1, 24]),

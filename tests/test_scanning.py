@@ -19,7 +19,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from nmf2 import counting, scanning
 from nmf2.counting import TermCounter, cut_evenly, n_threads, not_compiled
-from nmf2.data import WORDS, load
+from nmf2.data import load
+from nmf2.languages import WORDS, as_regex
 from nmf2.scanning import count_shares, letter_table, lowered, members, odd_letters, plan, read_pattern
 from test_counting import assert_same
 
@@ -49,6 +50,7 @@ def always(monkeypatch):
 def check(texts, new=(), **options):
     "The same from both, and in one thread as in two"
     counter, plain = TermCounter(n_jobs=2, **options), CountVectorizer(**options)
+    plain.set_params(token_pattern=as_regex(plain.token_pattern))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try: Y = plain.fit_transform(texts)
@@ -88,6 +90,14 @@ def test_every_letter_beyond(always):
 def test_accents(always, accents):
     check(["".join(map(chr, range(i, i + 64))) + " Ça naïve ÅNGSTRÖM ΣΑΣ İ" for i in range(0, 0x3000, 64)], strip_accents=accents, token_pattern=r"\w+")
     check(random_texts(), strip_accents=accents, lowercase=False)
+
+def test_marks_belong_to_words(always):
+    texts = ["हिन्दी में फ़ाइल खोलने में त्रुटि", "தமிழ் மொழி கோப்பு", "বাংলা ভাষায় ফাইল", "مَفْتُوح", "שָׁלוֹם עוֹלָם", "nai\u0308ve Gro\u0308\u00dfe",
+             "co\u00adoperate", "x\u0301 a\u03011 \u0301b_ \u0301\u0302"]*40
+    check(texts, token_pattern=WORDS)
+    words = set(TermCounter(token_pattern=WORDS).fit(texts).vocabulary_)
+    assert {"हिन्दी", "में", "खोलने", "त्रुटि", "மொழி", "বাংলা", "مَفْتُوح", "שָׁלוֹם", "nai\u0308ve", "co\u00adoperate"} <= words
+    assert TermCounter(token_pattern=WORDS).fit(texts).way_ == "compiled" and not any(len(word) < 2 for word in words)
 
 def test_sigmas(always):
     check(["ΟΔΥΣΣΕΥΣ ΣΟΦΟΣ", "ΣΑΣ-ΣΑΣ Σ' ΑΣ.Α ΑΣ1 Σ ΑΣ\u0301 Α\u0301Σ", "İSTANBUL Iİ ıI", "ΑΣ", "Σ", "plain TEXT", "ΑΣ_Β 1Σ"], token_pattern=r"\w+")
@@ -356,7 +366,7 @@ def test_words_of_many_languages(always):
         for pattern in (r"(?u)\b\w\w+\b", WORDS, r"\w+(?:['’-]\w+)*"):
             scan = plan(pattern, True)
             vocabulary, X = count_shares(scan, cut_evenly(texts, 5), n_threads=2)
-            plain = CountVectorizer(token_pattern=pattern)
+            plain = CountVectorizer(token_pattern=as_regex(pattern))
             Y = plain.fit_transform(texts)
             assert list(vocabulary.items()) == list(plain.vocabulary_.items()) and (X != Y).nnz == 0
 
@@ -385,7 +395,7 @@ def test_texts_in_many_scripts():
     if len(scripts) < 5: pytest.skip(f"only {len(scripts)} scripts in the translations on this machine")
     for pattern in (r"(?u)\b\w\w+\b", WORDS):
         vocabulary, X = count_shares(plan(pattern, True), cut_evenly(texts, 9), n_threads=2)
-        plain = CountVectorizer(token_pattern=pattern)
+        plain = CountVectorizer(token_pattern=as_regex(pattern))
         Y = plain.fit_transform(texts)
         assert list(vocabulary.items()) == list(plain.vocabulary_.items()) and (X != Y).nnz == 0
 
@@ -396,6 +406,7 @@ def test_known_collections(name):
     texts = load(name).texts[::9]
     for options in (dict(), dict(token_pattern=WORDS, stop_words="english", ngram_range=(1, 2))):
         counter, plain = TermCounter(n_jobs=2, **options), CountVectorizer(**options)
+        plain.set_params(token_pattern=as_regex(plain.token_pattern))
         assert_same(counter, counter.fit_transform(texts), plain, plain.fit_transform(texts))
         assert counter.way_ == "compiled"
 

@@ -2,16 +2,18 @@
 import naive
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import nmf2.support
+from nmf2 import load
 from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.regroup import regroup
-from nmf2.support import BETWEEN, _chosen, _too_far, choose_n_topics, compare, fit_again, gain, jaccards, members, shuffled, support, times_chance
+from nmf2.support import BETWEEN, DEALT, _chosen, _too_far, choose_n_topics, compare, dealt, fit_again, gain, jaccards, members, shuffled, support, times_chance
 from nmf2.topictree import TopicTree, topic_tree
-from nmf2.weighting import count_pipeline
+from nmf2.weighting import count_pipeline, text_pipeline
 
 
 def weighted(*args, **options):
@@ -167,6 +169,35 @@ def test_one_topic_and_few_documents():
     assert copies.n_topics == 2 and "on and on" not in copies.why
 
 
+@pytest.mark.parametrize("length", [8, 30, 200])
+def test_words_drawn_by_chance_have_one_topic(length):
+    counts = np.random.default_rng(1).multinomial(length, np.full(600, 1/600), 1500)
+    choice = choose_n_topics(count_pipeline().fit_transform(sp.csr_array(counts)))
+    assert choice.n_topics == 1 and choice.why == DEALT and len(choice.table()) == 0
+
+
+def test_real_words_dealt_by_chance_have_one_topic():
+    X = unit_rows(text_pipeline().fit_transform(load("library-docs").texts[::2]))
+    own, chance = dealt(X[np.diff(X.indptr) > 0], np.random.default_rng(0))
+    assert choose_n_topics(own).n_topics > 10 and choose_n_topics(chance).n_topics == 1
+
+
+def test_dealt_documents_are_as_long_and_have_no_word_twice(case):
+    U = unit_rows(case[1])
+    own, chance = dealt(U, np.random.default_rng(0))
+    for found in (own, chance):
+        assert (np.diff(found.indptr) == np.diff(U.indptr)).all()
+        assert_array_equal(np.bincount(found.indices), np.bincount(U.indices))
+        assert_allclose(np.sqrt((found.toarray()**2).sum(1)), 1, rtol=1e-6)
+        ratios = found.toarray()[:, :1]/np.where(found.toarray() > 0, found.toarray(), np.nan)     # to the first word, where both are
+        for column in ratios.T: assert_allclose(column[column > 0], column[column > 0][:1].repeat((column > 0).sum()), rtol=1e-5)
+    assert_array_equal(own.indices, U.indices)
+    assert not np.array_equal(chance.indices, U.indices)
+    full = unit_rows(sp.csr_array(np.ones((3, 4), np.float32)))                   # every document has all words already
+    own, chance = dealt(full, np.random.default_rng(0))
+    assert own.nnz == full.nnz >= chance.nnz and (chance.sum(0) > 0).all() and full.indptr.tolist() == [0, 4, 8, 12]
+
+
 def test_no_end():
     times = np.linspace(3, 1.2, 100)
     choice = _chosen(times, False, 4000)
@@ -180,7 +211,8 @@ def test_no_end_and_a_number_one_can_read():
     assert (few.n_topics, many.n_topics) == BETWEEN == (20, 60) and "most that is usual" in many.why and "least that is usual" in few.why
     assert _chosen(np.full(300, 1.3), False, 200).n_topics == 10                     # twenty documents to each
     assert _chosen(np.full(1, 1.3), False, 12).n_topics == 2
-    assert _chosen(np.full(9, 1.3), False, 10_000).n_topics == 10                    # no more than there are splits better than chance
+    ten = _chosen(np.full(9, 1.3), False, 10_000)                                    # no more than there are splits better than chance
+    assert ten.n_topics == 10 and "all that gain more than by chance" in ten.why
 
 
 def test_when_to_stop():

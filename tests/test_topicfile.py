@@ -231,6 +231,23 @@ def test_files_of_trees_and_of_models(texts, tmp_path):
     assert not (tmp_path/"none").exists()
 
 
+def test_a_folder_stands_for_the_file_in_it(texts, tmp_path):
+    from nmf2.cli import MODEL
+    from nmf2.topicfile import IN_FOLDER
+    assert IN_FOLDER == MODEL
+    with pytest.raises(FileNotFoundError, match=MODEL): TopicTree.load(tmp_path)
+    model = fitted(texts)
+    model.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [MODEL]
+    for path in (tmp_path, str(tmp_path), f"{tmp_path}/", tmp_path/MODEL):
+        again = TopicTree.load(path)
+        assert_array_equal(again.labels_, model.labels_)
+    again = TopicTree.load(tmp_path)
+    again.rename(again.tree_.leaves()[0], "a name")
+    again.save(again.saved_.path)                                   # as the explorer does
+    assert TopicTree.load(tmp_path/MODEL).history == again.history and len(list(tmp_path.iterdir())) == 1
+
+
 def test_what_could_not_be_read_is_not_written(texts, tmp_path):
     model = fitted(texts)
     model.save(tmp_path/"m")

@@ -113,6 +113,67 @@ def test_pages_say_what_transform_says(texts, corpus, tmp_path):
     assert_allclose(counts.explore(texts).reader.shares, counts.transform(corpus.X))
 
 
+@pytest.mark.parametrize("loaded", [False, True])
+def test_other_texts_are_not_shown(texts, tmp_path, loaded):
+    """Under a topic stand its own documents, or nothing."""
+    own = model = TopicTree(9, stop_words=None).fit(texts)
+    if loaded:
+        model.save(tmp_path/"model.nmf2")
+        model = TopicTree.load(tmp_path/"model.nmf2")
+    turned, gaps = texts[::-1], [None if i % 50 == 0 else text for i, text in enumerate(texts)]
+    for show in (model.to_html, model.explore):
+        for wrong in (turned, Corpus(turned), np.array(turned), iter(turned), ["no word of it is known"]*450):
+            with pytest.raises(ValueError, match=r"those of the fit, in their order: only \d+% of these belong where those are. .* shares="): show(wrong)
+        with pytest.raises(ValueError, match="those of the fit, in their order"): show(texts=turned)
+        for shares in (None, own.transform(texts)): assert show(turned, shares=shares) is not None           # translations, say
+        with pytest.raises(ValueError, match="must have one entry for each of the 450 documents"): show(turned[:9])
+    assert turned[0] not in model.to_html()
+    assert model.to_html(texts) == model.to_html(texts=texts) == model.to_html(np.array(texts))
+    shorter = [" ".join(text.split()[::2]) for text in texts]
+    assert shorter[0] in model.to_html(shorter, n_docs=450) and "Search" in model.to_html(gaps)
+    assert model.to_html(None, [f"name {i}" for i in range(450)]).count("name 7")
+
+
+def test_texts_are_shown_that_can_not_be_compared(texts, corpus, tmp_path):
+    """A model of counts knows no texts, and one without its tokenizer can't cut them."""
+    counts = TopicTree(9).fit(corpus.X, vocab=corpus.vocab)
+    assert texts[0] in counts.to_html(texts, n_docs=450)
+    with pytest.warns(UserWarning, match="tokenizer"): TopicTree(9, stop_words=None, tokenizer=str.split).fit(texts).save(tmp_path/"cut.nmf2")
+    cut = TopicTree.load(tmp_path/"cut.nmf2")
+    assert texts[0] in cut.to_html(texts, n_docs=450) and cut.explore(texts).reader.shares is None
+    counts.save(tmp_path/"counts.nmf2")
+    loaded = TopicTree.load(tmp_path/"counts.nmf2")
+    assert "Search" in loaded.to_html(texts)
+    bare = Corpus(X=corpus.X, vocab=corpus.vocab)
+    assert_allclose(loaded.explore(bare).reader.shares, counts.transform(bare))
+    with pytest.raises(ValueError, match="belong where those are"): loaded.explore(bare[::-1])
+
+
+def test_columns_of_a_page_in_a_data_frame(texts, model):
+    pandas = pytest.importorskip("pandas")
+    columns = dict(half=["a"]*225 + ["b"]*225)
+    assert model.to_html(texts, columns=pandas.DataFrame(columns)) == model.to_html(texts, columns=columns)
+    assert list(model.explore(texts, columns=pandas.DataFrame(columns)).reader.columns) == ["half"]
+
+
+@pytest.mark.parametrize("kind", ["table", "batch", "chunks"])
+def test_counts_in_a_table_of_arrow(corpus, tmp_path, kind):
+    pa = pytest.importorskip("pyarrow")
+    X = corpus.X.toarray()
+    table = pa.table({word: X[:,j].astype(np.int64 if j % 2 else np.float32) for j, word in enumerate(corpus.vocab)})
+    if kind == "batch": table = table.to_batches()[0]
+    if kind == "chunks": table = pa.concat_tables([table.slice(0, 200), table.slice(200)])
+    expected, model = TopicTree(9).fit(corpus.X, vocab=corpus.vocab), TopicTree(9).fit(table)
+    assert_array_equal(model.labels_, expected.labels_)
+    assert model.outline() == expected.outline()
+    model.save(tmp_path/"model.nmf2")
+    for one in (model, TopicTree.load(tmp_path/"model.nmf2")):
+        assert_array_equal(one.predict(table), model.labels_)
+        assert_array_equal(one.predict(table.select(table.column_names[::-1])), model.labels_)               # columns go by their names
+        assert_allclose(one.transform(table), expected.transform(corpus.X), atol=1e-5)
+    with pytest.raises(ValueError, match="with the columns 'n', 'text'; give one of them"): TopicTree(9).fit(pa.table(dict(n=[1, 2], text=["a", "b"])))
+
+
 def test_a_notebook_shows_what_print_shows(texts, model):
     from IPython.core.formatters import DisplayFormatter
     show = DisplayFormatter().format

@@ -465,3 +465,20 @@ def test_words_of_any_type():
     old = Tree.__new__(Tree)
     old.__setstate__(state)                                   # pickled when words were in an array of fixed width
     assert old.vocab.dtype == object and old.vocab.tolist() == ["a", "b"]
+
+
+def test_names_do_not_speak_to_the_terminal(fitted):
+    """Escape sequences, line ends and the rest of what a terminal obeys are no part of a name."""
+    tree = pickle.loads(pickle.dumps(fitted[2].tree_))
+    for bad in ("a\x1b[31mb", "a\x07b", "a\x9b31mb", "a\r\nb", "a\0b", "a\x7fb"):
+        tree.rename("0", bad)
+        assert tree.names["0"].isprintable() and tree.names["0"][0] == "a" and tree.names["0"][-1] == "b"
+        tree.names["0"] = bad                                         # as a file may have it
+        for text in (tree.title("0"), *str(tree).splitlines()):
+            assert text.isprintable()
+    tree.rename("0", "\x1b\n")
+    assert "0" not in tree.names
+    tree.rename("0", "größer 東京 e\u0301 👩\u200d🚀")                # letters of all kinds stay
+    assert tree.title("0") == "größer 東京 e\u0301 👩\u200d🚀"
+    tree.headings = {"1": ["red\x1b[31m", "card"]}
+    assert tree.title("1") == "red [31m, card"

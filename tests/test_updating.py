@@ -14,8 +14,9 @@ import naive
 from make_saved import SUBJECTS, some_texts
 from nmf2 import Corpus, TopicTree, load
 from nmf2.data import planted_tree
+from nmf2.cli import as_options
 from nmf2.editing import matrix_of
-from nmf2.updating import FEW, TOGETHER, best_cut, new_topics, times_as_often, weighed_anew, with_new_ids
+from nmf2.updating import FEW, TOGETHER, Updated, best_cut, new_topics, times_as_often, weighed_anew, with_new_ids
 from test_editing import assert_sound, assert_told, bits, cheap, fitted, leaf, made
 
 # ---- random steps
@@ -92,6 +93,10 @@ def assert_updated(old, tree, told, n):
     longer = {a: b for a, b in told.renamed.items() if len(b) > len(a)}
     if not told.gone: assert all(b[:len(a)] == a and set(b[len(a):]) == {"0"} for a, b in told.renamed.items())
     for a in longer: assert a in told.new or old[a].children
+    before = {told.renamed.get(leaf.id, leaf.id): leaf.docs for leaf in old.leaves() if leaf.id not in told.gone}
+    came = {leaf.id: len(np.setdiff1d(leaf.docs[leaf.docs < old.n_docs], before.get(leaf.id, ()))) for leaf in tree.leaves()}
+    assert told.came == {id: n for id, n in came.items() if n}
+    assert all(name == tree.names[id] and a != b for id, (name, a, b) in told.reworded.items()) and not set(told.reworded) & set(told.titles)
 
 
 # ---- more topics
@@ -256,6 +261,129 @@ def test_names_of_documents_go_along(tmp_path):
     again.update(texts[60:], documents=texts[:60])
     assert again.given_.ids[3] == "a3" and again.given_.texts == texts
     assert with_new_ids(None, None, 2, 2) is None
+
+
+def test_names_that_come_later_are_kept(tmp_path):
+    """The documents of the fit had none: they are called by their rows, and what was added once isn't added again."""
+    texts = some_texts(90)
+    model, new = fitted(texts[:60], n_topics=4, max_df=.6), Corpus(texts[60:70], ids=[f"b{i}" for i in range(60, 70)], labels=["b"]*10)
+    model.save(tmp_path/"m")
+    model.update(new)
+    before = bits(model)
+    with pytest.raises(ValueError, match="new documents, and 'b60' is among those of the model$"): model.update(new)
+    assert bits(model) == before
+    model.update(texts[70:80])
+    with pytest.raises(ValueError, match="and 'b60' is among"): model.update(new)
+    with pytest.raises(ValueError, match="and '75' is among"): model.update(Corpus(texts[80:82], ids=["75", "x"]))
+    names = [*map(str, range(60)), *(f"b{i}" for i in range(60, 70)), *map(str, range(70, 80))]
+    assert list(model.given_.ids) == names and model.given_.labels[:,0].tolist() == [""]*60 + ["b"]*10 + [""]*10 and model.given_.texts == texts[:80]
+    leaf_ = next(leaf for leaf in model.tree_.leaves() if 61 not in leaf.docs)
+    model.move("b61", leaf_.id)
+    assert 61 in model.tree_[leaf_.id].docs
+    for keep_texts in (False, True):
+        model.save(tmp_path/"n", keep_texts=keep_texts)
+        again = TopicTree.load(tmp_path/"n")
+        again.update(texts[80:], documents=None if keep_texts else texts[:80])
+        assert list(again.given_.ids) == names + [*map(str, range(80, 90))] and bits(again) != bits(model)
+    for _ in range(3): model.undo()
+    assert model.given_ == texts[:60]
+    again = TopicTree.load(tmp_path/"m")
+    again.update(new, documents=texts[:60])
+    assert list(again.given_.ids) == names[:70]
+
+
+def test_what_has_no_names_stays_a_list(corpus):
+    texts = some_texts(80)
+    model = fitted(texts[:60], n_topics=4, max_df=.6)
+    for _ in range(2): model.update(Corpus(texts[60:70]))                      # called 0 to 9, by nobody
+    assert model.given_ == texts[:60] + 2*texts[60:70]
+    with pytest.raises(ValueError, match="'5' is among those of the model, which go by their rows"): model.update(Corpus(texts[70:72], ids=["17", "5"][::-1]))
+    model.update(texts[70:])
+    for part in (slice(0, 50), slice(50, 80)): model.update(Corpus(some_texts(80, 1))[part])      # called 50 to 79, by nobody as well
+    assert isinstance(model.given_, list) and len(model.given_) == 170
+    model.update(Corpus(texts[:3], ids=["1001", "1002", "1003"]))
+    with pytest.raises(ValueError, match="'1001' is among those of the model$"): model.update(Corpus(texts[:3], ids=["1001", "1002", "1003"]))
+    assert with_new_ids(["7", "8"], None, 2, 1) == ["7", "8", "9"] and with_new_ids(None, ["9"*5000], 1, 1) == ["0", "9"*5000]
+
+
+def test_names_of_counts_that_come_later(corpus, tmp_path):
+    new = Corpus(X=corpus.X[150:170], vocab=corpus.vocab, ids=[f"b{i}" for i in range(20)])
+    for model in (fitted(corpus.X[:150]), TopicTree(6).fit(corpus.X[:150], vocab=corpus.vocab)):
+        model.update(corpus.X[170:])
+        assert model.given_ is None
+        model.update(new)
+        with pytest.raises(ValueError, match="'b0' is among"): model.update(new)
+        assert list(model.given_.ids[[0, 219, 220]]) == ["0", "219", "b0"] and model.counts_.shape == (240, 400)
+        model.save(tmp_path/"m")
+        again = TopicTree.load(tmp_path/"m")
+        again.update(corpus.X[:5], documents=model.counts_)
+        assert again.given_.ids[220] == "b0" and len(again.given_.ids) == 245
+        model.update(corpus.X[:5])
+        assert bits(again) == bits(model)
+
+
+def test_labels_in_other_levels_are_refused():
+    texts = some_texts(90)
+    model, documents = fitted(Corpus(texts[:60], labels=["x"]*60), n_topics=4, max_df=.6), Corpus(texts[:60], labels=["x"]*60)
+    before, new = bits(model), Corpus(texts[60:], labels=[["a", "b"]]*15 + [[]]*15)
+    for options in ({}, dict(documents=documents), dict(min_new=None)):
+        with pytest.raises(ValueError, match=r"texts must have labels in 1 level, as those of the model, and have 2") as caught: model.update(new, **options)
+        assert "(--label-field ...), or none" in as_options(str(caught.value))
+    assert bits(model) == before and model.history == [] and (model.given_.labels == "x").all()
+    model.update(Corpus(texts[60:], ids=[f"b{i}" for i in range(30)], labels=[["a", "b"]]*15 + [[]]*15)[15:])      # nobody there has a label
+    assert model.given_.labels[:,0].tolist() == ["x"]*60 + [""]*15
+    other = fitted(Corpus(texts[:60]), n_topics=4, max_df=.6)
+    other.update(new)
+    assert other.given_.labels.shape == (90, 2) and other.given_.labels[60].tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="labels in 2 levels, as those of the model, and have 1"): other.update(documents[:3])
+
+
+# ---- what is told
+
+def test_a_name_on_another_topic_is_told():
+    model = fitted(some_texts(80), n_topics=4, max_df=.6)
+    named = model.tree_.leaves()[model.predict(["racket net serve"])[0]].id
+    words = model.tree_.title(named)
+    model.rename(named, "tennis")
+    rng = np.random.default_rng(0)
+    new = [" ".join([*rng.choice(STARS, 5), str(rng.choice(["racket", "net", "serve"]))]) for _ in range(120)]
+    told = model.update(new, min_new=None)
+    now = next(b for b, name in model.tree_.names.items() if name == "tennis")
+    model.rename(now)
+    assert told.reworded == {now: ("tennis", words, model.tree_.title(now))} and not told.titles.get(now)
+    assert set(words.replace(",", "").split()) <= set(SUBJECTS[1]) and set(STARS).issuperset(model.tree_.title(now).replace(",", "").split())
+    assert f"words of root/{now}, tennis: {words}\n  -> {model.tree_.title(now)}" in str(told)
+
+
+def test_old_documents_that_come_from_elsewhere_are_told():
+    short = planted_tree((3, 2), n_docs=400, overlap=.7, noise=.2, random_state=0, length=12)
+    model, before = fitted(short), fitted(short).tree_
+    told = model.update(Corpus(X=short.X[:30], vocab=short.vocab, ids=[f"b{i}" for i in range(30)]))
+    assert_updated(before, model.tree_, told, 30)
+    assert sum(told.came.values()) == told.moved > 0
+    for id, n in told.came.items(): assert f"root/{id} {model.tree_.title(id)} (+{n} old one{'s'*(n > 1)})" in " ".join(str(told).split())
+
+
+def test_what_is_told_has_75_columns_and_knows_one_from_many():
+    name = "a name that goes on, " * 6
+    ids = tuple(f"{i:08b}" for i in range(12))
+    told = Updated(new=ids, gone=ids, renamed={id: id + "0" for id in ids}, n_new=1, moved=1, words=("quark",), came=dict.fromkeys(ids, 1),
+                   grew=tuple((id, name[:100], 12345, 1) for id in ids), titles={"0": (name, name)}, reworded={"1": (name, name, "quark")})
+    lines = str(told).split("\n")
+    assert max(map(len, lines)) <= 75
+    assert lines[:2] == ["1 new document: 0 without a topic, 0 like none of the fit; 1 new word", "1 of the old documents is in another leaf"]
+    assert 22*" " + "(new, +1 old one)" in lines or any(line.endswith("  (new, +1 old one)") for line in lines)
+    assert str(Updated(n_new=2)) == "2 new documents: 0 without a topic, 0 like none of the fit; 0 new words\n0 of the old documents are in another leaf"
+
+
+def test_the_first_update_moves_what_a_refit_would():
+    """What 28_updating says of updates that add nothing: a fit leaves its topics as a mixture has them."""
+    short = planted_tree((3, 2), n_docs=400, overlap=.7, noise=.2, random_state=0, length=12)
+    nothing, model, refitted = Corpus(X=0*short.X[:2], vocab=short.vocab), fitted(short), fitted(short)
+    refitted.refit()
+    assert model.update(nothing).moved == (refitted.labels_ != fitted(short).labels_).sum() > 0
+    assert_array_equal(model.labels_[:400], refitted.labels_)
+    assert model.update(nothing).moved == refitted.update(nothing).moved == 0
 
 
 def test_replay_comes_to_the_same():
