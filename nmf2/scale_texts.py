@@ -155,14 +155,17 @@ def _whole(source):
     if not isinstance(source, Stretch): return [str(text) for text in source]
     path = Path(source.path)
     if path.suffix == ".parquet":
-        return _parquet(path).read_row_group(source.start, [source.field]).column(0).to_pylist()
+        column = _parquet(path).read_row_group(source.start, [source.field]).column(0)
+        return ["" if text is None else text for text in column.to_pylist()]
     from nmf2.data import read
     return read(path, **({} if source.field is None else dict(text_field=source.field))).texts
 
 def _text(source, record):
     "The text of a record"
-    text = record.get(source.field) if isinstance(record, dict) else None
+    there = isinstance(record, dict) and source.field in record
+    text = record[source.field] if there else None
     if isinstance(text, str): return text
+    if there and text is None: return ""
     raise ValueError(f"{source}: there is a line without a text in the field {source.field!r}")
 
 # %% ../nbs/62_scale_texts.ipynb #2e39f821

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2.answers import expected_of
 from nmf2.bisection import refine, unit_rows
 from nmf2.columns import json_objects
-from nmf2.data import load, planted_tree
+from nmf2.data import load, planted_tree, read
 from nmf2.engines import Local, watched
 from nmf2.flat import FlatNMF2, flatten
 from nmf2.headings import typical_texts
@@ -339,6 +339,20 @@ def test_the_number_of_a_broken_line_is_that_in_the_file(tmp_path, number):
     file.write_text("\n".join(lines))
     sources = text_sources(file, piece=1000) if number > 1 else [Stretch(str(file), 0, 1000, "text")]
     with pytest.raises(ValueError, match=f"a.jsonl, line {number}: not JSON"): [read_texts(source) for source in sources]
+
+
+def test_texts_that_are_null_are_empty(tmp_path):
+    """In lines of JSON and in Parquet, as when they are read at once."""
+    some = [*texts()[:300], None, *texts()[300:], None]
+    (tmp_path/"lines").mkdir()
+    (tmp_path/"lines"/"a.jsonl").write_text("".join(json.dumps(dict(text=text)) + "\n" for text in some), encoding="utf-8")
+    found = sum(map(read_texts, text_sources(tmp_path/"lines", piece=5_000)), [])
+    assert found == [text or "" for text in some] == read(tmp_path/"lines"/"a.jsonl").texts
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    (tmp_path/"tables").mkdir()
+    pq.write_table(pa.table(dict(text=some)), tmp_path/"tables"/"a.parquet", row_group_size=200)
+    assert sum(map(read_texts, text_sources(tmp_path/"tables")), []) == found
 
 
 def test_parquet(tmp_path):
