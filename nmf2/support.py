@@ -342,18 +342,19 @@ def dealt(
 # %% ../nbs/26_support.ipynb #d5e0c1a7
 DEALT = "with their words dealt by chance, documents fall into clusters as good"
 
-def _gained(docs, n, seed):
-    "How much the criterion grows when documents are put into clusters"
-    labels = next(_clusterings(docs, [n], seed))
-    return criterion_of(docs, labels) - criterion_of(docs, np.zeros_like(labels))
+def _gained(docs, sizes, seed):
+    "How much the criterion grows when documents are put into clusters, so many in turn"
+    found = [np.zeros(docs.shape[0], np.int64), *_clusterings(docs, sizes, seed)]
+    return np.diff([criterion_of(docs, labels) for labels in found]).cumsum()
 
 def _by_chance_alone(docs, n, seed):
-    "Are so many clusters hardly better than those of documents that are dealt? A sample, then all"
+    "Are clusters, 2 to n, hardly better than those of documents that are dealt? A sample, then all"
     if 2*SAMPLE < docs.shape[0]:
         some = docs[drawn_of(docs.shape[0], 2*SAMPLE, seed)]
         if not _by_chance_alone(some, n, seed): return False
-    own, chance = (_gained(some, n, seed) for some in dealt(docs, stream(seed, "0")))
-    return own < ABOVE*chance
+    sizes = sorted({min(2**k, n) for k in range(1, n.bit_length() + 1)})
+    own, chance = (_gained(some, sizes, seed) for some in dealt(docs, stream(seed, "0")))
+    return bool((own < ABOVE*chance).all())
 
 # %% ../nbs/26_support.ipynb #bac8106e
 def choose_n_topics(

@@ -317,8 +317,8 @@ def test_support(quick):
 
 def test_n_topics(quick):
     rows = quick("n_topics")
-    assert [row["kind"] for row in rows] == ["planted"]*2 + ["collection"] and all(row["right"]["splits"] for row in rows[:2])
-    assert rows[2]["collection"] == "library-docs" and 2 <= rows[2]["said"]["splits"] <= 512
+    assert [row["kind"] for row in rows] == ["planted"]*2 + ["dealt", "collection"] and all(row["right"]["splits"] for row in rows[:3])
+    assert rows[3]["collection"] == "library-docs" and 2 <= rows[3]["said"]["splits"] <= 512
 
 
 def test_headings(quick):

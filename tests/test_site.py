@@ -335,7 +335,7 @@ def test_links_lead_somewhere_on_the_site(site, path):
 QUESTIONS = {    # what a newcomer asks, where the answer stands, and words of it
     "How do I install it without a network?": ("guide/install.html#without-a-network", "pip download"),
     "How do I get topics from a table of my own?": ("tutorials/your-own-corpus.html#reading-it", "finds out what a file is"),
-    "How many topics should I ask for?": ("guide/faq.html#how-many-topics-should-i-ask-for", "Rather more than you can read"),
+    "How many topics should I ask for?": ("guide/faq.html#how-many-topics-should-i-ask-for", "As many as you want to read"),
     "How do I sort new documents into the topics?": ("guide/recipes.html#say-where-new-documents-belong", "`predict` numbers the topics"),
     "How do I keep a model, and use it in a service?": ("guide/recipes.html#a-saved-model-in-a-service", "One file without pickle"),
     "My texts are German: what now?": ("guide/recipes.html#other-languages", "A sample of the texts tells"),

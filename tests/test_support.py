@@ -176,6 +176,12 @@ def test_words_drawn_by_chance_have_one_topic(length):
     assert choice.n_topics == 1 and choice.why == DEALT and len(choice.table()) == 0
 
 
+def test_topics_of_two_words_are_no_chance():
+    """In as many clusters as there are pairs of words, dealt documents would be as good."""
+    counts = np.kron(np.eye(3), np.ones(2)).repeat(40, 0)
+    assert choose_n_topics(unit_rows(sp.csr_array(counts))).n_topics == 3
+
+
 def test_real_words_dealt_by_chance_have_one_topic():
     X = unit_rows(text_pipeline().fit_transform(load("library-docs").texts[::2]))
     own, chance = dealt(X[np.diff(X.indptr) > 0], np.random.default_rng(0))
