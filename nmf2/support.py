@@ -347,14 +347,20 @@ def _gained(docs, sizes, seed):
     found = [np.zeros(docs.shape[0], np.int64), *_clusterings(docs, sizes, seed)]
     return np.diff([criterion_of(docs, labels) for labels in found]).cumsum()
 
+def _tells_by_weights(docs):
+    "Is more than a tenth of documents in words that most of them have? Then weights tell topics"
+    common = np.bincount(docs.indices, minlength=docs.shape[1]) > docs.shape[0]/2
+    return (docs.data.astype(float)**2)[common[docs.indices]].sum() > docs.shape[0]/10
+
 def _by_chance_alone(docs, n, seed):
     "Are clusters, 2 to n, hardly better than those of documents that are dealt? A sample, then all"
+    if _tells_by_weights(docs): return False
     if 2*SAMPLE < docs.shape[0]:
         some = docs[drawn_of(docs.shape[0], 2*SAMPLE, seed)]
         if not _by_chance_alone(some, n, seed): return False
     sizes = sorted({min(2**k, n) for k in range(1, n.bit_length() + 1)})
     own, chance = (_gained(some, sizes, seed) for some in dealt(docs, stream(seed, "0")))
-    return bool((own < ABOVE*chance).all())
+    return bool(own[-1] > 1e-6*docs.shape[0] and (own < ABOVE*chance).all())      # no copies of one
 
 # %% ../nbs/26_support.ipynb #bac8106e
 def choose_n_topics(

@@ -710,11 +710,13 @@ def _texts_of(model):
     check_is_fitted(model)
     return () if model.given_ is None else (model.given_,)
 
+def _as_texts(texts): return ["" if missing(text) else str(text) for text in texts]
+
 def _weights_of(model, shown):
     "The weights of what is shown, None if they can't be told; an error if it belongs elsewhere"
     if shown is None: return None
     texts, *_ = _given(shown)
-    if texts is not None: shown = ["" if missing(text) else str(text) for text in texts]
+    if texts is not None: shown = _as_texts(texts)
     X = None
     with warnings.catch_warnings(), suppress(ValueError):    # texts of a model of counts, say
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
@@ -731,7 +733,7 @@ def _weights_of(model, shown):
 def _same_texts(own, shown):
     "Are these the texts of the fit, word for word?"
     own, shown = (None if documents is None else _given(documents)[0] for documents in (own, shown))
-    return own is not None and shown is not None and list(own) == list(shown)
+    return own is not None and shown is not None and _as_texts(own) == _as_texts(shown)
 
 def _shown(model, docs, options):
     "The documents to show; and options, shares of leaves as `transform` has them among these"

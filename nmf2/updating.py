@@ -110,7 +110,7 @@ def grow(
 # %% ../nbs/28_updating.ipynb #1ce70b5c
 def _first_number(ids):
     "Where names begin that are nothing but numbers in order; None for other names"
-    first = str(ids[0])
+    first = str(ids[0]) if len(ids) else "0"
     k = int(first) if first.isdecimal() and len(first) < 16 else 0
     return k if all(str(id) == str(i) for i, id in enumerate(ids, k)) else None
 

@@ -182,6 +182,19 @@ def test_topics_of_two_words_are_no_chance():
     assert choose_n_topics(unit_rows(sp.csr_array(counts))).n_topics == 3
 
 
+def test_topics_that_only_weights_tell():
+    """Four topics of columns that all documents have; alone, and beside words that few have."""
+    rng = np.random.default_rng(1)
+    means = np.full((4, 60), .01)
+    for c in range(4): means[c, 15*c:15*c + 15] = 1
+    X = means[rng.integers(0, 4, 600)]*rng.uniform(.5, 1.5, (600, 60))
+    assert choose_n_topics(X).n_topics == 4
+    often = rng.poisson(np.where(means > .5, 15, 3)[rng.integers(0, 4, 600)])
+    beside = sp.hstack([sp.csr_array(often.astype(float)), sp.random(600, 400, .1, random_state=1)])
+    assert choose_n_topics(unit_rows(sp.csr_array(beside))).n_topics == 4
+    assert "more than one by chance would" in choose_n_topics(np.ones((40, 5), np.float32)).why
+
+
 def test_real_words_dealt_by_chance_have_one_topic():
     X = unit_rows(text_pipeline().fit_transform(load("library-docs").texts[::2]))
     own, chance = dealt(X[np.diff(X.indptr) > 0], np.random.default_rng(0))

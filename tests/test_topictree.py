@@ -528,3 +528,12 @@ def test_support_of_a_model_without_its_documents(texts, tmp_path):
     loaded = TopicTree.load(tmp_path/"m")
     with pytest.raises(ValueError, match="support needs the documents of the fit"): loaded.support()
     assert np.array_equal(loaded.support(texts, n_fits=2).runs, model.support(n_fits=2).runs)
+
+
+def test_gaps_in_texts_that_are_shown():
+    """As of a column of pandas, where a gap is not equal to anything."""
+    pd = pytest.importorskip("pandas")
+    texts = ["ball goal match", "vote law party", ""]*20
+    model = TopicTree(2, min_df=1, max_df=1.).fit(texts)
+    shown = [text or pd.NA for text in texts]
+    assert "<html" in model.to_html(shown)
