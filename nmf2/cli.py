@@ -1336,7 +1336,10 @@ EXAMPLES = """examples:
   nmf2 export topics/ --to assignments        where each document is now
   nmf2 grow topics/ letters/ --leaves 30      more topics, or fewer
 These take the file topics.nmf2, or the folder it is in.
+"""
 
+# %% ../nbs/70_cli.ipynb #e2f3a4b9
+EXAMPLES += """
 The notebook 00_formats describes the options of the formats, and
 02_weighting those of the weights. In the tables a node is written
 root/010; 010 alone would be taken for a number. A text that a spreadsheet

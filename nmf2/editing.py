@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 'shape_of', 'reshaped', 'shape_joined', 'closed_up', 'shape_merged',
            'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads', 'remember_matrix',
-           'own_documents', 'matrix_of', 'undo', 'redo', 'new_version', 'edited', 'led', 'join', 'two_topics',
-           'leads_split', 'split', 'merge', 'move', 'keep', 'rename', 'settled_around', 'what_stays', 'made_anew',
-           'refit', 'drop_words', 'script', 'replay']
+           'own_documents', 'check_of_fit', 'matrix_of', 'undo', 'redo', 'new_version', 'edited', 'led', 'join',
+           'two_topics', 'leads_split', 'split', 'merge', 'move', 'keep', 'rename', 'settled_around', 'what_stays',
+           'made_anew', 'refit', 'drop_words', 'script', 'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
 import warnings
@@ -266,15 +266,19 @@ def own_documents(
     given = model.given_
     return None if given is None or getattr(given, "texts", given) is None else given
 
-def _check_same(model, X):
-    "Stop unless these are the documents of the fit"
+def check_of_fit(
+    model,           # a fitted `TopicTree`
+    X,               # weights of documents, (n, n_terms)
+    remedy:str="",   # what else to say to whoever has others
+):
+    "Stop unless these are the documents of the fit."
     tree = model.tree_
     if X.shape[0] != tree.n_docs:
         raise ValueError(f"documents must be the {tree.n_docs:,} of the fit, got {X.shape[0]:,}")
     same = (tree.predict(X) == model.labels_).mean()
     if same < .5:
         raise ValueError("documents must be those of the fit, in their order: "
-                         f"only {same:.0%} of these belong where those are")
+                         f"only {same:.0%} of these belong where those are{remedy}")
 
 # %% ../nbs/27_editing.ipynb #67f5d7d0
 def matrix_of(
@@ -293,7 +297,7 @@ def matrix_of(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
         X = rows_of(model.pipeline_.transform(as_in_fit(model, given)))
-    if documents is not None: _check_same(model, X)
+    if documents is not None: check_of_fit(model, X)
     remember_matrix(model.pipeline_, X)
     return X
 

@@ -344,8 +344,8 @@ DEALT = "with their words dealt by chance, documents fall into clusters as good"
 
 def _gained(docs, sizes, seed):
     "How much the criterion grows when documents are put into clusters, so many in turn"
-    found = [np.zeros(docs.shape[0], np.int64), *_clusterings(docs, sizes, seed)]
-    return np.diff([criterion_of(docs, labels) for labels in found]).cumsum()
+    found = [criterion_of(docs, labels) for labels in _clusterings(docs, sizes, seed)]
+    return np.array(found) - criterion_of(docs, np.zeros(docs.shape[0], np.int64))
 
 def _tells_by_weights(docs):
     "Is more than a tenth of documents in words that most of them have? Then weights tell topics"

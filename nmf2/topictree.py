@@ -714,6 +714,7 @@ def _as_texts(texts): return ["" if missing(text) else str(text) for text in tex
 
 def _weights_of(model, shown):
     "The weights of what is shown, None if they can't be told; an error if it belongs elsewhere"
+    from nmf2.editing import check_of_fit
     if shown is None: return None
     texts, *_ = _given(shown)
     if texts is not None: shown = _as_texts(texts)
@@ -722,11 +723,7 @@ def _weights_of(model, shown):
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
         X = _weighted(model, shown)
     if X is None or X.shape[0] != model.tree_.n_docs: return None    # whoever shows them says so
-    same = (leaf_numbers(model.tree_, X, None) == model.labels_).mean()
-    if same < .5:
-        raise ValueError("documents must be those of the fit, in their order: "
-                         f"only {same:.0%} of these belong where those are. "
-                         "To show others, such as translations, give shares=, too")
+    check_of_fit(model, X, ". To show others, such as translations, give shares=, too")
     return X
 
 # %% ../nbs/25_topictree.ipynb #d4a7c1e9
