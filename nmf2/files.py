@@ -335,7 +335,8 @@ def opened(
 ):                     # a `Source`
     "A file to read inside a `with` block."
     mine = not isinstance(path, Source)
-    source = (WAITING.pop(os.fspath(path), None) or Source(path, limits, tick)) if mine else path
+    source = (WAITING.pop(os.fspath(path), None) or Source(path)) if mine else path
+    if mine: source.limits, source._file.tick = limits, tick
     try:
         with no_bare_errors(source): yield source
     finally:
@@ -352,6 +353,7 @@ def look(
     source = WAITING.get(key) or Source(path)
     try: start = source.peek(n)
     except BaseException:
+        WAITING.pop(key, None)
         source.close()
         raise
     if source._file.size is None: WAITING[key] = source

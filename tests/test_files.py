@@ -151,6 +151,27 @@ def test_a_source_is_gone_through_again(here):
     assert look("a.txt", 3) == b"one"
 
 
+@pipes
+def test_a_pipe_that_was_looked_into_has_the_limits_it_is_opened_with(here):
+    def opened_with(limits):
+        def use(path):
+            assert look(path, 2) == b"\0\0"
+            with opened(path, limits=limits) as source: return len(source.read())
+        return use
+    bomb = gzip.compress(bytes(2**26))
+    assert through_a_pipe("trusted", bomb, opened_with(False)) == 2**26
+    with pytest.raises(ValueError, match="unpacks to more than"): through_a_pipe("not", bomb, opened_with(True))
+
+
+@pipes
+def test_a_pipe_that_breaks_when_it_is_looked_into_is_not_taken_for_an_empty_file(here):
+    packed = gzip.compress(b"one line\n"*1000)
+    def use(path):
+        with pytest.raises(ValueError, match="damaged"): look(path, 2**20)
+        assert not files.WAITING
+    through_a_pipe("broken", packed[:-10], use)
+
+
 @pytest.mark.parametrize("name, n", [("a.jsonl", None), ("a.jsonl.xz", None)])
 def test_progress_goes_by_bytes_of_the_file(here, capsys, name, n):
     put(name, VALID[name])
