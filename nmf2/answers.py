@@ -9,7 +9,6 @@ __all__ = ['STEP', 'focus_of', 'cosines', 'without_itself', 'Expected', 'known_c
 
 # %% ../nbs/25_answers.ipynb #97720551
 import warnings
-from bisect import bisect_left
 from textwrap import fill
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -195,17 +194,15 @@ def judge(
 class Way(NamedTuple):
     "The way to a leaf of a cut."
     nodes:list     # ids from the root on
-    below:list     # for each the number of the first leaf below it, and the one after its last
+    below:list     # for each the leaves below it, a slice
 
 def _ways_to(tree, labels, n):
     "The ways to those leaves of a cut that some document has, by number; to -1 there is none"
-    ids = [leaf.id for leaf in tree.leaves()]       # of 0s and 1s
-    cut = ids if n is None else [leaf.id for leaf in tree.leaves(n)]
+    spans, cut = tree.spans(), [leaf.id for leaf in tree.leaves(n)]
     ways = {-1: Way([], [])}
     for k in np.unique(labels[labels >= 0]).tolist():
         nodes = [cut[k][:i] for i in range(len(cut[k]) + 1)]
-        below = [(bisect_left(ids, id), bisect_left(ids, id + "2")) for id in nodes]
-        ways[k] = Way(nodes, below)
+        ways[k] = Way(nodes, [spans[id] for id in nodes])
     return ways
 
 # %% ../nbs/25_answers.ipynb #f93f9b0a
@@ -234,7 +231,7 @@ def _along(tree, judged, n, ways):
     numbers = numbers_at(tree, n)
     lengths = np.zeros(numbers[-1] + 2, np.int64)     # of the way to each leaf, and to none
     for k, way in ways.items(): lengths[k] = len(way.nodes)
-    bounds = np.array([p for k in sorted(ways) for p in ways[k].below], np.int64).reshape(-1, 2)
+    bounds = np.array([(s.start, s.stop) for k in sorted(ways) for s in ways[k].below], np.int64).reshape(-1, 2)
     ends = np.append(0, np.cumsum(lengths[judged.labels]))
     along = np.zeros(ends[-1])
     own, other = np.zeros((2, len(judged.labels)))

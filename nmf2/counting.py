@@ -33,7 +33,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from .core import is_corpus, names_of, patch_to, progress_bar, renamed, with_names
-from .languages import FREQUENT, STEM, as_regex, cut_stop_words, cutter, languages_of, look_at
+from .languages import FREQUENT, STEM, as_regex, cut_stop_words, cutter, languages_of, look_at, told_apart
 
 # %% ../nbs/00_counting.ipynb #648b83e3
 def _text_of(value):
@@ -202,6 +202,7 @@ def found_in(
 )->Auto:
     "The languages whose stop words are left out where they are to be found out, and words that stay."
     if counter.analyzer != "word": return Auto()
+    seen = told_apart(seen)
     languages = tuple(dict.fromkeys(languages_of(seen) + cut_language(counter.tokenizer)))
     return Auto(languages, spared_words(languages, seen))
 

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from .core import check_number
 from .scanning import tokens_of
-from .tree import WEAK, check_given, largest, shortened, words_in_title
+from .tree import WEAK, check_given, largest, shortened, span, words_in_title
 from .weighting import doc_freq
 
 # %% ../nbs/24_headings.ipynb #cb5391da
@@ -60,10 +60,8 @@ CANDIDATES = 72        # words of each node that are looked at
 def _telling_words(tree, n=CANDIDATES):
     "For each node but the root the numbers of its most telling words, best first, and how telling"
     P, leaves = leaf_profiles(tree)
-    sizes, spoken = np.array([leaf.size for leaf in leaves]), {}
-    for node in tree:
-        below = [leaf.id.startswith(node.id) for leaf in leaves]
-        spoken[node.id] = _spoken_for(P[below], sizes[below])
+    sizes = np.array([leaf.size for leaf in leaves])
+    spoken = {id: _spoken_for(P[below], sizes[below]) for id, below in tree.spans().items()}
     out, (background, _) = {}, spoken[""]
     for node in tree:
         if not node.id: continue
@@ -247,12 +245,10 @@ class WordShares(NamedTuple):
     sizes:np.ndarray    # documents, (n_leaves,)
     shares:np.ndarray   # (n_leaves, n_terms)
 
-    def below(self, id): return np.array([leaf.startswith(id) for leaf in self.ids])
-
     def of(self, id, words):
         "The same for a node, and some words"
-        rows = self.below(id)
-        return self.sizes[rows] @ self.shares[np.ix_(rows, words)]/self.sizes[rows].sum()
+        rows = span(self.ids, id)
+        return self.sizes[rows] @ self.shares[rows][:,words]/self.sizes[rows].sum()
 
 def word_shares(
     tree,                  # a `Tree`
@@ -310,18 +306,18 @@ def _covering(
 # %% ../nbs/24_headings.ipynb #6711ef56
 NAMED = 15             # words of a leaf that the titles above it may be made of
 
-def _named_below(tree, id, words, first):
+def _named_below(shares, id, words, first):
     "Those of some words that are among the first of a leaf below a node"
-    leaves = (leaf.id for leaf in tree.leaves() if leaf.id.startswith(id))
+    leaves = shares.ids[span(shares.ids, id)]
     return words[np.isin(words, np.concatenate([first[leaf][0][:NAMED] for leaf in leaves]))]
 
 def _for_all_below(tree, telling, worth, uses, shares, first):
     "Numbers of the words of inner nodes: first those that gain most, in turn"
     def order(id, words):
-        named = _named_below(tree, id, words, first)
-        rows, names = shares.below(id), tree.vocab[named]
+        named = _named_below(shares, id, words, first)
+        rows, names = span(shares.ids, id), tree.vocab[named]
         weights = _contrast(shares, id, named)**1.5*[worth.get(str(word), 1.) for word in names]
-        some = shares.shares[np.ix_(rows, named)], shares.sizes[rows]
+        some = shares.shares[rows][:,named], shares.sizes[rows]
         best = named[_covering(*some, weights, smoothed_npmi(uses, names))]
         return np.array(list(dict.fromkeys([*best, *named, *words])))
     return {id: order(id, words) for id, (words, _) in telling.items() if tree[id].children}

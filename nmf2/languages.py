@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['LETTER', 'WORDS', 'HIDDEN', 'LAST_MARK', 'EXTRA', 'KINDS', 'KANJI', 'CUTTERS', 'CODES', 'STEM', 'FREQUENT', 'SPOKEN',
-           'BEGINNING', 'SAMPLE', 'RARE', 'FEW', 'is_word', 'marks', 'as_regex', 'package', 'chinese', 'japanese',
-           'thai', 'stems', 'cutter', 'cut_stop_words', 'language_of', 'Seen', 'lowest', 'look_at', 'languages_of']
+           'BEGINNING', 'SAMPLE', 'USUAL', 'CLEAR', 'RARE', 'FEW', 'is_word', 'marks', 'as_regex', 'package', 'chinese',
+           'japanese', 'thai', 'stems', 'cutter', 'cut_stop_words', 'language_of', 'Seen', 'lowest', 'look_at',
+           'told_apart', 'languages_of']
 
 # %% ../nbs/00_languages.ipynb #c7f24024
 import heapq
@@ -213,11 +214,13 @@ for _name, _words in FREQUENT.items():
 
 BEGINNING = 1000                               # letters of a text that are looked at
 
+def _words_of(text): return set(text[:BEGINNING].lower().split())
+
 def language_of(
     text:str,   # the beginning is enough
 )->str|None:
     "The language a text is in, if its frequent words tell."
-    words = set(text[:BEGINNING].lower().split())
+    words = _words_of(text)
     found = Counter(name for word in words & SPOKEN.keys() for name in SPOKEN[word])
     (name, n), (_, second) = (found.most_common(2) + [(None, 0)]*2)[:2]
     return name if n > second and n >= max(2, len(words)/15) else None
@@ -250,16 +253,46 @@ def look_at(
     return [Seen(number, language_of(texts[i]), texts[i][:BEGINNING])
             for number, i in heapq.nsmallest(SAMPLE, first.items())]
 
+# %% ../nbs/00_languages.ipynb #b7c41a04
+USUAL = 1/50    # share of a language's texts that have a word, from which on it is usual there
+CLEAR = 1/8     # share of a language's texts that have two words which are usual in none before
+
+def _most_frequent_first(counted): return sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+
+def _foreign_words(texts, usual):
+    "How many frequent words of its language each text has that aren't usual in others, by number"
+    return {one.number: len((_words_of(one.text) & FREQUENT[one.language]) - usual) for one in texts}
+
+def _usual_words(texts):
+    counted = Counter(word for one in texts for word in _words_of(one.text) & SPOKEN.keys())
+    return {word for word, n in counted.items() if n >= USUAL*len(texts)}
+
+def told_apart(
+    seen:list,   # of `look_at` or `lowest`
+)->list:         # the same, in which texts that a relative was taken for are of the most frequent language
+    "Texts in languages that have words of their own."
+    usual, moved = set(), {}
+    names = [name for name, _ in _most_frequent_first(Counter(one.language for one in seen if one.language))]
+    for name in names:
+        texts = [one for one in seen if one.language == name]
+        foreign = _foreign_words(texts, usual)
+        clear, some = (sum(n >= least for n in foreign.values()) for least in (2, 1))
+        there = name == names[0] or clear >= max(CLEAR*some, 1)
+        stay = [one for one in texts if there and (foreign[one.number] or name == names[0])]
+        moved |= dict.fromkeys({one.number for one in texts} - {one.number for one in stay}, names[0])
+        usual |= _usual_words(stay)
+    return [one._replace(language=moved.get(one.number, one.language)) for one in seen]
+
 # %% ../nbs/00_languages.ipynb #98378aac
 RARE = 1/50     # share of documents below which a language doesn't count
 FEW = 1/3       # share of documents whose language is known below which English is there in any case
 
 def languages_of(
-    seen:list,    # of `look_at` or `lowest`
+    seen:list,    # of `told_apart`
 )->tuple:         # names, the most frequent first; English if nothing is known
     "The languages of a collection."
     counted = Counter(one.language for one in seen if one.language)
     n_known, enough = sum(counted.values()), len(seen)*RARE
-    counted = [(name, n) for name, n in sorted(counted.items(), key=lambda item: (-item[1], item[0])) if n >= enough]
+    counted = [(name, n) for name, n in _most_frequent_first(counted) if n >= enough]
     names = [name for i, (name, n) in enumerate(counted) if i == 0 or n >= max(3, RARE*n_known)]
     return tuple(names) if n_known >= FEW*len(seen) and names else tuple(dict.fromkeys(names + ["english"]))

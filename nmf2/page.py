@@ -70,6 +70,7 @@ class Reader:
         self.classes = [] if labels is None else [_coded(level) for level in _levels(labels)]
         self.columns = _named_columns(tree, columns)
         self.shares = _checked_shares(tree, shares)
+        self.spans = tree.spans()
         self.given_levels = levels
         self._lower = {}
 
@@ -184,7 +185,7 @@ def turn_to(reader,
 ):
     "Read another tree."
     reader.shares = _checked_shares(tree, shares)
-    reader.tree = tree
+    reader.tree, reader.spans = tree, tree.spans()
     reader._lower.pop("words", None)
 
 # %% ../nbs/50_page.ipynb #c5c9065a
@@ -268,9 +269,7 @@ def confidence(
     rows:np.ndarray,   # row numbers of documents that came to the node, (n,)
 )->np.ndarray:         # between 0 and 1, (n,)
     "The share that a node's topic has in some of its documents, among all leaves."
-    if reader.shares is not None:
-        below = [leaf.id.startswith(node.id) for leaf in reader.tree.leaves()]
-        return reader.shares[rows][:,below].sum(1)
+    if reader.shares is not None: return reader.shares[rows,reader.spans[node.id]].sum(1)
     share = np.ones(len(rows))
     while node.id:
         share *= _on_side(node, rows)
@@ -441,13 +440,11 @@ def index(
                 sure=np.rint(100*sure).astype(int).tolist(), dropped=dropped, **_stays_of_all(tree))
 
 # %% ../nbs/50_page.ipynb #b521b760
-def _below(leaves, id): return np.array([leaf.id.startswith(id) for leaf in leaves])
-
 def _drawn_by_splits(tree, leaves, place):
     "The mean place of what is in each document, from the splits on its way"
     sizes = np.array([leaf.size for leaf in leaves], float)
-    middle = {node.id: np.average(place[below], axis=0, weights=sizes[below] + 1e-9)
-              for node in tree if (below := _below(leaves, node.id)).any()}
+    middle = {id: np.average(place[below], axis=0, weights=sizes[below] + 1e-9)
+              for id, below in tree.spans(len(leaves)).items() if below.start < below.stop}
     out = np.zeros((tree.n_docs, 2))
     left = np.ones(tree.n_docs)
     for node in tree:

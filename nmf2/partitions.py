@@ -22,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, composites, refine, unit_rows
-from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, renamed,
-                       seed_of, stream)
+from .core import (LIMITS, check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to,
+                       renamed, seed_of, stream)
 from .hier import TreeEstimator
 from .cutting import stored
 from .nmf import NMF
@@ -662,6 +662,10 @@ class NMFClustering(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
 
 # %% ../nbs/30_partitions.ipynb #87f52740
+def _has_weights(W):
+    "Which documents have weights that are more than what rounding left"
+    return W.max(axis=1, initial=0) >= 1/LIMITS[W.dtype.type]
+
 @patch_to(NMFClustering)
 def fit(self,
     X,        # documents as rows, (n_docs, n_terms)
@@ -676,7 +680,7 @@ def fit(self,
     options = dict(solver=self.solver, init=self.init, tol=self.tol, max_iter=self.max_iter)
     self.nmf_ = NMF(rank, random_state=seed, **options)
     W = self.nmf_.fit_transform(X)
-    filled = W.any(1)
+    filled = _has_weights(W)
     _enough(k, filled)
     self.labels_ = spread(self.clusterer_.fit(W[filled]).labels_, filled)
     self.embedding_ = W
@@ -692,7 +696,7 @@ def predict(self,
     "The cluster of new documents, if the clusterer can tell."
     check_is_fitted(self)
     W = self.nmf_.transform(check_matrix(self, X, reset=False, min_docs=1))
-    filled = W.any(1)
+    filled = _has_weights(W)
     return spread(self.clusterer_.predict(W[filled]), filled) if filled.any() else spread([], filled)
 
 # %% ../nbs/30_partitions.ipynb #26eca79c

@@ -4,14 +4,14 @@
 
 # %% auto #0
 __all__ = ['CONTROL', 'WEAK', 'WORDS_WANTED', 'STYLE', 'part_of', 'Split', 'Node', 'as_words', 'shortened', 'Tree', 'in_table',
-           'largest', 'words_in_title', 'route', 'leaf_gram', 'numbers_at', 'Ways', 'leaves_found', 'leaf_numbers',
-           'shares', 'cut_shares', 'leaf_shares', 'Support', 'check_given', 'beginning', 'or_none']
+           'span', 'largest', 'words_in_title', 'route', 'leaf_gram', 'numbers_at', 'Ways', 'leaves_found',
+           'leaf_numbers', 'shares', 'cut_shares', 'leaf_shares', 'Support', 'check_given', 'beginning', 'or_none']
 
 # %% ../nbs/21_tree.ipynb #978ea29b
 import html
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -237,6 +237,22 @@ def leaves(tree,
     ends = (node for node in tree.nodes.values()
             if node.id not in split and (not node.id or node.id[:-1] in split))
     return sorted(ends, key=lambda node: node.id)
+
+# %% ../nbs/21_tree.ipynb #5a1d0c02
+def span(
+    ids:list,   # of leaves, from left to right
+    id:str,     # of a node
+)->slice:       # empty if none of them is below the node
+    "Those of some leaves that are below a node, or are the node."
+    return slice(bisect_left(ids, id), bisect_left(ids, id + "2"))       # ids are of 0s and 1s
+
+@patch_to(Tree)
+def spans(tree,
+    n:int|None=None,   # in the tree with this many leaves; all if None
+)->dict:               # id -> slice
+    "For each node the leaves below it, as a slice of `leaves(n)`."
+    ids = [leaf.id for leaf in tree.leaves(n)]
+    return {id: span(ids, id) for id in tree.nodes}
 
 # %% ../nbs/21_tree.ipynb #9f82521b
 @patch_to(Tree)

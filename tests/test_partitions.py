@@ -406,3 +406,19 @@ def test_kmeans_of_wide_indices_and_large_seeds():
     wide = sp.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
     for model in (FlatKMeans(3, random_state=2**40), PDDP(3, kmeans=True)):
         assert_array_equal(clone(model).fit(wide).labels_, clone(model).fit(X).labels_)
+
+
+@pytest.mark.parametrize("dtype, speck", [(np.float32, 1e-24), (np.float64, 1e-40)])
+def test_weights_that_rounding_left_are_none(monkeypatch, dtype, speck):
+    "Documents whose weights are next to nothing were an error about a matrix that the user never saw"
+    X = np.random.default_rng(0).random((12, 6)).astype(dtype)
+    def with_specks(method):
+        def run(*args, **options):
+            W = method(*args, **options)
+            W[[2, 7]] *= dtype(speck)
+            return W
+        return run
+    for name in ("fit_transform", "transform"): monkeypatch.setattr(NMF, name, with_specks(getattr(NMF, name)))
+    for clusterer in ("pddp-kmeans", "kmeans", "pddp"):
+        model = NMFClustering(3, clusterer=clusterer, random_state=0).fit(X)
+        assert np.flatnonzero(model.labels_ < 0).tolist() == [2, 7] == np.flatnonzero(model.predict(X) < 0).tolist()

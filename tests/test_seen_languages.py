@@ -14,7 +14,7 @@ from nmf2.counting import LANGUAGES, Auto, TermCounter, found_in, found_of, spar
 from nmf2.data import WORDS, count_terms, read
 from nmf2.editing import drop_words
 from nmf2.engines import Local
-from nmf2.languages import BEGINNING, FREQUENT, SAMPLE, Seen, language_of, languages_of, look_at, lowest
+from nmf2.languages import BEGINNING, FREQUENT, SAMPLE, Seen, language_of, languages_of, look_at, lowest, told_apart
 from nmf2.scale_texts import counted_over, fit_topics
 from nmf2.topictree import TopicTree
 from nmf2.weighting import text_pipeline
@@ -114,6 +114,32 @@ def test_words_that_are_good_in_another_language_stay():
         assert set(counter.languages_) == {"english", "german"} and ("war" in counter.vocabulary_) == ("war" in counter.found_.spared) == stays
         assert not {"der", "die", "das", "was", "ist", "the", "and", "that"} & set(counter.vocabulary_)
     assert spared_words(("german",), look_at(german)) == spared_words((), []) == () and found_in([], TermCounter()) == (("english",), ())
+
+
+MESSAGES = ["No se puede abrir", "El campo no existe", "El usuario no tiene clave", "No se ha guardado un cambio", "Un error no se ha corregido", "No se ve un nombre",
+            "El archivo de la cuenta no se pudo leer", "Los datos de la red no son de un usuario", "El disco está lleno y los cambios se pierden", "Se cierra la ventana del programa",
+            "La orden no es válida para un grupo", "Las claves de los grupos no son iguales", "El nombre del campo no es correcto", "Los cambios se guardan en un archivo"]
+CATALAN = ["Els fitxers amb les dades no són en aquest ordinador", "El camp no existeix per aquest usuari, és a dir", "Les claus dels grups no són iguals, però el nom és el mateix"]
+
+
+def test_a_relative_needs_words_of_its_own():
+    "Short texts in Spanish, some of which have more of the frequent words of Catalan or Portuguese"
+    alone, mixed = look_at(many((MESSAGES, 1))), look_at(many((MESSAGES, .8), (CATALAN, .2)))
+    assert len(languages_of(alone)) > 1 and {one.language for one in told_apart(alone)} - {None} == {"spanish"}
+    assert set(languages_of(told_apart(mixed))) == {"spanish", "catalan"}
+    for seen in (alone, mixed):
+        told = {one.number: one.language for one in told_apart(seen)}
+        assert told == {one.number: one.language for one in told_apart(seen[::-1])}
+        assert [(one.number, one.text) for one in told_apart(seen)] == [(one.number, one.text) for one in seen]
+    counter = TermCounter(stop_words="auto").fit(many((MESSAGES, 1)))
+    assert counter.languages_ == ("spanish",) and not counter.found_.spared
+
+
+def test_other_languages_are_told_apart_as_before():
+    assert told_apart([]) == []
+    for texts in (many((ENGLISH, 1), (GERMAN, .1)), many((GERMAN, 1)), many(([SAID["swedish"]], .5), ([SAID["norwegian"]], .3), ([SAID["danish"]], .2)),
+                  many(([SAID["russian"]], 1), ([SAID["ukrainian"]], .2)), many(([SAID["portuguese"]], 1), ([SAID["spanish"]], .2))):
+        assert told_apart(look_at(texts)) == look_at(texts)
 
 
 def test_an_old_pickle_and_other_settings():
