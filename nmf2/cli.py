@@ -1590,7 +1590,7 @@ ANSWERS = """columns of the table:
   title, share    what the topic is called, and how much of it is in the
                   document
   confidence      how much more that is than the share of the next topic
-  typical         share of the old documents that stand out no more;
+  typical         share of the old documents that are no more like theirs;
                   rejected, if that is below --reject
   known           share of its different words that are known
 

@@ -18,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 import scipy.sparse as sp
 
-from .answers import Expected, focus_of, thousand_of, unknown_share, without_itself
+from .answers import Expected, Signs, known_signs, signs_of, unknown_share, without_itself
 from .bisection import (I2, PART, Assignment, arrays, composites_of, first_best, move_each, repeated_bisection,
                             revalue, shuffle_docs, sum_tables, unit_factors, unit_rows, wants_to_move, worth)
 from .core import progress_bar, single_blas, stream
@@ -657,15 +657,14 @@ def topic_tree_over(
     return Grown(tree, criteria)
 
 # %% ../nbs/61_scale_topics.ipynb #dcff7b4f
-def _focus_in(part, labels, Ht, totals):
-    "How documents stand out, each taken as if its topic had been made without it; and where they would go"
+def _signs_in(part, labels, Ht, totals):
+    "The signs of documents, each taken as if its topic had been made without it; and where they would go"
     labelled = labels >= 0
-    if not labelled.any(): return np.zeros(0), np.zeros(len(totals), np.int64)
+    if not labelled.any(): return Signs(*np.zeros((2, 0))), np.zeros(len(totals), np.int64)
     C = without_itself(part.X, Ht, labels, totals)[labelled]
     found = heaviest_by(Ht.T.astype(np.float64) @ Ht, C)
-    return focus_of(C), np.bincount(found + 1, minlength=len(totals) + 1)[1:]
-
-def _thousand(*focus): return thousand_of(np.concatenate(focus))
+    signs = Signs(*(values.astype(np.float32) for values in signs_of(C)))
+    return signs, np.bincount(found + 1, minlength=len(totals) + 1)[1:]
 
 def expected_over(
     blocks:Blocks,   # weighted documents
@@ -674,8 +673,9 @@ def expected_over(
 )->Expected:
     "`expected_of` over partitions."
     engine = blocks.engine
-    focus, sizes = engine.keep(_focus_in, blocks.parts, tree.labels_there, shared=(engine.send(tree.leaf_topics), tree.totals))
-    return Expected(engine.fetch([engine.join(_thousand, focus)])[0], np.sum(sizes, 0), unknown_share(trim))
+    signs, sizes = engine.keep(_signs_in, blocks.parts, tree.labels_there, shared=(engine.send(tree.leaf_topics), tree.totals))
+    known, = engine.fetch([engine.join(known_signs, signs)])
+    return Expected(*known, np.sum(sizes, 0), unknown_share(trim))
 
 # %% ../nbs/61_scale_topics.ipynb #8a83015e
 def _memberships_in(part, Ht): return memberships(part.X, Ht)

@@ -291,13 +291,13 @@ def as_coarse(
     return out
 
 # %% ../nbs/28_updating.ipynb #9502eb8e
-STRANGE = .3       # share of the fit's documents that stand out as little as what may be new
+STRANGE = .3       # share of the fit's documents that are as little typical as what may be new
 GROUPS = 20        # most groups of these
 
 def new_topics(
     X,                    # weighted documents, the old ones first, CSR, (n_docs, n_terms)
     labels:np.ndarray,    # topic of each, −1 for none, (n_docs,)
-    strange:np.ndarray,   # rows of new ones that stand out little
+    strange:np.ndarray,   # rows of new ones that are not typical
     n_old:int,            # how many are old
     least:int,            # new documents that a new topic must have
     worth:float,          # what two new topics must be worth apart

@@ -2,8 +2,9 @@
 
     python tests/make_saved.py
 
-writes `data/topictree-1.nmf2` and `data/topictree-1.json`. The files of one version stay as they are: they are what
+writes `data/topictree-2.nmf2` and `data/topictree-2.json`. The files of one version stay as they are: they are what
 later versions of nmf2 must still read. Run this again for a new version of the format only, under a new name.
+In version 1 there was no nearness.
 """
 import json
 from pathlib import Path
@@ -25,10 +26,10 @@ def main():
     model = TopicTree(4, ngram_range=(1, 2), max_df=.6).fit(Corpus(texts, ids=[f"text {i}" for i in range(60)]))
     model.tree_.rename(model.tree_.leaves()[0], "a name, größer")
     DATA.mkdir(exist_ok=True)
-    model.save(DATA/"topictree-1.nmf2")
+    model.save(DATA/"topictree-2.nmf2")
     new = some_texts(12, 1) + ["an oven for the umpire", "nothing known"]
-    said = dict(texts=new, labels=model.predict(new).tolist(), shares=model.transform(new).astype(float).tolist(),
+    said = dict(texts=new, labels=model.predict(new).tolist(), rejected=(model.predict(new, reject=.05) < 0).tolist(), shares=model.transform(new).astype(float).tolist(),
                 titles=[model.tree_.title(leaf) for leaf in model.tree_.leaves()])
-    (DATA/"topictree-1.json").write_text(json.dumps(said, indent=None) + "\n")
+    (DATA/"topictree-2.json").write_text(json.dumps(said, indent=None) + "\n")
 
 if __name__ == "__main__": main()

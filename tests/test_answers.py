@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from make_saved import SUBJECTS, some_texts
 from nmf2 import Corpus, TopicTree
-from nmf2.answers import cosines, count_new, expected_of, focus_of, holm, share_p, without_itself, words_of_fit
+from nmf2.answers import Signs, cosines, count_new, expected_of, holm, known_signs, lower_rank, share_p, signs_of, without_itself, words_of_fit
 from nmf2.data import planted_tree
 from nmf2.weighting import count_pipeline, weigh_new
 
@@ -29,11 +29,43 @@ def model(corpus): return TopicTree(9).fit(corpus[::2])
 def by_texts(): return TopicTree(4, max_df=.6).fit(some_texts(200))
 
 
-# ---- focus, and each document taken as if the fit had not seen it
+# ---- signs, and each document taken as if the fit had not seen it
 
-def test_focus():
-    assert_allclose(focus_of(np.array([[1., 1, 1], [3, 0, 0], [2, 1, 0], [0, 0, 0]])), [1, 3, 2, 0])
-    assert_array_equal(focus_of(np.ones((2, 1))), 1)
+def test_signs():
+    focus, near = signs_of(np.array([[1., 1, 1], [3, 0, 0], [2, 1, 0], [0, 0, 0]]), np.array([2., 3, 8, 0]))
+    assert_allclose(focus, [1, 3, 2, 0])
+    assert_allclose(near, [.5, 1, .25, 0])
+    focus, near = signs_of(np.ones((2, 1)))
+    assert_array_equal(focus, 1)
+    assert_array_equal(near, 1)
+
+
+def test_the_lower_rank_counts():
+    "As counted one by one"
+    rng = np.random.default_rng(0)
+    fit, new = Signs(*rng.random((2, 1500)).astype(np.float32)), Signs(*rng.random((2, 50)))
+    among, ranks = known_signs(fit)
+    assert len(among.focus) == len(among.near) == len(ranks) == 1000 and ranks.dtype == np.float32
+    slow = [min((among.focus <= f).mean(), (among.near <= n).mean()) for f, n in zip(*new)]
+    assert_allclose(lower_rank(new, among), slow, rtol=1e-6)
+    halves = known_signs(*(Signs(*(values[some] for values in fit)) for some in (slice(0, 700), slice(700, None))))
+    for own, same in zip([*halves[0], halves[1]], [*among, ranks]): assert_array_equal(own, same)
+    assert_array_equal(lower_rank(new, Signs(among.focus, np.zeros(0))), [np.float32((among.focus <= f).mean()) for f in new.focus])
+
+
+def test_strangers_are_rejected():
+    "A long text of which few words are known, though these are in one topic; and a short one with a word of each topic"
+    rng = np.random.default_rng(0)
+    subjects = [[f"{'abcd'[k]}{chr(97 + i)}{chr(97 + j)}word" for i in range(8) for j in range(4)] for k in range(4)]
+    def text(k, n=60): return " ".join(rng.choice(subjects[k], n)) + " said"
+    model = TopicTree(4, max_df=.9).fit([text(i % 4) for i in range(400)])
+    own = [text(i % 4) for i in range(200)]
+    # words that all have are known, too, and in no topic more than in another
+    stranger = " ".join(subjects[0][:2]) + " said"*300
+    mixed = " ".join(words[0] for words in subjects)
+    assert np.mean(model.predict(own, reject=True) < 0) < .05
+    assert model.predict([stranger, mixed, "nothing known"], reject=True).tolist() == [-1, -1, -1]
+    assert model.predict([stranger])[0] == model.predict([text(0)])[0]
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_without_itself_is_the_topic_of_the_others(dtype):
@@ -64,7 +96,7 @@ def test_new_documents_come_to_what_was_expected(corpus, model):
     assert abs(typical.mean() - .5) < .06 and np.mean(typical < .2) == pytest.approx(.2, abs=.06)
     assert model.expected_.sizes.sum() <= 600 and np.abs(model.expected_.sizes - [leaf.size for leaf in model.tree_.leaves()]).max() < 30
     again = expected_of(model.pipeline_.transform(corpus[::2].X), model.tree_, model.pipeline_["trim"])
-    for a, b in zip(again, model.expected_): assert_array_equal(a, b)
+    for a, b in zip([*again.signs, *again[1:]], [*model.expected_.signs, *model.expected_[1:]]): assert_array_equal(a, b)
 
 
 def test_documents_like_none_are_rejected(model, corpus):

@@ -87,6 +87,12 @@ def test_predicting(quick):
     assert all(row["a_second"][name] == round(row["documents"]/s) for name, s in row["seconds"].items())
 
 
+def test_strangers(quick):
+    rows = quick("strangers")
+    assert len(rows) == 4 and all(0 <= row[way] <= 1 for row in rows for way in ("focus", "nearness", "both"))
+    assert all(row["both"] < .2 for row in rows if row["fit"] == row["asked"]) and {row["documents"] for row in rows} == {150, 300}
+
+
 def test_updating(quick):
     rows = quick("updating")
     assert [row["part"] for row in rows] == [1, 2, 3, 4] and rows[-1]["documents"] == 500

@@ -30,7 +30,7 @@ def fitted(docs, **options):
 def bits(model):
     "All that a model knows, as bytes; only what two models share may be left out"
     tree = model.tree_
-    arrays = [model.labels_, model.components_, tree.leaf_topics, tree.root_topic, model.expected_.focus, model.expected_.sizes, model.edits_.moved,
+    arrays = [model.labels_, model.components_, tree.leaf_topics, tree.root_topic, *model.expected_.signs, model.expected_.ranks, model.expected_.sizes, model.edits_.moved,
               model.documents_.wordless, model.documents_.topicless, *(() if tree.ways is None else tree.ways)]
     if tree.support is not None: arrays += [tree.support.nodes, tree.support.docs, tree.support.runs]
     for node in tree: arrays += [node.docs, node.outliers, np.array(node.score), *(() if node.split is None else node.split)]

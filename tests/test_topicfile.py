@@ -58,7 +58,7 @@ def assert_same(model, again, new):
             assert bits(model.transform(new, n)) == bits(again.transform(new, n))
     for name in ("labels_", "components_", "vocab_"): assert_array_equal(getattr(model, name), getattr(again, name))
     for a, b in zip(model.documents_, again.documents_): assert_array_equal(a, b)
-    for a, b in zip(model.expected_, again.expected_): assert_array_equal(a, b)
+    for a, b in zip([*model.expected_.signs, *model.expected_[1:]], [*again.expected_.signs, *again.expected_[1:]]): assert_array_equal(a, b)
     assert (model.n_topics_, model.criteria_) == (again.n_topics_, again.criteria_)
     assert str(model) == str(again) and model.pipeline_["trim"].report() == again.pipeline_["trim"].report()
     assert model.tree_.to_json() == again.tree_.to_json() and bits(model.tree_.leaf_topics) == bits(again.tree_.leaf_topics)
@@ -257,13 +257,20 @@ def test_what_could_not_be_read_is_not_written(texts, tmp_path):
     assert (tmp_path/"m").read_bytes() == before
 
 
-def test_the_file_of_version_1(new):
-    said = json.loads((DATA/"topictree-1.json").read_text(encoding="utf-8"))
-    model = TopicTree.load(DATA/"topictree-1.nmf2")
+@pytest.mark.parametrize("version", [1, 2])
+def test_files_of_all_versions(new, tmp_path, version):
+    said = json.loads((DATA/f"topictree-{version}.json").read_text(encoding="utf-8"))
+    model = TopicTree.load(DATA/f"topictree-{version}.nmf2")
+    assert (len(model.expected_.ranks) > 0) == (len(model.expected_.signs.near) > 0) == (version > 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert model.predict(said["texts"]).tolist() == said["labels"]
         assert_allclose(model.transform(said["texts"]), said["shares"], atol=1e-5)
+        if version > 1: assert (model.predict(said["texts"], reject=.05) < 0).tolist() == said["rejected"]
+        table = model.answers(said["texts"], plain=True)
+        model.save(tmp_path/"again")                                            # in the version that it was read in
+        assert table == TopicTree.load(tmp_path/"again").answers(said["texts"], plain=True)
+        assert all(0 <= row["typical"] <= 1 for row in table) and table[-1]["rejected"]
     assert [model.tree_.title(leaf) for leaf in model.tree_.leaves()] == said["titles"]
     assert model.given_.ids[7] == "text 7" and model.ngram_range == (1, 2) and model.max_df == .6
     for leaf in model.tree_.leaves():                       # each subject has a leaf of its own
@@ -289,8 +296,9 @@ def changed(array, value, k=0):
     array[k] = value
     return array
 
-ARRAYS = "support", "df", "idf", "sum", "focus", "sizes", "wordless", "topicless"
-NUMBERS = {"idf": [np.nan, np.inf, -1, 1e36], "sum": [np.nan, -np.inf, -.5], "focus": [np.nan, 5, -1], "df": [-1, 81], "sizes": [-1, 81],
+ARRAYS = "support", "df", "idf", "sum", "focus", "near", "ranks", "sizes", "wordless", "topicless"
+ASCENDING = "focus", "near", "ranks"       # any number of them
+NUMBERS = {"idf": [np.nan, np.inf, -1, 1e36], "sum": [np.nan, -np.inf, -.5], "focus": [np.nan, 5, -1], "near": [np.nan, 2, -1], "ranks": [np.nan, 2, -1], "df": [-1, 81], "sizes": [-1, 81],
            "support": [2, 0]}
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -299,10 +307,10 @@ def test_wrong_arrays_are_refused(parts, tmp_path, name):
     array, path = arrays[name], tmp_path/"m"
     wrong = [changed(array, value) for value in NUMBERS.get(name, [])] + [np.append(array, array[-1:] if len(array) else [3]), array.astype(complex)]
     wrong += [array[:,None], array.astype("U3"), array.astype(np.float16), array.astype("i8" if array.dtype.kind in "fu" else "f8")]
-    if len(array): wrong += [array[:-1], array[::-1].copy()] if name in ("focus", "support") else [array[:-1]]
+    if len(array): wrong += [array[:-1], array[::-1].copy()] if name in (*ASCENDING, "support") else [array[:-1]]
     for k, one in enumerate(wrong):
-        if name == "focus" and k == 3 or name == "sizes" and one.dtype.kind == "i" and len(one) == 4 and k > 1: continue
-        if name == "focus" and len(one) == len(array) - 1: continue                # it may have any number
+        if name in ASCENDING and k == 3 or name == "sizes" and one.dtype.kind == "i" and len(one) == 4 and k > 1: continue
+        if name in ASCENDING and len(one) == len(array) - 1: continue
         write(path, arrays | {name: one}, about)
         with pytest.raises(ValueError, match=re.escape(str(path))): TopicTree.load(path)
     write(path, {key: value for key, value in arrays.items() if key != name}, about)
@@ -379,7 +387,7 @@ def test_a_column_without_a_name_is_dropped(corpus, tmp_path):
 
 def test_later_versions(parts, tmp_path):
     arrays, about = parts
-    write(tmp_path/"m", arrays, about | dict(version=2))
+    write(tmp_path/"m", arrays, about | dict(version=3))
     with pytest.raises(ValueError, match="m was saved by a later version"): TopicTree.load(tmp_path/"m")
     write(tmp_path/"m", arrays, about | dict(remark="a key more", settings=about["settings"] | dict(another=3)))
     assert_array_equal(TopicTree.load(tmp_path/"m").labels_, TopicTree.load(tmp_path/"m").tree_.labels())
