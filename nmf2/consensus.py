@@ -166,8 +166,7 @@ def _labels_of(est, W):
 def _labels_by(est, X):
     "Labels of the rows of a matrix by an estimator"
     if hasattr(est, "fit_predict") or not hasattr(est, "fit_transform"): return _labels_of(est.fit(X), None)
-    W = est.fit_transform(X)
-    return _labels_of(est, W)
+    return _labels_of(est, est.fit_transform(X))
 
 # %% ../nbs/32_consensus.ipynb #9f880684
 INTEGRATORS = {"bisection": _by_bisection, "kmeans": _by_kmeans, "nmf": _by_nmf, "spectral": _by_spectral,

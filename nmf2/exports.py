@@ -174,7 +174,7 @@ def pyldavis_input(
     if not len(rows): raise ValueError("documents must have some words of the topics, and none has")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
-        shares = model.transform(documents)[rows].astype(np.float64)
+        shares = np.asarray(model.transform(documents))[rows].astype(np.float64)
     topics = model.components_.astype(np.float64)
     return dict(topic_term_dists=topics/topics.sum(1, keepdims=True), doc_lengths=lengths[rows],
                 doc_topic_dists=shares/shares.sum(1, keepdims=True), vocab=[str(word) for word in model.vocab_],

@@ -71,7 +71,7 @@ def fit(model,
     method = model.learning_method or ("batch" if X.shape[0] <= 2000 else "online")
     model.lda_ = LatentDirichletAllocation(k, max_iter=max_iter, learning_method=method, n_jobs=model.n_jobs,
                                            max_doc_update_iter=rounds, mean_change_tol=.01, random_state=seed)
-    with threadpool_limits(1): shares = model.lda_.fit_transform(X)
+    with threadpool_limits(1): shares = np.asarray(model.lda_.fit_transform(X))
     model.labels_ = np.where(Rows(X).filled(), shares.argmax(1), -1)
     model.components_ = model.lda_.components_/model.lda_.components_.sum(1, keepdims=True)
     model.n_iter_ = model.lda_.n_iter_
@@ -84,7 +84,7 @@ def predict(model,
 )->np.ndarray:   # (n,)
     "The topic with the largest share in each document, −1 for empty ones."
     filled = Rows(check_matrix(model, X, reset=False, min_docs=1)).filled()
-    return np.where(filled, model.transform(X).argmax(1), -1)
+    return np.where(filled, np.asarray(model.transform(X)).argmax(1), -1)
 
 # %% ../nbs/33_methods.ipynb #68ebbd70
 class NormalizedCutNMF(NMF):
@@ -97,7 +97,7 @@ class NormalizedCutNMF(NMF):
     def fit_transform(self, X, y=None, W=None, H=None):
         "Fit, and give the weights of the training documents, (n_docs, n_components)."
         X = check_matrix(self, X)
-        self.cut_ = NormalizedCut(tau=0).fit(X)
+        self.cut_ = NormalizedCut(tau=0).set_output(transform="default").fit(X)
         return super().fit_transform(self.cut_.transform(X), W=W, H=H)
 
     def transform(self, X):

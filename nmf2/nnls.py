@@ -388,6 +388,7 @@ def heaviest(
     W:np.ndarray,    # weights, (n_docs, k)
 )->np.ndarray:       # (n_docs,)
     "The topic with the largest weight; −1 for documents that have none."
+    W = np.asarray(W)                      # scikit-learn may have made a data frame of it
     return np.where(W.any(1), W.argmax(1), -1)
 
 # %% ../nbs/11_nnls.ipynb #13fcd352

@@ -679,7 +679,7 @@ def fit(self,
     X = check_matrix(self, X)
     options = dict(solver=self.solver, init=self.init, tol=self.tol, max_iter=self.max_iter)
     self.nmf_ = NMF(rank, random_state=seed, **options)
-    W = self.nmf_.fit_transform(X)
+    W = np.asarray(self.nmf_.fit_transform(X))
     filled = _has_weights(W)
     _enough(k, filled)
     self.labels_ = spread(self.clusterer_.fit(W[filled]).labels_, filled)
@@ -695,7 +695,7 @@ def predict(self,
 )->np.ndarray:   # −1 for documents without any weight, (n,)
     "The cluster of new documents, if the clusterer can tell."
     check_is_fitted(self)
-    W = self.nmf_.transform(check_matrix(self, X, reset=False, min_docs=1))
+    W = np.asarray(self.nmf_.transform(check_matrix(self, X, reset=False, min_docs=1)))
     filled = _has_weights(W)
     return spread(self.clusterer_.predict(W[filled]), filled) if filled.any() else spread([], filled)
 

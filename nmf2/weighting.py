@@ -691,9 +691,10 @@ def count_pipeline(
     "Counts (n_docs, n_terms) to weights (n_docs, n_terms that stay), the form that all models here are meant for."
     check_limits(min_df, max_df, max_features)
     check_tau(tau)
-    return InPlace([("trim", TrimVocabulary(min_df, max_df, max_features, vocab=vocab, dtype=dtype)),
-                    ("tfidf", TfIdf(sublinear_tf=sublinear_tf)),
-                    ("ncut", NormalizedCut(tau) if normalized_cut else "passthrough")])
+    steps = [("trim", TrimVocabulary(min_df, max_df, max_features, vocab=vocab, dtype=dtype)),
+             ("tfidf", TfIdf(sublinear_tf=sublinear_tf)), ("ncut", NormalizedCut(tau))]
+    for _, step in steps: step.set_output(transform="default")      # sparse, whatever `set_config` says
+    return InPlace(steps if normalized_cut else [*steps[:2], ("ncut", "passthrough")])
 
 # %% ../nbs/02_weighting.ipynb #c1c34a34
 @renamed(max_terms="max_features")
