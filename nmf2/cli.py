@@ -635,7 +635,7 @@ def make_topics(
     times:dict,   # gets the seconds that each stage took
 )->Made:
     "Count, weigh and split."
-    from nmf2.counting import found_of, told_languages
+    from nmf2.counting import found_of, told_found
     from nmf2.tree import leaf_shares
     shown = not args.quiet
     with stage("Counting terms", times, shown):
@@ -645,7 +645,7 @@ def make_topics(
         X, pipe = weigh(counts, None if counter else corpus.vocab, args.weights,
                         min_df=args.min_df, max_df=args.max_df,
                         max_features=args.max_features, **given(args, ("tau",)))
-    about = pipe["trim"].report(), told_languages(found_of(counter).languages)
+    about = pipe["trim"].report(), told_found(found_of(counter))
     report = as_options(" ".join(about).rstrip())
     say(f"  {report}", shown)
     with stage("Growing the tree", times, shown):

@@ -278,6 +278,15 @@ def parsed_json(
     except RecursionError: raise fault(path, n, "its brackets are nested too deep") from None
 
 # %% ../nbs/00_formats.ipynb #f64ec3ba
+def _of_one_object(source, text):
+    "The error for a file that is a single object over several lines, or None"
+    try: value = json.loads(text)
+    except (ValueError, RecursionError): return None
+    lists = [name for name, some in value.items() if isinstance(some, list)]
+    told = "; lists in it are " + listing(lists, 4, "'") if lists else ""
+    return fault(source, None, "it is one JSON object over several lines. Each line should be an object, or all of "
+                               f"it a list of them{told}")
+
 def _json_records(source, text):
     "(line number, value) of each line that is not empty, or of each value in a list, without a number"
     records = []
@@ -287,7 +296,10 @@ def _json_records(source, text):
             values = parsed_json(source, n, line + text.read())
             source.justify(len(values), "documents")
             return [(None, value) for value in values]
-        records.append((n, parsed_json(source, n, line)))
+        try: records.append((n, parsed_json(source, n, line)))
+        except ValueError as e:
+            if records: raise
+            raise _of_one_object(source, line + text.read()) or e from None
     return records
 
 # %% ../nbs/00_formats.ipynb #41fc10dc

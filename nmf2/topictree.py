@@ -27,7 +27,7 @@ from .bisection import first_best, refine, repeated_bisection, rows_of, unit_row
 from .compiling import say_if_compiling
 from .core import (LabelsLater, as_table, at_hand, check_choice, check_matrix, check_number,
                        in_partitions, is_corpus, is_frame, patch_to, progress_bar, seed_of, single_blas, width_of)
-from .counting import check_texts, found_of, told_languages
+from .counting import check_texts, found_of, told_found
 from .dates import missing
 from .files import plural
 from .headings import name_nodes
@@ -358,9 +358,9 @@ class Documents(NamedTuple):
 def about_words(
     pipeline,   # of `pipeline_of`, fitted
 )->str:
-    "How many words were kept, why others were not, and in which languages there are stop words."
+    "How many words were kept, why others were not, and what else there is to say of the texts."
     about, _ = pipeline["trim"].report().rsplit(". ", 1)            # the rest is about documents
-    told = told_languages(found_of(pipeline.named_steps.get("count")).languages)
+    told = told_found(found_of(pipeline.named_steps.get("count")))
     return f"{about}. {told}".rstrip()
 
 def _documents(pipeline, labels):

@@ -657,3 +657,10 @@ def test_lines_that_only_resemble_it(here):
 def test_millions_of_empty_lines_are_noticed_soon(here, head):
     path = put("a.csv.gz", head.encode() + b"\r"*(2**21), gzip.open)
     fails(read_csv, path, "empty lines", "limits=False")
+
+
+def test_one_object_over_several_lines(here):
+    for text, told in [('{\n "docs": [{"text": "a"}],\n "more": [1]\n}\n', "lists in it are 'docs', 'more'$"), ('{"a":\n 1}\n', "a list of them$")]:
+        with pytest.raises(ValueError, match="it is one JSON object over several lines.*" + told): read(put("one.jsonl", text))
+    with pytest.raises(ValueError, match="line 1: not JSON"): read(put("cut.jsonl", '{"text": "a",\n'))
+    with pytest.raises(ValueError, match="line 2: not JSON"): read(put("second.jsonl", '{"text": "a"}\n{"text":\n "b"}\n'))

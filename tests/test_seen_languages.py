@@ -10,7 +10,7 @@ import pytest
 from nmf2 import counting, languages
 from nmf2.answers import count_new
 from nmf2.cli import main
-from nmf2.counting import LANGUAGES, Auto, TermCounter, found_in, found_of, spared_words, stop_list, told_languages
+from nmf2.counting import LANGUAGES, Auto, TermCounter, found_in, found_of, spared_words, stop_list, tagged_share, told_found, told_languages
 from nmf2.data import WORDS, count_terms, read
 from nmf2.editing import drop_words
 from nmf2.engines import Local
@@ -113,7 +113,7 @@ def test_words_that_are_good_in_another_language_stay():
         counter = TermCounter(stop_words="auto").fit(many(*zip((war, german), shares)))
         assert set(counter.languages_) == {"english", "german"} and ("war" in counter.vocabulary_) == ("war" in counter.found_.spared) == stays
         assert not {"der", "die", "das", "was", "ist", "the", "and", "that"} & set(counter.vocabulary_)
-    assert spared_words(("german",), look_at(german)) == spared_words((), []) == () and found_in([], TermCounter()) == (("english",), ())
+    assert spared_words(("german",), look_at(german)) == spared_words((), []) == () and found_in([], TermCounter()) == Auto(("english",))
 
 
 MESSAGES = ["No se puede abrir", "El campo no existe", "El usuario no tiene clave", "No se ha guardado un cambio", "Un error no se ha corregido", "No se ve un nombre",
@@ -218,6 +218,21 @@ def test_it_is_told():
     assert told_languages(()) == told_languages(("english",)) == ""
     assert told_languages(("german", "english")) == "Stop words left out: German, English."
     assert str(TopicTree(2, min_df=1).fit(GERMAN*2).documents_).endswith("Stop words left out: German.")
+
+
+def test_tags_are_told(tmp_path, capsys):
+    what = ["goals of strikers", "laws for voters", "bread from ovens"]
+    pages = [f"<p>Page {i} on <b>{what[i % 3]}</b> and <a href='https://example.org/{i}'>more {what[i % 3]}</a>.</p>" for i in range(30)]
+    others = [f"If a < b and <goal> is not </ the> {what[i % 3]}, {i} is the page <of> {what[i % 3]}." for i in range(30)]
+    assert tagged_share(look_at(pages)) == 1 and tagged_share(look_at(others)) == 0 == tagged_share([])
+    told = "100% of the texts have tags of HTML, which are counted as words: better take them out first."
+    assert told in str(TopicTree(2).fit(pages).documents_) and "HTML" not in str(TopicTree(2).fit(others).documents_)
+    assert told_found(found_in(look_at(pages + others), TermCounter())).startswith("50% of the texts") and told_found(Auto()) == ""
+    assert "HTML" not in told_found(found_in(look_at(pages[:1] + others), TermCounter()))
+    (tmp_path/"pages.jsonl").write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
+    assert main(["cluster", str(tmp_path/"pages.jsonl"), "--leaves", "2", "--out", str(tmp_path/"out")]) == 0
+    assert told in " ".join(capsys.readouterr().err.split()) and told in (tmp_path/"out"/"report.txt").read_text()
+    assert told.removeprefix("100% ") in " ".join(str(fit_topics(TopicTree(2), [pages[:20], pages[20:]], engine=Local()).documents_).split())
 
 
 def test_a_model_keeps_its_words(tmp_path):
