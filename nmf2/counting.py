@@ -189,7 +189,7 @@ def spared_words(
     return tuple(sorted(word for word, more in texts_with.items() if more < 0))
 
 # %% ../nbs/00_counting.ipynb #c1811ba2
-TAG = re.compile(r"</[a-z][a-z0-9]*\s*>|<(?:p|br|li|ul|ol|div|span|td|tr|a|b|i|img|code|h[1-6])\b[^<>]{0,300}>", re.I)
+TAG = re.compile(r"</[a-z][a-z0-9]*\s*>|<(?:p|br|li|ul|ol|div|span|td|tr|a|b|i|img|code|h[1-6])(?=[\s/>])[^<>]{0,300}>", re.I)
 TAGGED = 1/20       # share of texts with two tags or more from which on it is said
 
 def tagged_share(
@@ -233,7 +233,7 @@ def told_found(
     found:Auto,   # of `found_of`
 )->str:           # nothing if there is nothing to say
     "Sentences on what was found in the texts."
-    tags = f"{found.tagged:.0%} of the texts have tags of HTML, which are counted as words: better take them out first."
+    tags = f"About {found.tagged:.0%} of the texts have tags of HTML, which are counted as words: better take them out first."
     return f"{told_languages(found.languages)} {tags if found.tagged >= TAGGED else ''}".strip()
 
 # %% ../nbs/00_counting.ipynb #d3ed544f

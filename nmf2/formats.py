@@ -278,9 +278,12 @@ def parsed_json(
     except RecursionError: raise fault(path, n, "its brackets are nested too deep") from None
 
 # %% ../nbs/00_formats.ipynb #f64ec3ba
-def _of_one_object(source, text):
+def _of_one_object(source, line, text):
     "The error for a file that is a single object over several lines, or None"
-    try: value = json.loads(text)
+    try: json.loads(line)
+    except json.JSONDecodeError as e:
+        if e.pos < len(line.rstrip()) or not line.lstrip().startswith("{"): return None      # it doesn't go on
+    try: value = json.loads(line + text.read())
     except (ValueError, RecursionError): return None
     lists = [name for name, some in value.items() if isinstance(some, list)]
     told = "; lists in it are " + listing(lists, 4, "'") if lists else ""
@@ -299,7 +302,7 @@ def _json_records(source, text):
         try: records.append((n, parsed_json(source, n, line)))
         except ValueError as e:
             if records: raise
-            raise _of_one_object(source, line + text.read()) or e from None
+            raise _of_one_object(source, line, text) or e from None
     return records
 
 # %% ../nbs/00_formats.ipynb #41fc10dc

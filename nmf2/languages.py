@@ -263,24 +263,29 @@ def _foreign_words(texts, usual):
     "How many frequent words of its language each text has that aren't usual in others, by number"
     return {one.number: len((_words_of(one.text) & FREQUENT[one.language]) - usual) for one in texts}
 
-def _usual_words(texts):
-    counted = Counter(word for one in texts for word in _words_of(one.text) & SPOKEN.keys())
-    return {word for word, n in counted.items() if n >= USUAL*len(texts)}
+def _usual_words(texts, name, other):
+    "Words that are usual in the texts of a language, apart from those that are half in the other one"
+    own, foreign = FREQUENT[name], FREQUENT[other] - FREQUENT[name]
+    words = [_words_of(one.text) & SPOKEN.keys() for one in texts]
+    words = [some for some in words if len(some & foreign) < max(3, len(some & own)/4)]
+    counted = Counter(word for some in words for word in some)
+    return {word for word, n in counted.items() if n >= USUAL*len(words)}
 
 def told_apart(
     seen:list,   # of `look_at` or `lowest`
 )->list:         # the same, in which texts that a relative was taken for are of the most frequent language
     "Texts in languages that have words of their own."
-    usual, moved = set(), {}
+    before, moved = {}, {}
     names = [name for name, _ in _most_frequent_first(Counter(one.language for one in seen if one.language))]
     for name in names:
         texts = [one for one in seen if one.language == name]
-        foreign = _foreign_words(texts, usual)
+        usual = (_usual_words(some, other, name) for other, some in before.items())
+        foreign = _foreign_words(texts, frozenset().union(*usual))
         clear, some = (sum(n >= least for n in foreign.values()) for least in (2, 1))
         there = name == names[0] or clear >= max(CLEAR*some, 1)
         stay = [one for one in texts if there and (foreign[one.number] or name == names[0])]
         moved |= dict.fromkeys({one.number for one in texts} - {one.number for one in stay}, names[0])
-        usual |= _usual_words(stay)
+        before[name] = stay
     return [one._replace(language=moved.get(one.number, one.language)) for one in seen]
 
 # %% ../nbs/00_languages.ipynb #98378aac

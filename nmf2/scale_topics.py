@@ -18,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 import scipy.sparse as sp
 
-from .answers import Expected, Signs, known_signs, signs_of, unknown_share, without_itself
+from .answers import Expected, Signs, known_signs, signs_of, unknown_share, without_itself, words_in
 from .bisection import (I2, PART, Assignment, arrays, composites_of, first_best, move_each, repeated_bisection,
                             revalue, shuffle_docs, sum_tables, unit_factors, unit_rows, wants_to_move, worth)
 from .core import progress_bar, single_blas, stream
@@ -663,7 +663,8 @@ def _signs_in(part, labels, Ht, totals):
     if not labelled.any(): return Signs(*np.zeros((2, 0))), np.zeros(len(totals), np.int64)
     C = without_itself(part.X, Ht, labels, totals)[labelled]
     found = heaviest_by(Ht.T.astype(np.float64) @ Ht, C)
-    signs = Signs(*(values.astype(np.float32) for values in signs_of(C)))
+    signs = signs_of(C, words_in(part.X)[labelled])
+    signs = Signs(*(values.astype(np.float32) for values in signs))
     return signs, np.bincount(found + 1, minlength=len(totals) + 1)[1:]
 
 def expected_over(
@@ -674,8 +675,8 @@ def expected_over(
     "`expected_of` over partitions."
     engine = blocks.engine
     signs, sizes = engine.keep(_signs_in, blocks.parts, tree.labels_there, shared=(engine.send(tree.leaf_topics), tree.totals))
-    known, = engine.fetch([engine.join(known_signs, signs)])
-    return Expected(*known, np.sum(sizes, 0), unknown_share(trim))
+    (known, ranks), = engine.fetch([engine.join(known_signs, signs)])
+    return Expected(known, np.sum(sizes, 0), unknown_share(trim), ranks)
 
 # %% ../nbs/61_scale_topics.ipynb #8a83015e
 def _memberships_in(part, Ht): return memberships(part.X, Ht)

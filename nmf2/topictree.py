@@ -566,7 +566,7 @@ def set_output(model,
     *,
     transform=None,   # "default" for an array, "pandas" or "polars" for a data frame; None changes nothing
 ):
-    "Say what `transform` gives, as of other estimators of scikit-learn."
+    "Say what `transform` gives, as of other estimators of scikit-learn; no file keeps it."
     if transform is None: return model
     model._sklearn_output_config = dict(transform=check_choice("transform", transform, OUTPUTS))      # `clone` keeps it
     return model
@@ -576,7 +576,7 @@ def as_output(
     shares:np.ndarray,   # (n_docs, n)
     documents,           # of which they are; a column of pandas has names for the rows
 ):                       # the same, or a data frame
-    "Shares as `set_output` has asked for them, or else scikit-learn's `set_config`."
+    "Shares as `set_output` has asked for them, or else as scikit-learn is told to give."
     kind = getattr(model, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
     if kind == "default": return shares
     names = [f"topictree_{k}" for k in range(shares.shape[1])]

@@ -6,7 +6,8 @@
 __all__ = ['BLOCK', 'NORMS', 'doc_freq', 'check_counts', 'check_limits', 'trim_mask', 'EmptyDocumentsWarning',
            'warn_of_empty_rows', 'warn_of_no_label', 'known_names', 'on_the_way', 'renumbered', 'only_columns',
            'TrimVocabulary', 'on_grid', 'row_totals', 'row_lengths', 'divide_rows', 'TfIdf', 'column_peaks', 'row_sum',
-           'degrees', 'check_tau', 'NormalizedCut', 'InPlace', 'count_pipeline', 'text_pipeline', 'weigh_new']
+           'degrees', 'check_tau', 'NormalizedCut', 'InPlace', 'as_matrices', 'count_pipeline', 'text_pipeline',
+           'weigh_new']
 
 # %% ../nbs/02_weighting.ipynb #dbece4b2
 import warnings
@@ -676,6 +677,14 @@ class InPlace(Pipeline):
         with on_the_way(X): return super().transform(X, **params)
 
 # %% ../nbs/02_weighting.ipynb #dc532078
+def as_matrices(
+    steps:list,   # (name, transformer) each
+)->list:          # the same
+    "Steps that give sparse matrices, whatever scikit-learn is told to give."
+    for _, step in steps:
+        if hasattr(step, "set_output"): step.set_output(transform="default")
+    return steps
+
 @renamed(max_terms="max_features")
 def count_pipeline(
     min_df:int|float=3,         # keep terms in at least so many documents (a fraction: that share of them)
@@ -693,8 +702,8 @@ def count_pipeline(
     check_tau(tau)
     steps = [("trim", TrimVocabulary(min_df, max_df, max_features, vocab=vocab, dtype=dtype)),
              ("tfidf", TfIdf(sublinear_tf=sublinear_tf)), ("ncut", NormalizedCut(tau))]
-    for _, step in steps: step.set_output(transform="default")      # sparse, whatever `set_config` says
-    return InPlace(steps if normalized_cut else [*steps[:2], ("ncut", "passthrough")])
+    if not normalized_cut: steps[2] = "ncut", "passthrough"
+    return InPlace(as_matrices(steps))
 
 # %% ../nbs/02_weighting.ipynb #c1c34a34
 @renamed(max_terms="max_features")
@@ -768,7 +777,8 @@ def _weigh_rows(data, indices, indptr, s, more, large, values):
 def _is_usual(steps):
     "Are these the steps of `count_pipeline`, of which only the first can stop with an error?"
     if [type(step) for step in steps] != [TrimVocabulary, TfIdf, NormalizedCut]: return False
-    if any(hasattr(step, "_sklearn_output_config") for step in steps): return False
+    outputs = {getattr(step, "_sklearn_output_config", {}).get("transform") for step in steps}
+    if not outputs <= {None, "default"}: return False
     return steps[1].sublinear_tf and steps[1].norm == "l2"
 
 def weigh_new(

@@ -12,9 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from make_saved import SUBJECTS, some_texts
 from nmf2 import Corpus, TopicTree
-from nmf2.answers import Signs, cosines, count_new, expected_of, holm, known_signs, lower_rank, share_p, signs_of, without_itself, words_of_fit
+from nmf2.answers import Expected, Signs, cosines, count_new, expected_of, holm, judge, known_signs, lower_rank, share_p, signs_of, without_itself, words_in, words_of_fit
 from nmf2.data import planted_tree
-from nmf2.weighting import count_pipeline, weigh_new
+from nmf2.weighting import _is_usual, count_pipeline, weigh_new
 
 pytestmark = pytest.mark.filterwarnings("ignore::nmf2.weighting.EmptyDocumentsWarning")
 
@@ -32,10 +32,10 @@ def by_texts(): return TopicTree(4, max_df=.6).fit(some_texts(200))
 # ---- signs, and each document taken as if the fit had not seen it
 
 def test_signs():
-    focus, near = signs_of(np.array([[1., 1, 1], [3, 0, 0], [2, 1, 0], [0, 0, 0]]), np.array([2., 3, 8, 0]))
+    focus, near = signs_of(np.array([[1., 1, 1], [3, 0, 0], [2, 1, 0], [0, 0, 0]]), np.array([4, 1, 4, 0]), np.array([1., 3, 4, 0]))
     assert_allclose(focus, [1, 3, 2, 0])
     assert_allclose(near, [.5, 1, .25, 0])
-    focus, near = signs_of(np.ones((2, 1)))
+    focus, near = signs_of(np.ones((2, 1)), np.ones(2))
     assert_array_equal(focus, 1)
     assert_array_equal(near, 1)
 
@@ -50,22 +50,36 @@ def test_the_lower_rank_counts():
     assert_allclose(lower_rank(new, among), slow, rtol=1e-6)
     halves = known_signs(*(Signs(*(values[some] for values in fit)) for some in (slice(0, 700), slice(700, None))))
     for own, same in zip([*halves[0], halves[1]], [*among, ranks]): assert_array_equal(own, same)
-    assert_array_equal(lower_rank(new, Signs(among.focus, np.zeros(0))), [np.float32((among.focus <= f).mean()) for f in new.focus])
+
+
+def test_models_that_know_the_focus_alone(by_texts):
+    "Those of version 1 of the file, and pickles of before, whose `Expected` had the focus, sizes and a share"
+    new, known = some_texts(30)[10:] + ["nothing known"], by_texts.expected_
+    answers = []
+    for expected in (Expected(Signs(known.signs.focus, np.zeros(0)), known.sizes, known.unknown), Expected(known.signs.focus, known.sizes, known.unknown)):
+        model = copy.copy(by_texts)
+        model.expected_ = expected
+        answers.append(model.answers(new, plain=True))
+    X = by_texts.pipeline_.transform(new)
+    assert words_in(X).tolist() == words_in(X.toarray()).tolist()
+    signs = signs_of(cosines(X, by_texts.tree_.leaf_topics), words_in(X))
+    slow = [(known.signs.focus <= f).mean() for f in signs.focus[:-1]] + [0]
+    assert answers[0] == answers[1] and [row["typical"] for row in answers[0]] == slow
 
 
 def test_strangers_are_rejected():
     "A long text of which few words are known, though these are in one topic; and a short one with a word of each topic"
     rng = np.random.default_rng(0)
     subjects = [[f"{'abcd'[k]}{chr(97 + i)}{chr(97 + j)}word" for i in range(8) for j in range(4)] for k in range(4)]
-    def text(k, n=60): return " ".join(rng.choice(subjects[k], n)) + " said"
+    others = [f"{chr(97 + i)}{chr(97 + j)}said" for i in range(10) for j in range(10)]
+    def text(k, n=40): return " ".join([*rng.choice(subjects[k], n), *rng.choice(others, n//10)])
     model = TopicTree(4, max_df=.9).fit([text(i % 4) for i in range(400)])
-    own = [text(i % 4) for i in range(200)]
-    # words that all have are known, too, and in no topic more than in another
-    stranger = " ".join(subjects[0][:2]) + " said"*300
+    own = [text(i % 4) for i in range(200)] + [text(i % 4, 6) for i in range(200)]            # short ones, too
+    stranger = " ".join(subjects[0][:6] + others)                                            # is mostly about nothing
     mixed = " ".join(words[0] for words in subjects)
     assert np.mean(model.predict(own, reject=True) < 0) < .05
     assert model.predict([stranger, mixed, "nothing known"], reject=True).tolist() == [-1, -1, -1]
-    assert model.predict([stranger])[0] == model.predict([text(0)])[0]
+    assert model.predict([stranger])[0] == model.predict([text(0)])[0] and judge(model, model.pipeline_.transform([stranger])).typical[0] < .01
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_without_itself_is_the_topic_of_the_others(dtype):
@@ -140,7 +154,7 @@ def test_a_table(by_texts):
     new = ["ball goal umpire", "nothing known at all", "", "oven flour umpire strange"]
     table = by_texts.answers(new)
     assert isinstance(table, pandas.DataFrame) and list(table.row) == [0, 1, 2, 3]
-    assert list(table.rejected) == [False, True, True, False] and list(table.topic[1:3]) == [-1, -1] and list(table.title[1:3]) == ["", ""]
+    assert list(table.rejected) == [False, True, True, True] and list(table.topic[1:3]) == [-1, -1] and list(table.title[1:3]) == ["", ""]
     assert_allclose(table.known, [1, 0, 0, .75])
     assert list(table.path[1]) == [] and table.share[1] == table.confidence[1] == table.typical[1] == 0
     rows = by_texts.answers(new, plain=True)
@@ -245,6 +259,7 @@ def test_new_documents_are_weighed_as_by_the_pipeline(corpus, dtype, kind):
     if kind == "hardly any words": new = sp.csr_array(new.multiply(np.random.default_rng(0).random(new.shape) < .02))
     if kind == "long indices": new.indices, new.indptr = new.indices.astype(np.int64), new.indptr.astype(np.int64)
     pipe = count_pipeline(min_df=1, max_df=1., dtype=dtype).fit(old)
+    assert _is_usual([step for _, step in pipe.steps])                  # else both ways are one
     before, expected = new.toarray(), pipe.transform(new)
     assert bits(weigh_new(pipe, new)) == bits(expected) and (new.toarray() == before).all()
     assert bits(sp.vstack([weigh_new(pipe, new[[i]]) for i in range(20)], "csr")) == bits(expected[:20])
@@ -254,6 +269,7 @@ def test_other_pipelines_are_left_to_themselves(corpus):
     for options in (dict(normalized_cut=False), dict(sublinear_tf=False)):
         pipe = count_pipeline(**options).fit(corpus.X[:300])
         assert bits(sp.csr_array(weigh_new(pipe, corpus.X[300:350]))) == bits(sp.csr_array(pipe.transform(corpus.X[300:350])))
+    assert not _is_usual([step for _, step in count_pipeline().set_output(transform="pandas").steps])
     with pytest.raises(ValueError, match="aren't counts"): weigh_new(count_pipeline().fit(corpus.X[:300]), corpus.X[:5]*.5)
 
 def test_texts_are_weighed_as_by_the_pipeline(by_texts):

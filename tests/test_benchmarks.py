@@ -89,7 +89,7 @@ def test_predicting(quick):
 
 def test_strangers(quick):
     rows = quick("strangers")
-    assert len(rows) == 4 and all(0 <= row[way] <= 1 for row in rows for way in ("focus", "nearness", "both"))
+    assert len(rows) == 6 and all(0 <= row[way] <= 1 for row in rows for way in ("focus", "near", "both"))
     assert all(row["both"] < .2 for row in rows if row["fit"] == row["asked"]) and {row["documents"] for row in rows} == {150, 300}
 
 

@@ -53,7 +53,7 @@ def test_what_is_asked_within_is_no_data_frame(method, by):
 
 TEXTS = ["ball goal striker match " + extra for extra in ("team", "coach", "club", "league")]*4 + ["vote law party budget " + extra for extra in ("bill", "court", "tax", "state")]*4
 
-def test_shares_in_a_data_frame():
+def test_shares_in_a_data_frame(tmp_path):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     plain = TopicTree(2, min_df=2, max_df=1.).fit(TEXTS)
     shares, names = plain.transform(TEXTS), ["topictree_0", "topictree_1"]
@@ -63,7 +63,11 @@ def test_shares_in_a_data_frame():
         found = model.transform(rows)
         assert found.equals(pd.DataFrame(shares, rows.index, names)) and list(model.transform(TEXTS, n=1).columns) == names[:1]
         assert model.to_html(TEXTS) == plain.to_html(TEXTS) and model.answers(TEXTS, plain=True) == plain.answers(TEXTS, plain=True)
-        assert sp.issparse(text_pipeline(min_df=2, max_df=1.).fit_transform(TEXTS))
+        model.save(tmp_path/"model")
+        loaded = TopicTree.load(tmp_path/"model")
+        assert loaded.transform(rows).equals(found) and loaded.to_html(TEXTS) == plain.to_html(TEXTS)
+        loaded.update(["ball vote"]*3, TEXTS)
+        assert sp.issparse(loaded.pipeline_.transform(TEXTS)) and sp.issparse(text_pipeline(min_df=2, max_df=1.).fit_transform(TEXTS))
         assert isinstance(make_pipeline(text_pipeline(min_df=2, max_df=1.), HierNMF2(2)).fit_transform(TEXTS), pd.DataFrame)
     model = clone(TopicTree(2, min_df=2, max_df=1.).set_output(transform="polars"))
     for one in (model.fit(TEXTS), pickle.loads(pickle.dumps(model))): assert one.transform(TEXTS).equals(pl.DataFrame(shares, schema=names))

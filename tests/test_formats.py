@@ -663,4 +663,5 @@ def test_one_object_over_several_lines(here):
     for text, told in [('{\n "docs": [{"text": "a"}],\n "more": [1]\n}\n', "lists in it are 'docs', 'more'$"), ('{"a":\n 1}\n', "a list of them$")]:
         with pytest.raises(ValueError, match="it is one JSON object over several lines.*" + told): read_jsonl(put("one.jsonl", text))
     with pytest.raises(ValueError, match="line 1: not JSON"): read_jsonl(put("cut.jsonl", '{"text": "a",\n'))
+    with pytest.raises(ValueError, match="line 1: not JSON"): read_jsonl(put("wrong.jsonl", '{"text": a}\n' + '{"text": "b"}\n'*3))
     with pytest.raises(ValueError, match="line 2: not JSON"): read_jsonl(put("second.jsonl", '{"text": "a"}\n{"text":\n "b"}\n'))

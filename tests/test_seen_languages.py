@@ -142,6 +142,15 @@ def test_other_languages_are_told_apart_as_before():
         assert told_apart(look_at(texts)) == look_at(texts)
 
 
+@pytest.mark.parametrize("share", [.05, .1, .3])
+def test_texts_in_both_languages_hide_none(share):
+    both = [f"{' '.join(ENGLISH[:2]*2)} {' '.join(GERMAN[:2]*2)}", f"{' '.join(ENGLISH*2)} {' '.join(GERMAN)}"]
+    long = [[" ".join(texts[i:] + texts[:i]) for i in range(4)] for texts in (ENGLISH, GERMAN)]
+    for first, second in (long, long[::-1]):
+        seen = look_at(many((first, .6), (second, .3), (both, share)))
+        assert set(languages_of(told_apart(seen))) == {"english", "german"}
+
+
 def test_an_old_pickle_and_other_settings():
     counter = TermCounter(stop_words="english").fit(ENGLISH)
     del counter.found_                                                                # as one of an earlier version
@@ -223,16 +232,17 @@ def test_it_is_told():
 def test_tags_are_told(tmp_path, capsys):
     what = ["goals of strikers", "laws for voters", "bread from ovens"]
     pages = [f"<p>Page {i} on <b>{what[i % 3]}</b> and <a href='https://example.org/{i}'>more {what[i % 3]}</a>.</p>" for i in range(30)]
+    assert tagged_share(look_at(["<a.b@mail> <b-c@mail> and <p-value> a<b and c>d"])) == 0
     others = [f"If a < b and <goal> is not </ the> {what[i % 3]}, {i} is the page <of> {what[i % 3]}." for i in range(30)]
     assert tagged_share(look_at(pages)) == 1 and tagged_share(look_at(others)) == 0 == tagged_share([])
-    told = "100% of the texts have tags of HTML, which are counted as words: better take them out first."
+    told = "About 100% of the texts have tags of HTML, which are counted as words: better take them out first."
     assert told in str(TopicTree(2).fit(pages).documents_) and "HTML" not in str(TopicTree(2).fit(others).documents_)
-    assert told_found(found_in(look_at(pages + others), TermCounter())).startswith("50% of the texts") and told_found(Auto()) == ""
+    assert told_found(found_in(look_at(pages + others), TermCounter())).startswith("About 50% of the texts") and told_found(Auto()) == ""
     assert "HTML" not in told_found(found_in(look_at(pages[:1] + others), TermCounter()))
     (tmp_path/"pages.jsonl").write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
     assert main(["cluster", str(tmp_path/"pages.jsonl"), "--leaves", "2", "--out", str(tmp_path/"out")]) == 0
     assert told in " ".join(capsys.readouterr().err.split()) and told in (tmp_path/"out"/"report.txt").read_text()
-    assert told.removeprefix("100% ") in " ".join(str(fit_topics(TopicTree(2), [pages[:20], pages[20:]], engine=Local()).documents_).split())
+    assert told.removeprefix("About 100% ") in " ".join(str(fit_topics(TopicTree(2), [pages[:20], pages[20:]], engine=Local()).documents_).split())
 
 
 def test_a_model_keeps_its_words(tmp_path):
