@@ -202,7 +202,8 @@ STEP = 20_000      # documents that are looked at together
 
 def _look(X, Ht, gram, weigh):
     "The heaviest topic of each document, its signs, and if wanted its weights in all topics"
-    topics, lengths, n_words = np.empty(X.shape[0], np.int64), np.sqrt(Rows(X).squares()), words_in(X)
+    topics = np.empty(X.shape[0], np.int64)
+    lengths, n_words = np.sqrt(Rows(X).squares()), words_in(X)
     signs = Signs(*np.empty((2, len(topics))))
     W = np.empty((len(topics), Ht.shape[1]), X.dtype) if weigh else None
     for rows, R in in_slices(X, Ht, STEP):
