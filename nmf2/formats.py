@@ -283,6 +283,7 @@ def _of_one_object(source, line, text):
     try: json.loads(line)
     except json.JSONDecodeError as e:
         if e.pos < len(line.rstrip()) or not line.lstrip().startswith("{"): return None      # it doesn't go on
+    except (ValueError, RecursionError): return None                                         # nor if it can't be read
     try: value = json.loads(line + text.read())
     except (ValueError, RecursionError): return None
     lists = [name for name, some in value.items() if isinstance(some, list)]
