@@ -2,9 +2,9 @@
 
 `TopicTree` with twenty topics is fitted to half of each collection (of at most 4,000 documents drawn with a seed). Then it is asked about the
 other half, of which one in a hundred should be rejected; about the first fifteen words of these; and about 500 documents of each other
-collection, which should all be, unless one is of titles from the other. Three ways to judge: by the focus alone (how many times as near a document is to its nearest topic as to topics on average), by the nearness alone (the
-cosine with the nearest topic over the root of the number of words), and by the lower of the two ranks, as `predict(reject=True)` does. Documents without a known word are rejected
-in any case.
+collection, which should all be, unless one is of titles from the other. Three ways to judge: by the focus alone (how many times as near a
+document is to its nearest topic as to topics on average), by the nearness alone (the cosine with the nearest topic over the root of the number
+of words), and by the lower of the two ranks, as `predict(reject=True)` does. Documents without a known word are rejected in any case.
 
     NMF2_DATA=folder python benchmarks/strangers.py [--quick] [--out FOLDER]
 """

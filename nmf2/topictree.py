@@ -571,6 +571,8 @@ def set_output(model,
     model._sklearn_output_config = dict(transform=check_choice("transform", transform, OUTPUTS))      # `clone` keeps it
     return model
 
+def _names_of_shares(n): return [f"topictree_{k}" for k in range(n)]
+
 def as_output(
     model,               # a `TopicTree`
     shares:np.ndarray,   # (n_docs, n)
@@ -579,7 +581,7 @@ def as_output(
     "Shares as `set_output` has asked for them, or else as scikit-learn is told to give."
     kind = getattr(model, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
     if kind == "default": return shares
-    names = [f"topictree_{k}" for k in range(shares.shape[1])]
+    names = _names_of_shares(shares.shape[1])
     if kind == "polars":
         import polars
         return polars.DataFrame(shares, schema=names, orient="row")
@@ -631,7 +633,7 @@ def get_feature_names_out(model,
 )->np.ndarray:             # (n_topics_,)
     "Names for the columns of `transform`."
     check_is_fitted(model)
-    return np.array([f"topictree_{k}" for k in range(model.n_topics_)], object)
+    return np.array(_names_of_shares(model.n_topics_), object)
 
 # %% ../nbs/25_topictree.ipynb #6736d783
 @patch_to(TopicTree)
