@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['CANDIDATES', 'DOTTED', 'CUT_OFF', 'ASSUMED', 'LEAST', 'TOGETHER', 'NAMED', 'ENDINGS', 'ALWAYS', 'MORE', 'LONGEST',
-           'TEXTS', 'WORDS', 'PART', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words',
-           'is_address', 'Uses', 'uses_of', 'returning', 'outside', 'different', 'smoothed_npmi', 'leaf_doc_freq',
-           'WordShares', 'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'typical_texts',
-           'find_headings', 'give_headings', 'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline',
-           'name_nodes']
+           'LINKS', 'ARTICLES', 'LINK', 'TEXTS', 'WORDS', 'PART', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction',
+           'leaf_profiles', 'ranked_words', 'is_address', 'Uses', 'uses_of', 'returning', 'outside', 'different',
+           'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares', 'same_word', 'Phrase', 'find_phrases',
+           'enough_texts', 'typical_texts', 'find_headings', 'give_headings', 'good_cuts', 'good_levels',
+           'checked_levels', 'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
@@ -348,11 +348,12 @@ class Phrase(NamedTuple):
     "Two words that belong together, and others that are nearly always with them."
     first:str
     second:str
-    n_docs:int      # documents with the one right before the other
+    n_docs:int      # documents with the one right before the other, or with `link` between them
     n_first:int     # documents with the first
     n_second:int    # documents with the second
     before:str=""   # the words that come before them, if these are nearly always the same
     after:str=""    # and those after them
+    link:str=""     # small words between the two, as in *degrees of freedom*
 
     @property
     def wordings(self)->list:
@@ -365,7 +366,16 @@ class Phrase(NamedTuple):
     @property
     def words(self)->list: return self.wordings[0]
 
-    def __str__(self): return " ".join(self.words)
+    def said(self,
+        words,    # one of its wordings
+    )->str:
+        "Words as they are read, with what links the two."
+        if not self.link: return " ".join(words)
+        at = words.index(self.second)
+        space = "" if self.link.endswith("'") else " "
+        return " ".join([*words[:at], self.link + space + words[at], *words[at+1:]])
+
+    def __str__(self): return self.said(self.words)
 
 # %% ../nbs/24_headings.ipynb #c012df1b
 def _in_docs(docs, keys):
@@ -401,31 +411,39 @@ ALWAYS = .7            # share of a phrase's documents that is nearly all
 MORE = 2               # words of a phrase besides the two, at most
 LONGEST = 40           # letters of all: longer ones would be shown with a gap
 
-def _best_beside(tokens, first, last, usable, least):
-    "The word beside some runs in most texts, of those usable and in enough: texts, side, number"
-    found = [(0, "", -1)]
+def _most_texts(docs, ids, known, usable, least):
+    "Of some words the one in most texts, in enough with its other forms: texts, numbers of the forms"
+    names, _, n_docs = _in_docs(docs, ids)
+    best = np.argsort(-n_docs, kind="stable")
+    word = next((id for id in names[best].tolist() if id >= 0 and usable(id)), None)
+    if word is None: return 0, []
+    forms = [id for id in names[best].tolist() if id >= 0 and same_word(known[id], known[word])]
+    n = len(np.unique(docs[np.isin(ids, forms)]))
+    return (n, forms) if n >= least else (0, [])
+
+def _best_beside(tokens, first, last, known, usable, least):
+    "The word beside some runs in most texts, of those usable and in enough: texts, side, its forms"
+    found = [(0, "", [])]
     for side in ("before", "after"):
         there, ids = _beside(tokens, first, last, side)
-        names, _, n_docs = _in_docs(tokens.docs[last[there]], ids)
-        often = n_docs >= least
-        found += [(n, side, id) for id, n in zip(names[often].tolist(), n_docs[often].tolist())
-                  if id >= 0 and usable(id)]
+        n, forms = _most_texts(tokens.docs[last[there]], ids, known, usable, least)
+        found.append((n, side, forms))
     return max(found)
 
 # %% ../nbs/24_headings.ipynb #e6a27c3d
-def _fuller(phrase, tokens, last, known, others):
-    "A phrase with the words around it that are nearly always the same; `last`: where it ends"
-    first, words, n_before = last - 1, [phrase.first, phrase.second], 0
+def _fuller(phrase, tokens, first, last, known, others):
+    "A phrase with the words around it that are nearly always the same; from where to where it goes"
+    words, n_before = [phrase.first, phrase.second], 0
     def usable(id):
-        if known[id] not in others or len(" ".join([known[id], *words])) > LONGEST: return False
+        if known[id] not in others or len(f"{known[id]} {phrase.said(words)}") > LONGEST: return False
         return not any(same_word(known[id], word) for word in words)
     for _ in range(MORE):
-        _, side, id = _best_beside(tokens, first, last, usable, ALWAYS*phrase.n_docs)
-        if id < 0: break
+        _, side, forms = _best_beside(tokens, first, last, known, usable, ALWAYS*phrase.n_docs)
+        if not forms: break
         there, ids = _beside(tokens, first, last, side)
-        at, before = there[ids == id], side == "before"
+        at, before = there[np.isin(ids, forms)], side == "before"
         first, last, n_before = first[at] - before, last[at] + (not before), n_before + before
-        words.insert(0 if before else len(words), known[id])
+        words.insert(0 if before else len(words), known[forms[0]])
     around = words[:n_before], words[n_before+2:]
     return phrase._replace(**{side: " ".join(own) for side, own in zip(("before", "after"), around)})
 
@@ -435,7 +453,41 @@ def _belongs(phrase):
     n, a, b = phrase.n_docs, phrase.n_first, phrase.n_second
     return n >= .4*min(a, b) and n**2 >= .1*a*b
 
+# %% ../nbs/24_headings.ipynb #d1a5c0e2
+LINKS = """of and or in per de del d' des du di da do dos das della dei delle à en et ou y o e ed
+    der von und oder van av och og""".split()      # between the parts of a name
+ARTICLES = "the a la le les l' los las lo el il gli i os as der den dem das die het".split()
+LINK = rf"\s(?:{'|'.join(LINKS)})(?:\s(?:{'|'.join(ARTICLES)}))?(?:\s|(?<='))".replace("'", "['’]")
+
+def _apart(tokens, among):
+    "Where two different words are, both among some, that have a gap between them, and no known word"
+    known = np.flatnonzero(tokens.ids >= 0)
+    first, last = known[:-1], known[1:]
+    a, b = tokens.ids[first], tokens.ids[last]
+    near = (last - first <= 3) & (tokens.docs[first] == tokens.docs[last]) & (a != b)
+    near &= among[a] & among[b] & ((last - first > 1) | ~tokens.joined[last])
+    return first[near], last[near]
+
+def _linked(phrase, docs, texts):
+    "A phrase with the small words that are mostly between the two, and which of some texts have it"
+    between = re.compile(rf"\b{re.escape(phrase.first)}({LINK}){re.escape(phrase.second)}\b")
+    found = defaultdict(set)
+    for i in np.unique(docs).tolist():
+        for match in between.finditer(texts[i]):
+            found[" ".join(match[1].replace("’", "'").split())].add(i)
+    link = max(found, key=lambda link: (len(found[link]), link), default="")
+    return phrase._replace(n_docs=len(found[link]), link=link), sorted(found[link])
+
 # %% ../nbs/24_headings.ipynb #9c800c3c
+def _often(tokens, first, last, known, alone, min_df):
+    "Of pairs of words those that belong together, and where they are among some"
+    keys = tokens.ids[first].astype(np.int64)*len(known) + tokens.ids[last]
+    names, number, n_docs = _in_docs(tokens.docs[last], keys)
+    for pair in np.flatnonzero(n_docs >= min_df).tolist():
+        a, b = divmod(int(names[pair]), len(known))
+        phrase = Phrase(known[a], known[b], int(n_docs[pair]), alone[a], alone[b])
+        if _belongs(phrase): yield phrase, number == pair
+
 def find_phrases(
     texts,                              # some documents
     words,                              # the words that may be in phrases
@@ -447,21 +499,21 @@ def find_phrases(
 )->list:                                # of `Phrase`s, the most frequent first
     "Pairs of words that come together in a good part of the documents that have either."
     words, others = set(words), set(others)
-    known = sorted(words | others)
     if not words: return []
-    n, among = len(known), np.array([word in words for word in known], bool)
+    known = sorted(words | others)
+    among = np.array([word in words for word in known], bool)
     whole = [_uncontracted(text)[0] for text in _beginnings(texts, lowercase, length)]
     tokens = tokens_of(whole, known, token_pattern)
-    alone, pairs = _text_freq(tokens, among), _pairs(tokens, among)
-    keys = tokens.ids[pairs - 1].astype(np.int64)*n + tokens.ids[pairs]
-    names, number, n_docs = _in_docs(tokens.docs[pairs], keys)
-    found = []
-    for pair in np.flatnonzero(n_docs >= min_df).tolist():
-        a, b = divmod(int(names[pair]), n)
-        phrase = Phrase(known[a], known[b], int(n_docs[pair]), alone[a], alone[b])
-        if _belongs(phrase):
-            found.append(_fuller(phrase, tokens, pairs[number == pair], known, others))
-    return sorted(found, key=lambda p: (-p.n_docs, p.first, p.second))
+    alone, last = _text_freq(tokens, among), _pairs(tokens, among)
+    found = [_fuller(phrase, tokens, last[at] - 1, last[at], known, others)
+             for phrase, at in _often(tokens, last - 1, last, known, alone, min_df)]
+    first, last = _apart(tokens, among)
+    for pair, at in _often(tokens, first, last, known, alone, min_df):
+        phrase, docs = _linked(pair, tokens.docs[last[at]], whole)
+        if phrase.n_docs < min_df or not _belongs(phrase): continue
+        at &= np.isin(tokens.docs[last], docs)
+        found.append(_fuller(phrase, tokens, first[at], last[at], known, others))
+    return sorted(found, key=lambda p: (-p.n_docs, p.first, p.second, p.link))
 
 # %% ../nbs/24_headings.ipynb #aae6b2dd
 TEXTS = 100            # of each leaf; of short texts more
@@ -518,6 +570,16 @@ def _same_term(a, b):
     return overlap and min(len(a), len(b)) > 1
 
 # %% ../nbs/24_headings.ipynb #e5d0927b
+def _say_with(heading, phrase, wordings, other, again, may_use):
+    "Put a phrase in the place of a word of it that has been said; the words that are new, if any"
+    if other not in heading: return []
+    for words in wordings:
+        new = [word for word in words if word != other]
+        if again(new) or not all(map(may_use, new)): continue
+        heading[heading.index(other)] = phrase.said(words)
+        return new
+    return []
+
 def _heading(candidates, n, may_use, places, share=(), terms=None):
     "The first `n` words or phrases with no two forms of one word; and the terms in these"
     heading, known, used = [], set(candidates), []
@@ -529,12 +591,16 @@ def _heading(candidates, n, may_use, places, share=(), terms=None):
         entry, parts = word, _terms_in(word, terms or known)
         if phrase and again(phrase[:2]):
             other = phrase[word == phrase.first]
+            both = _wordings(phrase, other, known, share)
+            new = _say_with(heading, phrase, both, other, again, may_use)
+            used += new
             alone = any(" " not in entry and same_word(entry, other) for entry in heading)
-            if not alone and phrase.n_docs >= ALWAYS*phrase[3 + (word == phrase.second)]: continue
+            known_by_it = phrase.n_docs >= ALWAYS*phrase[3 + (word == phrase.second)]
+            if new or known_by_it and not alone: continue
         elif phrase:
             usable = (w for w in wordings if not again(w) and all(map(may_use, w)))
             parts = next(usable, [*phrase[:2]])
-            entry = " ".join(parts)
+            entry = phrase.said(parts)
         if again(parts) or not all(map(may_use, parts)): continue
         heading.append(entry)
         used += parts

@@ -622,30 +622,36 @@ def grouped(sums, n):
     return sum((divided(sums, [frozenset([c]) for c in group]) for group in broad), divided(sums, list(map(frozenset, broad))))
 
 
-def phrases(texts, words, least=5, others=()):
-    """Pairs of words that come together: {(first, second): documents with both together, with the first, with the second,
-    the words that are nearly always before them, and after them: two at most}."""
-    cut = [[(m.group(), m.start(), m.end()) for m in re.finditer(r"\b\w\w+\b", text.lower())] for text in texts]
+def phrases(texts, words, least=5, others=(), links=()):
+    """Pairs of words that come together: {(first, second, link): documents with both together, with the first, with the second,
+    the words that are nearly always before them, and after them: two at most}. Between the two is nothing, or what most often links them."""
+    small = {word for link in links for word in link.split()}
+    cut = [[(m.group(), m.start(), m.end()) for m in re.finditer(r"\b\w\w+\b", text.lower()) if m.group() not in small] for text in texts]
     def alone(word): return sum(any(w == word for w, _, _ in tokens) for tokens in cut)
-    def together(*run):
+    def together(run, at, link):
         def starts(text, some):
-            gaps = [text[end:start] for (_, _, end), (_, start, _) in zip(some, some[1:])]
-            return [word for word, _, _ in some] == list(run) and all(gap in (" ", "-", "\n") for gap in gaps)
+            gaps = [text[end:start].lower() for (_, _, end), (_, start, _) in zip(some, some[1:])]
+            if [word for word, _, _ in some] != list(run): return False
+            linked = gaps.pop(at) if link else " "
+            right = linked[0] in " \n" and " ".join(linked.split()) == link and (linked[-1] in " \n'") if link else True
+            return right and all(gap in (" ", "-", "\n") for gap in gaps)
         return sum(any(starts(text, tokens[i:i+len(run)]) for i in range(len(tokens))) for text, tokens in zip(texts, cut))
     found = {}
-    for a, b in permutations(sorted(words), 2):
-        n, first, second = together(a, b), alone(a), alone(b)
+    def best_link(a, b): return max(links, key=lambda link: (together((a, b), 0, link), link))
+    pairs = list(permutations(sorted(words), 2))
+    for a, b, link in [(*pair, "") for pair in pairs] + [(*pair, best_link(*pair)) for pair in pairs if links]:
+        n, first, second = together((a, b), 0, link), alone(a), alone(b)
         if not (n >= least and n >= .4*min(first, second) and n*n >= .1*first*second): continue
         before, after = [], []
         for _ in range(2):
-            run = [*before, a, b, *after]
-            longer = [(together(*run, word), "after", word) for word in set(others) - set(run)]
-            longer += [(together(word, *run), "before", word) for word in set(others) - set(run)]
+            run, at = [*before, a, b, *after], len(before)
+            longer = [(together([*run, word], at, link), "after", word) for word in set(others) - set(run)]
+            longer += [(together([word, *run], at + 1, link), "before", word) for word in set(others) - set(run)]
             n_longer, side, word = max(longer, default=(0, "", ""))
             if n_longer < .7*n: break
             if side == "before": before.insert(0, word)
             else: after.append(word)
-        found[a, b] = n, first, second, " ".join(before), " ".join(after)
+        found[a, b, link] = n, first, second, " ".join(before), " ".join(after)
     return found
 
 

@@ -122,6 +122,35 @@ def test_a_phrase_speaks_for_a_good_part_of_a_word(tree, part, rare, stands):
     assert (found["0"][0] == entry) == expected and find_headings(tree, 4, [phrase])["0"][0] == entry
 
 
+def test_a_phrase_is_said_in_the_place_of_its_other_word(tree):
+    """The first word is often without the second, and is said before it; the second tells more with it, if it is frequent enough here."""
+    words, leaves = find_headings(tree, 4)["0"], tree.leaves()
+    phrase = Phrase(words[2], words[0], 50, 90, 300, link="of")
+    for share, expected in ((.2, [f"{words[2]} of {words[0]}", words[1], words[3]]), (.19, words[:3])):
+        shares = np.full((len(leaves), tree.n_terms), .5)
+        shares[:, list(tree.vocab).index(words[2])] = share
+        all_shares = WordShares([leaf.id for leaf in leaves], np.array([leaf.size for leaf in leaves]), shares)
+        assert find_headings(tree, 3, [phrase], shares=all_shares)["0"] == expected
+
+
+def test_names_with_small_words_inside():
+    texts = ["the degrees of freedom, a mise à\njour", "a prise en charge de la base de données", "un jeu d'essai, un jeu d’essai"]*5
+    texts += ["freedom is of degrees", "degrees, of freedom; degrees of. freedom", "mise jour", "charge prise"]
+    found = find_phrases(texts, {"degrees", "freedom", "mise", "jour", "prise", "charge", "base", "données", "jeu", "essai"})
+    assert {str(p): tuple(p[2:5]) for p in found} == {
+        "degrees of freedom": (5, 7, 7), "mise à jour": (5, 6, 6), "prise en charge": (5, 6, 6), "charge de la base": (5, 6, 5),
+        "base de données": (5, 5, 5), "jeu d'essai": (5, 5, 5)}
+    assert Phrase("base", "données", 5, 5, 5, before="grande", link="de").said(["grande", "base", "données"]) == "grande base de données"
+    known = find_phrases(["a lot of degrees of freedom"]*5, {"degrees", "freedom"}, others={"of"})
+    assert [str(p) for p in known] == []                          # a word of the collection is no small word
+
+
+def test_forms_of_a_word_beside_a_phrase_are_one():
+    texts = ["a gateway load balancer"]*4 + ["some gateway load balancers"]*6 + ["gateway load"]*2
+    phrase, = find_phrases(texts, {"gateway", "load"}, others={"balancer", "balancers", "some"})
+    assert str(phrase) == "gateway load balancers" and phrase.n_docs == 12
+
+
 def test_half_of_a_phrase_is_left_out_if_the_other_half_is_said(tree):
     """The second phrase has a word of the first: its own word is said alone only if it often is without the other."""
     words = find_headings(tree, 4)["0"]
@@ -284,15 +313,17 @@ def test_words_that_come_once_do_not_head_inner_nodes(tree):
 @pytest.mark.parametrize("seed", range(4))
 def test_phrases_by_counting(seed, price):
     rng = np.random.default_rng(seed)
-    marks = [" ", " ", " ", "-", "\n", ", ", "  "]
-    pairs = ["Aa{}bb", "CC{}ff", "ff{}Gg", "aA", "dd", "ee", "Hh", "ii"]
-    texts = ["".join(str(rng.choice(pairs)).format(rng.choice(marks)) + str(rng.choice(marks)) for _ in range(4)) for _ in range(60)]
+    marks = [" ", " ", " ", "-", "\n", ", ", "  ", " of ", " of\n", " of the "]
+    pairs = ["Aa{}bb", "CC{}ff", "cc ff", "ff{}Gg", "aA", "dd", "ee", "Hh", "ii", "pp of qq", "qq of the aa", "bb d'pp", "ii, of pp"]
+    texts = ["".join(str(rng.choice(pairs)).format(rng.choice(marks)) + str(rng.choice(marks)) for _ in range(5)) for _ in range(60)]
     before = ["Mm-Jj"]*55 + ["nn Jj"]*2 + ["mm kk"]*3
     texts = [re.sub("cc.ff", f"{more} \\g<0>", text, flags=re.I | re.S) for text, more in zip(texts, before)]
-    words, some = {"aa", "bb", "cc", "ff"}, {"aa", "bb", "gg", "hh", "jj", "kk"}
+    words, some = {"aa", "bb", "cc", "ff", "pp", "qq"}, {"aa", "bb", "gg", "hh", "jj", "kk"}
     for others, fullest in ((set(), "cc ff"), (some, "jj cc ff"), (some | {"mm", "nn"}, "mm jj cc ff")):
         found = find_phrases(texts, words, min_df=3, others=others)
-        assert found and {(p.first, p.second): tuple(p[2:]) for p in found} == naive.phrases(texts, words, least=3, others=others)
+        expected = naive.phrases(texts, words, least=3, others=others, links=["of", "of the", "d'"])
+        assert {(p.first, p.second, p.link): tuple(p[2:7]) for p in found} == expected and len(expected) == len(found)
+        assert {"qq of the aa", "bb d'pp"} <= {p.said([p.first, p.second]) for p in found}
         assert fullest in map(str, found)
     assert [p.n_docs for p in found] == sorted((p.n_docs for p in found), reverse=True)
 
