@@ -302,14 +302,14 @@ def write_results(
     topics:Topics,       # their tree and flat topics
     report=str,          # function that returns the text of the report, called when everything else is written
     save=None,           # function of a path that writes the model; by default the tree alone
-    shares=None,         # of leaves in each document, for the page, as from `TopicTree.transform`
+    **known,             # for the page: shares and weights in each document, as `nmf2.page.to_html` takes them
 ):
     "Write the six files."
     with ThreadPoolExecutor(1, "nmf2-save") as beside:
         saved = beside.submit(save or topics.tree.save, part/MODEL)
         write_table(part/"assignments.csv", document_columns(corpus, topics), document_rows(corpus, topics))
         write_table(part/"topics.csv", node_columns(topics), node_rows(topics))
-        page = topics.tree.to_html(corpus, shares=shares)
+        page = topics.tree.to_html(corpus, **known)
         data = topics.tree.to_json(ids=corpus.ids)
         saved.result()
     for name, text in [("tree.html", page), ("tree.json", data), ("report.txt", report())]:
@@ -624,7 +624,7 @@ class Made(NamedTuple):
     "What the stages lead to"
     topics:Topics   # the tree
     model:object    # the `TopicTree` to be saved, or None
-    shares:object   # of its topics in each document, (n_docs, n_leaves), or None
+    known:dict      # shares of topics and weights of words in each document, for the page
     n_empty:int     # documents that have no term
     report:str      # a sentence on terms that were dropped
 
@@ -657,10 +657,10 @@ def make_topics(
             warnings.warn(f"{MODEL} has the tree alone, because of {why}: "
                           "nmf2 predict can't ask it")
         model = None if why else as_model(corpus, X, counter, pipe, topics, **options)
-        shares = None if why else leaf_shares(topics.tree, X)
+        known = {} if why else dict(shares=leaf_shares(topics.tree, X), weights=X)
     if args.support:
         with stage("Fitting again", times, shown): find_support(X, topics.tree, args)
-    return Made(topics, model, shares, n_empty, report)
+    return Made(topics, model, known, n_empty, report)
 
 # %% ../nbs/70_cli.ipynb #2993901b
 def read_corpus(
@@ -687,12 +687,12 @@ def run_job(
         corpus = read_corpus(get_corpus, args, times)
         if len(corpus) < 2: raise ValueError(f"{args.path} holds one document only: a tree takes two or more")
         if args.keep_texts and corpus.texts is None: raise ValueError(f"--keep-texts: {args.path} has counts, no texts")
-        topics, model, shares, n_empty, report = make_topics(corpus, args, times)
+        topics, model, known, n_empty, report = make_topics(corpus, args, times)
         with stage("Writing", times, not args.quiet) as clock:
             figures = summary(corpus, topics, n_empty)
             def text(): return "\n".join([f"{args.path}: {figures}", report, in_seconds({**times, "Writing": clock()}), ""])
             save = model and (lambda path: model.save(path, args.keep_texts))
-            write_results(part, corpus, topics, text, save, shares)
+            write_results(part, corpus, topics, text, save, **known)
         stop_if_interrupted()
     args.written = out
     say(f"  {in_seconds(times)}", not args.quiet)

@@ -25,6 +25,7 @@ from .bisection import bisect, composites, rows_of, unit_rows
 from .core import at_hand, check_number, single_blas
 from .headings import give_headings, leaf_doc_freq
 from .kernels import documents as filled_documents
+from .languages import stemmed_language, stemmer
 from .nnls import heaviest, memberships, unit
 from .regroup import split_of
 from .support import carried
@@ -698,6 +699,14 @@ def _other_words(model, words, given):
     return Pipeline([*before, ("trim", trim), *later]), rows_of(X)
 
 # %% ../nbs/27_editing.ipynb #2b0d47a1
+def _as_counted(model, words):
+    "Words of titles as they were counted: as their stems, if the topics have stems"
+    language, known = stemmed_language(model.tokenizer), set(model.vocab_)
+    if language is None: return words
+    stems = [stemmer(language)(word) if isinstance(word, str) else word for word in words]
+    pairs = zip(words, stems)
+    return [stem if word not in known and stem in known else word for word, stem in pairs]
+
 def drop_words(
     model,            # a fitted `TopicTree`
     words,            # one word, or several
@@ -706,7 +715,7 @@ def drop_words(
     "Words are taken out of topics and headings, and topics are made anew without them."
     check_is_fitted(model)
     words = [words] if isinstance(words, str) or not np.iterable(words) else list(words)
-    known = set(model.vocab_)
+    known, words = set(model.vocab_), _as_counted(model, words)
     unknown = [word for word in words if not isinstance(word, str) or word not in known]
     if not words: raise ValueError("words must be words of the topics, got none")
     if unknown:

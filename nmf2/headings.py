@@ -4,15 +4,15 @@
 
 # %% auto #0
 __all__ = ['CANDIDATES', 'DOTTED', 'CUT_OFF', 'ASSUMED', 'LEAST', 'TOGETHER', 'NAMED', 'ENDINGS', 'ALWAYS', 'MORE', 'LONGEST',
-           'LINKS', 'ARTICLES', 'LINK', 'TEXTS', 'WORDS', 'PART', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction',
+           'LINKS', 'ARTICLES', 'LINK', 'TEXTS', 'WORDS', 'PART', 'SOME', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction',
            'leaf_profiles', 'ranked_words', 'is_address', 'Uses', 'uses_of', 'returning', 'outside', 'different',
            'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares', 'same_word', 'Phrase', 'find_phrases',
-           'enough_texts', 'typical_texts', 'find_headings', 'give_headings', 'good_cuts', 'good_levels',
+           'enough_texts', 'typical_texts', 'find_headings', 'in_stems', 'give_headings', 'good_cuts', 'good_levels',
            'checked_levels', 'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from math import ceil
 from typing import NamedTuple
@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_number
+from .languages import as_regex, stemmer
 from .scanning import tokens_of
 from .tree import WEAK, check_given, largest, shortened, span, words_in_title
 from .weighting import doc_freq
@@ -460,7 +461,7 @@ ARTICLES = "the a la le les l' los las lo el il gli i os as der den dem das die 
 LINK = rf"\s(?:{'|'.join(LINKS)})(?:\s(?:{'|'.join(ARTICLES)}))?(?:\s|(?<='))".replace("'", "['’]")
 
 def _apart(tokens, among):
-    "Where two different words are, both among some, that have a gap between them, and no known word"
+    "Where two different words are, both among some, with a gap, and no known word in it"
     known = np.flatnonzero(tokens.ids >= 0)
     first, last = known[:-1], known[1:]
     a, b = tokens.ids[first], tokens.ids[last]
@@ -538,6 +539,7 @@ def typical_texts(
 
 # %% ../nbs/24_headings.ipynb #f6c4b58f
 PART = .4              # of the documents with a word, how many have what takes its place, at least
+SOME = .25             # the same if the word was said before, unless small words link the two
 
 def _places(phrases):
     "For each word the phrases that can take its place, the most frequent first"
@@ -546,6 +548,10 @@ def _places(phrases):
         if phrase.n_docs >= PART*phrase.n_first: places[phrase.first].append(phrase)
         if phrase.n_docs >= PART*phrase.n_second: places[phrase.second].append(phrase)
     return places
+
+def _tells(phrase, word):
+    "May a phrase take the place of one of its words that is often alone?"
+    return bool(phrase.link) or phrase.n_docs >= SOME*phrase[3 + (word == phrase.second)]
 
 def _wordings(phrase, word, known, share):
     "Wordings of a phrase that may take a word's place; the two alone only if that is all"
@@ -591,7 +597,7 @@ def _heading(candidates, n, may_use, places, share=(), terms=None):
         entry, parts = word, _terms_in(word, terms or known)
         if phrase and again(phrase[:2]):
             other = phrase[word == phrase.first]
-            both = _wordings(phrase, other, known, share)
+            both = _wordings(phrase, other, known, share) if _tells(phrase, other) else []
             new = _say_with(heading, phrase, both, other, again, may_use)
             used += new
             alone = any(" " not in entry and same_word(entry, other) for entry in heading)
@@ -639,6 +645,28 @@ def find_headings(
         for word in set(used): heads[word].append(id)
     return headings
 
+# %% ../nbs/24_headings.ipynb #5ce35a02
+def in_stems(
+    texts,                            # some documents
+    language:str,                     # of which the stems are, such as 'german'
+    token_pattern:str=r"\b\w\w+\b",   # what a word looks like
+    lowercase:bool=True,              # ignore upper and lower case?
+    length:int=5000,                  # letters of each text that are looked at
+)->tuple:                             # the texts with stems for words; stem -> its most frequent word
+    "What is to be read where words were counted as their stems."
+    stem, forms = stemmer(language), defaultdict(Counter)
+    def without_ending(match):
+        short = stem(match[0])
+        forms[short][match[0]] += 1
+        return short
+    find = re.compile(as_regex(token_pattern))
+    short = [find.sub(without_ending, text) for text in _beginnings(texts, lowercase, length)]
+    return short, {short: words.most_common(1)[0][0] for short, words in forms.items()}
+
+def _in_full(heading, full):
+    "Words and phrases with words in the place of their stems"
+    return [" ".join([full.get(part, part) for part in entry.split(" ")]) for entry in heading]
+
 # %% ../nbs/24_headings.ipynb #c6ab95a1
 def give_headings(
     tree,          # a `Tree` with words
@@ -646,6 +674,7 @@ def give_headings(
     texts=None,    # its documents, (n_docs,), if headings may have phrases
     min_df:int=5,  # documents that a phrase must be in
     typical=None,  # the texts that are most typical of the leaves, if they are at hand
+    stems=None,    # the language, if the tree has stems for words: headings have words
     **options,     # what `uses_of` and `find_phrases` share
 ):
     "Set the headings of a tree."
@@ -655,6 +684,7 @@ def give_headings(
     if typical is None:
         n = TEXTS if leaf_df is None else enough_texts(leaf_df, shares.sizes.sum())
         typical = () if texts is None else typical_texts(tree, texts, n)
+    typical, full = (typical, {}) if stems is None else in_stems(typical, stems, **options)
     names = _first_words(tree, {id: words for id, (words, _) in telling.items()})
     uses = uses_of(typical, names, **options)
     alone, own = different(uses), outside(uses)
@@ -668,7 +698,8 @@ def give_headings(
     ranked |= _together_first(tree, first, uses)
     names, others = _first_words(tree, ranked, 30), tree.vocab.tolist()
     phrases = find_phrases(typical, names, min_df=min_df, others=others, **options)
-    tree.headings = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares)
+    found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares)
+    tree.headings = {id: _in_full(heading, full) for id, heading in found.items()}
 
 # %% ../nbs/24_headings.ipynb #7082468f
 AT_ONCE = 8            # topics that can be taken in: parts of one; those of a small tree's first cut

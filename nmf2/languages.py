@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['LETTER', 'WORDS', 'HIDDEN', 'LAST_MARK', 'EXTRA', 'KINDS', 'KANJI', 'CUTTERS', 'CODES', 'STEM', 'FREQUENT', 'SPOKEN',
            'BEGINNING', 'SAMPLE', 'USUAL', 'CLEAR', 'RARE', 'FEW', 'is_word', 'marks', 'as_regex', 'package', 'chinese',
-           'japanese', 'thai', 'stems', 'cutter', 'cut_stop_words', 'language_of', 'Seen', 'lowest', 'look_at',
-           'told_apart', 'languages_of']
+           'japanese', 'thai', 'stemmer', 'stems', 'stemmed_language', 'cutter', 'cut_stop_words', 'language_of',
+           'Seen', 'lowest', 'look_at', 'told_apart', 'languages_of']
 
 # %% ../nbs/00_languages.ipynb #c7f24024
 import heapq
@@ -101,17 +101,23 @@ def thai(
     return lambda text: [word for word in tokenize(text, keep_whitespace=False) if is_word(word)]
 
 # %% ../nbs/00_languages.ipynb #e8497d6e
-def stems(
-    language:str,       # such as 'german'
-    pattern=r"\w\w+",   # what a word looks like
-):                      # a function: text -> list of stems
-    "Words without their endings, by Snowball."
+@lru_cache(16)
+def stemmer(
+    language:str,   # such as 'german'
+):                  # a function: word -> its stem
+    "What takes the ending from a word, by Snowball."
     snowball = package("snowballstemmer", f"stem:{language}")
     known = snowball.algorithms()
     if language not in known:
         raise ValueError(f"tokenizer='stem:{language}': there are stems for {', '.join(known)}")
-    stem = lru_cache(1_000_000)(snowball.stemmer(language).stemWord)
-    find = re.compile(pattern).findall
+    return lru_cache(1_000_000)(snowball.stemmer(language).stemWord)
+
+def stems(
+    language:str,       # such as 'german'
+    pattern=r"\w\w+",   # what a word looks like
+):                      # a function: text -> list of stems
+    "Words without their endings."
+    stem, find = stemmer(language), re.compile(pattern).findall
     return lambda text: [stem(word) for word in find(text)]
 
 # %% ../nbs/00_languages.ipynb #b324fd04
@@ -119,14 +125,23 @@ CUTTERS = {"chinese": chinese, "japanese": japanese, "thai": thai}
 CODES = {"zh": "chinese", "ja": "japanese", "th": "thai"}
 STEM = "stem:"
 
+def stemmed_language(
+    tokenizer,   # None, a name, or a function
+):
+    "The language whose stems a tokenizer's name asks for, or None."
+    if not isinstance(tokenizer, str): return None
+    asked = tokenizer.strip().lower()
+    return asked[len(STEM):].strip() if asked.startswith(STEM) else None
+
 @lru_cache(16)
 def cutter(
     name:str,           # 'chinese', 'japanese', 'thai', or a language to stem, such as 'stem:german'
     pattern=r"\w\w+",   # what a word looks like before it is stemmed
 ):                      # a function: text -> list of words
     "The function that cuts texts of a language into words."
+    language = stemmed_language(name)
+    if language is not None: return stems(language, pattern)
     asked = name.strip().lower()
-    if asked.startswith(STEM): return stems(asked[len(STEM):].strip(), pattern)
     make = CUTTERS.get(CODES.get(asked, asked))
     if make is None:
         raise ValueError(f"tokenizer must be a function that cuts a text into words, {', '.join(map(repr, CUTTERS))}, "
@@ -139,7 +154,7 @@ def cut_stop_words(
     words,       # stop words, or None
 ):               # a set with their stems as well, where texts are stemmed
     "Stop words as they come out of a cutter."
-    if not words or not isinstance(name, str) or not name.strip().lower().startswith(STEM): return words
+    if not words or stemmed_language(name) is None: return words
     cut = cutter(name, r".+")
     return frozenset(words).union(*(cut(word) for word in words))
 

@@ -19,6 +19,7 @@ from string import Template
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from .core import is_corpus, is_frame, patch_to
 from .counting import TermCounter
@@ -61,6 +62,7 @@ class Reader:
         levels=None,      # numbers of leaves, ascending; None for the tree's own, () for all splits
         columns=None,     # more about the documents, {name: (n_docs,)} or a data frame: classes, or dates
         shares=None,      # of leaves in each document, as from `transform`, (n_docs, n_leaves)
+        weights=None,     # of the tree's words in each document, CSR, (n_docs, n_terms)
     ):
         given = _taken_apart(texts, ids, labels, title)
         self.tree, self.counts = tree, given.counts
@@ -69,7 +71,7 @@ class Reader:
         self.title = shortened(given.title or "Topics", 100)
         self.classes = [] if labels is None else [_coded(level) for level in _levels(labels)]
         self.columns = _named_columns(tree, columns)
-        self.shares = _checked_shares(tree, shares)
+        self.shares, self.weights = _checked_shares(tree, shares), _checked_weights(tree, weights)
         self.spans = tree.spans()
         self.given_levels = levels
         self._lower = {}
@@ -167,6 +169,14 @@ def _checked_shares(tree, shares):
                          f"as transform gives them, got shape {shares.shape}")
     return shares
 
+def _checked_weights(tree, weights):
+    "Weights of the tree's words in each document, or None"
+    if weights is None: return None
+    if weights.shape != (tree.n_docs, tree.n_terms):
+        raise ValueError(f"weights must be of {tree.n_docs} documents and {tree.n_terms} words, "
+                         f"got shape {weights.shape}")
+    return weights
+
 # %% ../nbs/50_page.ipynb #04619d82
 def _outlined(tree, levels):
     "Numbers of leaves at which a tree is shown, ascending, as far as there is something to show"
@@ -185,6 +195,7 @@ def turn_to(reader,
 ):
     "Read another tree."
     reader.shares = _checked_shares(tree, shares)
+    if reader.tree.n_terms != tree.n_terms or reader.tree.n_docs != tree.n_docs: reader.weights = None
     reader.tree, reader.spans = tree, tree.spans()
     reader._lower.pop("words", None)
 
@@ -200,7 +211,7 @@ def overview(reader,
         heading = {}
         if tree.headings.get(node.id):
             heading = dict(heading=tree.heading(node, n_terms), titled=words_in_title(node))
-        known = {} if np.isnan(node.support) else dict(support=round(node.support, 3))
+        known = {} if np.isnan(node.support) else dict(support=round(node.support, 6))
         return dict(id=node.id, size=node.size, dropped=len(node.outliers),
                     terms=[shortened(word) for word in tree.top_terms(node, n=n_terms)],
                     score=round(node.score, 4) if scored else None, **heading, **known)
@@ -491,6 +502,18 @@ def _first_of_each(terms, of, weights, df, n):
     first = np.arange(len(of)) - np.searchsorted(of, of) < n
     return terms[some][first], of[first]
 
+def _weighed(reader, rows, length):
+    "What words weigh in some documents, CSR, and the words; None if that isn't known"
+    given = reader.weights is not None and reader.tree.vocab is not None
+    found = (reader.weights[rows], reader.tree.vocab) if given else _counts(reader, rows, length)
+    if found is None: return None
+    X, words = found
+    rare = np.log(len(rows)/np.maximum(np.bincount(X.indices, minlength=X.shape[1]), 1))
+    most = np.log(min(30, len(rows)))                                 # below one in thirty: the same
+    if given: data = X.data*np.minimum(1, most/np.maximum(rare, 1e-9))[X.indices]
+    else: data = np.log1p(X.data)*np.minimum(rare, most)[X.indices]
+    return sp.csr_array((data, X.indices, X.indptr), X.shape), words
+
 def keywords(
     reader,            # a `Reader`
     rows:np.ndarray,   # row numbers of documents, (n,)
@@ -498,14 +521,12 @@ def keywords(
     length:int=2000,   # letters of each text that are looked at
 )->tuple:              # words; numbers of those of each document, best first
     "Words that are frequent in a document and rare in the others."
-    found = _counts(reader, rows, length) if len(rows) else None
+    found = _weighed(reader, rows, length) if len(rows) else None
     if found is None: return [], [[] for _ in rows]
-    counts, words = found
-    df = np.bincount(counts.indices, minlength=counts.shape[1])
-    least = max(counts.shape[0]/30, 1)    # below one in thirty: the same
-    rare = np.log(counts.shape[0]/np.maximum(df, least))
-    terms, of = counts.indices, np.repeat(np.arange(len(rows)), np.diff(counts.indptr))
-    terms, of = _first_of_each(terms, of, np.log1p(counts.data)*rare[terms], df, n)
+    weights, words = found
+    df = np.bincount(weights.indices, minlength=weights.shape[1])
+    of = np.repeat(np.arange(len(rows)), np.diff(weights.indptr))
+    terms, of = _first_of_each(weights.indices, of, weights.data, df, n)
     used, numbers = np.unique(terms, return_inverse=True)
     ends = [0, *np.bincount(of, minlength=len(rows)).cumsum().tolist()]
     numbers = numbers.tolist()
@@ -649,6 +670,7 @@ def to_html(
     levels=None,       # numbers of leaves, ascending; None for the tree's own, () for all splits
     columns=None,      # more about the documents, {name: (n_docs,)} or a data frame: classes, or dates
     shares=None,       # of the leaves in each document, as from `transform`, (n_docs, n_leaves)
+    weights=None,      # of the tree's words in each document, CSR, (n_docs, n_terms)
 )->str:
     "A page of its own that shows the tree, opens from disk and needs nothing else."
-    return page(Reader(tree, texts, ids, labels, title, levels, columns, shares), n_docs, length)
+    return page(Reader(tree, texts, ids, labels, title, levels, columns, shares, weights), n_docs, length)

@@ -33,6 +33,7 @@ from .files import plural
 from .headings import name_nodes
 from .headings import outline as in_outline
 from .kernels import documents
+from .languages import stemmed_language
 from .mixture import fit_mixture
 from .nnls import heaviest, memberships, unit
 from .order import own_order, sorted_by
@@ -399,8 +400,11 @@ def phrase_options(
     texts,   # the documents, or None
 )->dict:     # for `give_headings`
     "The texts in which to look for phrases, if any, and how."
-    if texts is None or est.tokenizer is not None or tuple(est.ngram_range) != (1, 1): return {}
-    return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase)
+    language = stemmed_language(est.tokenizer)
+    plain = est.tokenizer is None or language is not None
+    if texts is None or not plain or tuple(est.ngram_range) != (1, 1): return {}
+    return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase,
+                stems=language)
 
 # %% ../nbs/25_topictree.ipynb #87a72713
 NO_ROWS = np.empty(0, np.intp)
@@ -775,8 +779,9 @@ def _shown(model, docs, options):
     X = _weights_of(model, docs[0]) if docs and not _same_texts(own, docs[0]) else None
     if own is not None: X = matrix_of(model)
     elif X is not None: remember_matrix(model.pipeline_, rows_of(X))
-    if X is not None: options = options | dict(shares=leaf_shares(model.tree_, X))
-    return docs or _texts_of(model), options
+    if X is None: return docs or _texts_of(model), options
+    known = dict(shares=leaf_shares(model.tree_, X), weights=rows_of(X))
+    return docs or _texts_of(model), options | known
 
 # %% ../nbs/25_topictree.ipynb #d4a7c1f7
 @patch_to(TopicTree)

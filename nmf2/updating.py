@@ -415,7 +415,8 @@ def _told(updated):
 def _stays(before, now, rows, n_old):
     "Is a heading still right? By the documents of the node then and now, and both headings"
     there = np.isin(rows[0], rows[1][rows[1] < n_old]).mean() if len(rows[0]) else 0
-    return there >= .5 and 2*len(set(before).intersection(now)) >= len(before)
+    before, now = (set(" ".join(entries).split(" ")) for entries in (before, now))
+    return there >= .5 and 2*len(before & now) >= len(before)
 
 def keep_headings(
     old,         # a `Tree`
@@ -423,12 +424,12 @@ def keep_headings(
     was:dict,    # id -> id, of nodes that stay
 ):
     "Give nodes the headings that they had, where these still are right."
-    known = set(map(str, new.vocab))
+    gone = set(map(str, old.vocab)).difference(map(str, new.vocab))
     for a, b in was.items():
         before = old.headings.get(a)
         now = new.headings.get(b)
         if not before or not now: continue
-        if not all(part in known for word in before for part in str(word).split(" ")): continue
+        if any(part in gone for word in before for part in word.split(" ")): continue
         if _stays(before, now, (old[a].docs, new[b].docs), old.n_docs): new.headings[b] = before
 
 # %% ../nbs/28_updating.ipynb #b3f4a81f

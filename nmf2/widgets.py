@@ -83,10 +83,11 @@ class TreeExplorer(_View):
         levels=None,        # numbers of leaves of an outline, ascending; None for the tree's own, () for all splits
         columns=None,       # more about the documents, {name: (n_docs,)}: classes, or dates
         shares=None,        # of the leaves in each document, as `transform` gives them, (n_docs, n_leaves)
+        weights=None,       # of the tree's words in each document, CSR, (n_docs, n_terms)
         model=None,         # the `TopicTree` that the tree is of, to be changed by menu
         path=None,          # file that the model is written to after each step; by default only when *save* is pressed
     ):
-        self.reader = Reader(tree, texts, ids, labels, title, levels, columns, shares)
+        self.reader = Reader(tree, texts, ids, labels, title, levels, columns, shares, weights)
         self.model, self.documents, self.path = model, texts, path
         super().__init__(height=height, _anywidget_id=STYLE_ID)
         self.on_msg(self._asked)

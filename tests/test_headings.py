@@ -13,7 +13,7 @@ from nmf2 import TopicTree, scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
 from nmf2.headings import (TEXTS, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
-                           _used_first, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, leaf_doc_freq,
+                           _used_first, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, word_shares)
 from nmf2.regroup import regroup
@@ -143,6 +143,28 @@ def test_names_with_small_words_inside():
     assert Phrase("base", "données", 5, 5, 5, before="grande", link="de").said(["grande", "base", "données"]) == "grande base de données"
     known = find_phrases(["a lot of degrees of freedom"]*5, {"degrees", "freedom"}, others={"of"})
     assert [str(p) for p in known] == []                          # a word of the collection is no small word
+
+
+def test_words_in_the_place_of_stems():
+    """Trees of stems have headings of words: each stem as the word that most often had it in the texts that were read."""
+    pytest.importorskip("snowballstemmer")
+    lines = ["Databases have connections.", "a database connection and\nconnections", "the database-connection: x1"]
+    short, full = in_stems(lines, "english", r"[a-z]{2,}")
+    assert short == ["databas have connect.", "a databas connect and\nconnect", "the databas-connect: x1"]
+    assert full == {"databas": "database", "have": "have", "connect": "connections", "and": "and", "the": "the"} | {"connect": "connections"}
+    rng = np.random.default_rng(0)
+    subjects = ["databases database connection connections query queries", "playing players play game games match", "cooking cooked cook recipes recipe oven"]
+    texts = [" ".join(rng.choice(subject.split(), 12)) + " a database connection"*(i == 0) for i, subject in enumerate(subjects) for _ in range(40)]
+    model = TopicTree(3, tokenizer="stem:english").fit(texts)
+    assert "databas" in model.vocab_
+    said = {word for heading in model.tree_.headings.values() for entry in heading for word in entry.split(" ")}
+    assert said and said <= {word for text in texts for word in text.split()} and "database connection" in map(str, sum(model.tree_.headings.values(), []))
+    with_cooking = next(word for word in ("cooking", "cooked", "cook") if word in said)
+    model.drop_words(with_cooking)
+    assert "cook" not in model.vocab_ and "databas" in model.vocab_
+    before = dict(model.tree_.headings)
+    model.update(texts[:20])
+    assert {id: model.tree_.headings[id] for id in before} == before
 
 
 def test_forms_of_a_word_beside_a_phrase_are_one():

@@ -26,9 +26,9 @@ TEXTS = dict(chinese=CHINESE, japanese=JAPANESE, thai=THAI)
 
 @pytest.fixture(autouse=True)
 def afresh():
-    cutter.cache_clear()
+    cutter.cache_clear(), languages.stemmer.cache_clear()
     yield
-    cutter.cache_clear()
+    cutter.cache_clear(), languages.stemmer.cache_clear()
 
 
 @pytest.mark.slow
@@ -88,7 +88,7 @@ def test_a_tree_is_saved_and_loaded(name, tmp_path):
 
 def test_without_the_packages(tmp_path, monkeypatch):
     TopicTree(2, tokenizer="chinese", min_df=2).fit(CHINESE).save(tmp_path/"tree.nmf2")
-    cutter.cache_clear()
+    cutter.cache_clear(), languages.stemmer.cache_clear()
     def missing(name): raise ImportError(name)
     monkeypatch.setattr(languages.importlib, "import_module", missing)
     needs = r"tokenizer='chinese' needs the package jieba: pip install 'nmf2\[languages\]'"

@@ -312,8 +312,22 @@ def test_words_of_documents_by_hand():
     assert [[words[j] for j in row] for row in numbers] == [["apple", "pear"], ["pear"], ["pear"], ["pear"]]
     words, numbers = keywords(Reader(tree, counted), np.array([2, 0]), n=1)
     assert [[words[j] for j in row] for row in numbers] == [["pear"], ["apple"]]
+    weights = sp.csr_array(np.array([[2., 1, 0, 0], [0, 1, 3, 0], [0, 3, 1, 0], [0, 0, 0, 0]]))
+    words, numbers = keywords(Reader(tree, ["other words"]*4, weights=weights), np.arange(4), n=2)
+    assert [[words[j] for j in row] for row in numbers] == [["apple", "pear"], ["plum", "pear"], ["pear", "plum"], []]
+    with pytest.raises(ValueError, match=r"weights must be of 4 documents and 4 words, got shape \(4, 3\)"): Reader(tree, texts, weights=weights[:, :3])
     tree.vocab = None
-    assert keywords(Reader(tree, texts), np.arange(4)) == ([], [[]]*4)
+    for reader in (Reader(tree, texts), Reader(tree, texts, weights=weights)): assert keywords(reader, np.arange(4)) == ([], [[]]*4)
+
+
+def test_rarer_than_one_in_thirty_is_no_advantage():
+    """Of sixty documents half have one word, six another, one a third, which weighs most, and 2.2 log 30/log 60 = 1.83 at one in thirty."""
+    weights = np.zeros((60, 3))
+    weights[::2, 0], weights[:6, 1], weights[0, 2] = 1., 2., 2.2
+    tree = HierNMF2(2, max_outliers=None).fit(weights + [[1, 0, 0], [0, 1, 0]]*30).tree_
+    tree.vocab = ["half", "six", "one"]
+    words, numbers = keywords(Reader(tree, weights=sp.csr_array(weights)), np.arange(60))
+    assert [words[j] for j in numbers[0]] == ["six", "one", "half"] and [words[j] for j in numbers[1]] == ["six"]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -373,7 +387,7 @@ def test_support_is_told_if_it_is_known(planted):
     tree.support = Support(ids, np.linspace(1, 0, len(ids)), docs, np.ones((1, len(ids))))
     about = Reader(tree, corpus).overview()
     assert about["weak"] == .6 and "support" not in about["nodes"][0]
-    assert all(node["support"] == round(tree[node["id"]].support, 3) for node in about["nodes"][1:])
+    assert all(node["support"] == round(tree[node["id"]].support, 6) for node in about["nodes"][1:])
     stays = index(Reader(tree, corpus))["stays"]
     assert stays[7] is None and [n for n in stays if n is not None] == [round(100*round(share, 2)) for share in np.delete(docs, 7)]
     seen = Reader(tree, corpus).details("0")

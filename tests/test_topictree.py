@@ -15,6 +15,7 @@ from sklearn.metrics import normalized_mutual_info_score as nmi
 from nmf2 import Corpus, FlatNMF2, HierNMF2, TopicTree
 from nmf2.bisection import criterion_of, repeated_bisection, unit_rows
 from nmf2.data import planted_tree
+from nmf2.editing import matrix_of
 from nmf2.nnls import heaviest, memberships
 from nmf2.topictree import TOGETHER, best_start, most_similar, pieces, roots_of, settled_topics, sums_of
 from nmf2.weighting import count_pipeline
@@ -87,7 +88,7 @@ def test_pages_say_what_transform_says(texts, corpus, tmp_path):
     model = TopicTree(9, stop_words=None).fit(texts)
     shares = model.transform(texts)
     assert_allclose(model.explore().reader.shares, shares)
-    assert model.to_html() == model.to_html(texts) == model.tree_.to_html(texts, shares=shares) != model.tree_.to_html(texts)
+    assert model.to_html() == model.to_html(texts) == model.tree_.to_html(texts, shares=shares, weights=matrix_of(model)) != model.tree_.to_html(texts)
     reader = model.explore(Corpus(texts)).reader
     for node in model.tree_:
         if not node.id: continue
