@@ -402,7 +402,7 @@ def phrase_options(
     "The texts in which to look for phrases, if any, and how."
     language = stemmed_language(est.tokenizer)
     plain = est.tokenizer is None or language is not None
-    if texts is None or not plain or tuple(est.ngram_range) != (1, 1): return {}
+    if texts is None or not plain or est.ngram_range[0] > 1: return {}
     return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase,
                 stems=language)
 
@@ -545,6 +545,12 @@ def in_order(
     return sp.csr_array(counts) @ moves
 
 # %% ../nbs/25_topictree.ipynb #02d3c352
+def _names_of_frame(counts):
+    "The names of a data frame's columns, if they are words"
+    if not is_frame(counts): return None
+    names = list(counts.columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
 def as_in_fit(
     model,       # a fitted `TopicTree`
     documents,   # as for its `predict`
@@ -557,7 +563,10 @@ def as_in_fit(
         raise ValueError(f"documents must be {kind}, as those of the fit were")
     if of_texts: return check_texts(texts)
     known = known_names(model.pipeline_["trim"])
+    of_frame = hasattr(model.pipeline_["trim"], "feature_names_in_")      # then scikit-learn compares
+    if words is None and not of_frame: words = _names_of_frame(counts)
     if words is None or known is None: return counts
+    if is_frame(counts): counts = counts.to_numpy()
     if not set(words).intersection(known):
         raise ValueError("documents must have some words of those of the fit, and they have none")
     return in_order(counts, words, known)
@@ -751,8 +760,9 @@ def _as_texts(texts): return ["" if missing(text) else str(text) for text in tex
 
 def _weights_of(model, shown):
     "The weights of what is shown, None if they can't be told; an error if it belongs elsewhere"
-    from nmf2.editing import check_of_fit
+    from nmf2.editing import check_names, check_of_fit
     if shown is None: return None
+    check_names(model, shown)
     texts, *_ = _given(shown)
     if texts is not None: shown = _as_texts(texts)
     X = None
@@ -823,13 +833,15 @@ def name(model,
 # %% ../nbs/25_topictree.ipynb #69e8c82c
 @patch_to(TopicTree)
 def save(model,
-    path,                    # file to write; by custom *.nmf2
-    keep_texts:bool=False,   # with the texts of the fit, to be shown by the loaded model?
+    path,                        # file to write; by custom *.nmf2
+    keep_texts:bool|None=None,   # with the texts of the fit? None for no, unless its own file has them
 ):
     "Write the model to a file that `TopicTree.load` reads."
     from nmf2.topicfile import write_model
+    place, saved = os.path.abspath(path), model.saved_
+    if keep_texts is None: keep_texts = saved is not None and saved.path == place and saved.keep_texts
     write_model(model, path, keep_texts)
-    model.saved_ = Saved(os.path.abspath(path), bool(keep_texts), model.history)
+    model.saved_ = Saved(place, bool(keep_texts), model.history)
 
 @patch_to(TopicTree, staticmethod)
 def load(

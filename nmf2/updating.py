@@ -371,6 +371,7 @@ class Updated(NamedTuple):
     titles:dict={}     # id -> (old title, new title) of nodes whose titles changed
     came:dict={}       # id -> old documents that were elsewhere, of leaves that have such
     reworded:dict={}   # id -> (old words, new words) of nodes that keep a name and have others
+    went:dict={}       # id -> old documents that are elsewhere now, of leaves that had such
 
     def __str__(self): return _told(self)
 
@@ -382,8 +383,9 @@ def _folded(line, by=2, width=75):
 
 def _in_leaf(updated, id, title, size, n):
     "A leaf that has grown, in words"
-    came = updated.came.get(id, 0)
-    told = ["new"]*(id in updated.new) + [f"+{plural(came, 'old one')}"]*(came > 0)
+    came, went = updated.came.get(id, 0), updated.went.get(id, 0)
+    told = ["new"]*(id in updated.new)
+    told += [f"{sign}{plural(n, 'old one')}" for sign, n in (("+", came), ("-", went)) if n]
     line = f"  {f'+{n:,}':>8} of {size:6,}  {in_table(id)}  {title}"
     end = ", ".join(told).replace(" ", "\xa0")                 # spaces at which no line ends
     return _folded(line + f"  ({end})"*bool(end), 22).replace("\xa0", " ")
@@ -403,7 +405,7 @@ def _told(updated):
              f"{plural(len(updated.words), 'new word')}")
     are = "is" if updated.moved == 1 else "are"
     there = f"{updated.moved:,} of the old documents {are} in another leaf"
-    grown = [_in_leaf(updated, *row) for row in updated.grew if row[3] or row[0] in updated.came]
+    grown = [_in_leaf(updated, *row) for row in updated.grew if row[3] or row[0] in {**updated.came, **updated.went}]
     after = [f"{what}: {', '.join(map(in_table, ids))}"
              for what, ids in dict(new=updated.new, gone=updated.gone).items() if ids]
     moved = [f"{in_table(a)} -> {in_table(b)}" for a, b in updated.renamed.items()]
@@ -414,9 +416,10 @@ def _told(updated):
 # %% ../nbs/28_updating.ipynb #20e2a28b
 def _stays(before, now, rows, n_old):
     "Is a heading still right? By the documents of the node then and now, and both headings"
-    there = np.isin(rows[0], rows[1][rows[1] < n_old]).mean() if len(rows[0]) else 0
+    was, still = rows[0], rows[1][rows[1] < n_old]
+    there = 2*len(np.intersect1d(was, still)) >= max(len(was), len(still), 1)
     before, now = (set(" ".join(entries).split(" ")) for entries in (before, now))
-    return there >= .5 and 2*len(before & now) >= len(before)
+    return there and 2*len(before & now) >= len(before)
 
 def keep_headings(
     old,         # a `Tree`
@@ -485,15 +488,16 @@ def _what_happened(before, model, changed, rejected):
     alone = rejected & ~np.isin(now[n_old:], changed.new) & ~topicless
     grew = [(leaf.id, new.title(leaf), leaf.size, int((leaf.docs >= n_old).sum()))
             for leaf in new.leaves()]
-    moved = now[:n_old][leaf != now[:n_old]]
-    came = {row[0]: int((moved == row[0]).sum()) for row in grew}
-    return Updated(*changed, n_new=len(now) - n_old, moved=len(moved),
+    other = leaf != now[:n_old]
+    came, went = ({row[0]: int((ids[other] == row[0]).sum()) for row in grew} for ids in (now[:n_old], leaf))
+    return Updated(*changed, n_new=len(now) - n_old, moved=int(other.sum()),
                    topicless=_rows_from(n_old, topicless), rejected=_rows_from(n_old, alone),
                    words=_new_words(matrix_of(model), model.vocab_, set(before.vocab_)),
                    grew=tuple(sorted(grew, key=lambda row: -row[3])),
                    titles=_other_titles(old, new, was),
                    came={id: n for id, n in came.items() if n},
-                   reworded=_other_words(old, new, was))
+                   reworded=_other_words(old, new, was),
+                   went={id: n for id, n in went.items() if n})
 
 # %% ../nbs/28_updating.ipynb #89863f15
 def _check_levels(old, new):

@@ -351,6 +351,34 @@ def test_what_can_be_done_without_documents(corpus, tmp_path):
         with pytest.raises(ValueError, match="documents must be"): model.split("0", documents=wrong)
 
 
+def test_titles_have_phrases_where_texts_are_handed_over(tmp_path):
+    """A model without texts reads those that it is given for an edit."""
+    rng = np.random.default_rng(0)
+    subjects = ["space shuttle", "launch", "orbit"], ["hockey puck", "goal", "league"], ["key escrow", "chip", "cipher"]
+    texts = [". ".join(rng.choice(some, 8)) for some in subjects for _ in range(40)]
+    model = TopicTree(3).fit(texts)
+    model.save(tmp_path/"m")
+    for step in (dict(), dict(words=["chip"])):
+        loaded, own = TopicTree.load(tmp_path/"m"), TopicTree(3).fit(texts)
+        for one, documents in ((loaded, dict(documents=iter(texts))), (own, {})): (one.drop_words if step else one.refit)(**step, **documents)
+        assert loaded.tree_.headings == own.tree_.headings and "space shuttle" in sum(own.tree_.headings.values(), [])
+
+
+def test_other_documents_are_refused(tmp_path):
+    """Documents in another order, also if most stay in their topic; and such with other names."""
+    rng = np.random.default_rng(0)
+    subjects = "shuttle launch orbit moon".split(), "puck goal league team".split(), "escrow chip cipher code".split()
+    texts = [" ".join(rng.choice(some, 8)) for some in subjects for _ in range(20)]
+    docs = Corpus(texts, ids=[f"text {i}" for i in range(60)])
+    TopicTree(3).fit(docs).save(tmp_path/"m")
+    model, shifted = TopicTree.load(tmp_path/"m"), texts[4:] + texts[:4]
+    for show in (model.refit, model.to_html, lambda texts: model.split(model.tree_.leaves()[0], documents=texts)):
+        with pytest.raises(ValueError, match="documents must be those of the fit, in their order: only 80% of these belong"): show(shifted)
+        with pytest.raises(ValueError, match="in their order: 'text 1' is in the place of 'text 0'"): show(docs[np.r_[1:60, 0]])
+        show(Corpus(texts)), show(docs)
+    with pytest.raises(ValueError, match="'text 1' is in the place of 'text 0'"): model.update(texts[:3], documents=docs[np.r_[1:60, 0]])
+
+
 def test_a_new_fit_forgets(corpus):
     model = fitted(corpus)
     model.keep("0")

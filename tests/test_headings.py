@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2 import TopicTree, scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (TEXTS, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _subjects_first, _telling_words, _together, _together_first,
+from nmf2.headings import (TEXTS, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _rare_last, _subjects_first, _telling_words, _together, _together_first,
                            _used_first, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
-                           typical_texts, uses_of, word_shares)
+                           typical_texts, uses_of, with_nouns, word_shares)
 from nmf2.regroup import regroup
 from nmf2.tree import words_in_title
 from nmf2.weighting import count_pipeline, text_pipeline
@@ -165,6 +165,49 @@ def test_words_in_the_place_of_stems():
     before = dict(model.tree_.headings)
     model.update(texts[:20])
     assert {id: model.tree_.headings[id] for id in before} == before
+
+
+def test_a_word_is_said_alone_where_its_phrase_cant_be(tree):
+    """The second phrase has the general word of the first. Its own word is said if that one is often elsewhere, and else left out."""
+    words = find_headings(tree, 4)["0"]
+    first = Phrase(words[0], words[1], 50, 60, 120)
+    for n_general, said in ((120, True), (60, False)):
+        again = Phrase(words[2], words[1], 45, 50, n_general)
+        assert (words[2] in find_headings(tree, 3, [first, again])["0"]) == said
+    everywhere = [Phrase(word, words[1], 50, 60, 120) for word in words[2:]] + [first]      # all want the same word, which two may have
+    assert words[3] in find_headings(tree, 4, everywhere)["0"]
+
+
+def test_words_of_hardly_any_documents_come_last():
+    sizes, shares = np.array([150, 50]), np.array([[.5, .02, 0, .004], [.5, .2, .03, .004]])
+    given = WordShares(["0", "1"], sizes, shares)
+    assert_array_equal(_rare_last(given, "0", np.array([3, 2, 1, 0])), [1, 0, 3, 2])
+    assert_array_equal(_rare_last(given, "1", np.array([3, 2, 1, 0])), [2, 1, 0, 3])
+    assert_array_equal(_rare_last(given, "", np.array([3, 2, 1, 0])), [1, 0, 3, 2])           # 1.5 of 200 is less than one in a hundred
+
+
+def test_words_with_a_noun_among_the_stop_words():
+    texts = ["The operating system of an early computer"]*8 + ["operating, system"]*2 + ["early birds, an early bird"]*4
+    assert with_nouns(texts, {"operating", "early", "bird", "early birds"}, ["operating", "early", "bird"]) == {"operating": "operating system"}
+    assert with_nouns(texts, {"operating"}, ["operating", "system"]) == {} == with_nouns(texts, {"early bird"}, []) == with_nouns([], {"operating"}, [])
+    assert with_nouns(["fire alarm", "front door"]*5, {"alarm", "door"}, ["alarm", "door"]) == {"alarm": "fire alarm", "door": "front door"}
+    assert with_nouns(["fire alarm"]*4, {"alarm"}, ["alarm"]) == {}                            # four documents are too few
+    rng = np.random.default_rng(1)
+    subjects = ["kernel unix operating shell process".split(), "protein cell gene enzyme blood".split(), "goal match league player referee".split()]
+    texts = [" ".join(rng.choice(some, 8)).replace("operating", "operating system") for some in subjects for _ in range(40)]
+    model = TopicTree(3).fit(texts)
+    assert "operating system" in sum(model.tree_.headings.values(), []) and "system" not in model.vocab_
+
+
+def test_terms_of_several_words_leave_headings_to_phrases():
+    """Where pairs were counted, across stop words and commas, too, headings are made of words, and of phrases as they stand in the texts."""
+    rng = np.random.default_rng(2)
+    subjects = ["space shuttle", "launch"], ["hockey puck", "goal"], ["key escrow", "chip"]
+    texts = [". ".join(f"the {rng.choice(some)}" for _ in range(9)) for some in subjects for _ in range(40)]
+    model = TopicTree(3, ngram_range=(1, 2)).fit(texts)
+    assert "launch launch" in model.vocab_ or "launch space" in model.vocab_
+    said = set(sum(model.tree_.headings.values(), []))
+    assert {"space shuttle", "hockey puck", "key escrow"} <= said and all(any(entry in text for text in texts) for entry in said)
 
 
 def test_forms_of_a_word_beside_a_phrase_are_one():
@@ -382,9 +425,9 @@ def test_all_of_it_is_its_steps(planted, tree, monkeypatch, counted):
         return find_headings(tree, phrases=phrases, ranked=ranked, shares=shares), phrases
     apart, phrases = by_steps([texts[i] for i in sorted({int(i) for leaf in tree.leaves() for i in tree.typical(leaf, 100)})])
     calls = []
-    def ranked_by(tree):
+    def ranked_by(tree, **options):
         calls.append(tree)
-        return _telling_words(tree)
+        return _telling_words(tree, **options)
     monkeypatch.setattr("nmf2.headings._telling_words", ranked_by)
     give_headings(tree, leaf_df, texts, min_df=2)
     assert calls == [tree] and tree.headings == apart

@@ -191,7 +191,9 @@ def test_texts_are_kept_when_asked_for(texts, new, tmp_path):
     assert again.texts == texts and again.name == "four subjects"
     for name in ("ids", "labels"): assert_array_equal(getattr(again, name), getattr(whole, name))
     assert saved(model, tmp_path/"m", keep_texts=True).to_html() == model.to_html()
-    less = saved(model, tmp_path/"m")
+    assert saved(model, tmp_path/"m").given_.texts == texts                  # its own file has them
+    assert saved(model, tmp_path/"other").given_.texts is None
+    less = saved(model, tmp_path/"m", keep_texts=False)
     assert less.given_.texts is None and less.given_.ids == list(whole.ids)
     page = less.to_html()
     assert "text 7" in page and texts[7] not in page

@@ -538,3 +538,19 @@ def test_gaps_in_texts_that_are_shown():
     model = TopicTree(2, min_df=1, max_df=1.).fit(texts)
     shown = [text or pd.NA for text in texts]
     assert "<html" in model.to_html(shown)
+
+
+def test_columns_of_a_data_frame_go_by_their_names():
+    """A fit to counts with their words; later counts come in a data frame, with columns in another order."""
+    import pandas as pd
+    corpus = planted_tree((2, 2), n_docs=120, random_state=0)
+    counts = corpus.X.toarray() if sp.issparse(corpus.X) else corpus.X
+    rng = np.random.default_rng(0)
+    turned = rng.permutation(counts.shape[1])
+    for model in (TopicTree(4).fit(counts, vocab=corpus.vocab), TopicTree(4).fit(corpus)):
+        frame = pd.DataFrame(counts, columns=corpus.vocab)
+        for some in (frame, frame.iloc[:, turned], frame.assign(other=1)):
+            assert_array_equal(model.predict(some), model.labels_)
+            assert_array_equal(model.answers(some[:3])["topic"], model.answers(corpus[:3])["topic"])
+        with pytest.raises(ValueError, match="documents must have some words of those of the fit"): model.predict(frame.add_prefix("x "))
+        assert_array_equal(model.predict(pd.DataFrame(counts)), model.labels_)               # columns without names: by position

@@ -96,6 +96,8 @@ def assert_updated(old, tree, told, n):
     before = {told.renamed.get(leaf.id, leaf.id): leaf.docs for leaf in old.leaves() if leaf.id not in told.gone}
     came = {leaf.id: len(np.setdiff1d(leaf.docs[leaf.docs < old.n_docs], before.get(leaf.id, ()))) for leaf in tree.leaves()}
     assert told.came == {id: n for id, n in came.items() if n}
+    stays = {leaf.id: len(np.intersect1d(leaf.docs, before.get(leaf.id, ()))) for leaf in tree.leaves()}
+    assert told.went == {id: len(before[id]) - n for id, n in stays.items() if len(before.get(id, ())) > n}
     assert all(name == tree.names[id] and a != b for id, (name, a, b) in told.reworded.items()) and not set(told.reworded) & set(told.titles)
 
 
