@@ -34,7 +34,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from .core import is_corpus, names_of, patch_to, progress_bar, renamed, with_names
-from .languages import FREQUENT, STEM, as_regex, cut_stop_words, cutter, languages_of, look_at, told_apart
+from .languages import (FREQUENT, STEM, WORDS, as_regex, composed, cut_stop_words, cutter, languages_of, look_at,
+                            told_apart)
 
 # %% ../nbs/00_counting.ipynb #648b83e3
 def _text_of(value):
@@ -523,6 +524,12 @@ def _with_parameters_of(parent, own):
 TermCounter.__init__.__signature__ = _with_parameters_of(CountVectorizer.__init__, TermCounter.__init__)
 
 # %% ../nbs/00_counting.ipynb #96d17167
+def _texts_to_count(counter, texts):
+    "Texts, with letters composed unless words are what a pattern or a function of the user's says"
+    texts = check_texts(texts)
+    ours = counter.token_pattern == WORDS and not callable(counter.tokenizer) and counter.analyzer == "word"
+    return composed(texts) if ours else texts
+
 @patch_to(TermCounter)
 def fit(self,
     raw_documents,   # a list of strings
@@ -546,7 +553,7 @@ def fit_transform_in(self,
     found=None,      # what 'auto' stands for; None to look for it
 ):                   # CSR, (n_docs, n_terms)
     "The same where languages are known, as those of a larger collection or of an earlier fit."
-    texts = check_texts(raw_documents)
+    texts = _texts_to_count(self, raw_documents)
     check_options(self)
     check_spaces(self, texts)
     self.found_ = found
@@ -566,7 +573,8 @@ def transform(self,
     raw_documents,   # a list of strings
 ):                   # CSR, (n_docs, n_terms)
     "Count the vocabulary of the fit in other texts."
-    return with_names(super(TermCounter, self).transform(check_texts(raw_documents)), self.get_feature_names_out())
+    texts = _texts_to_count(self, raw_documents)
+    return with_names(super(TermCounter, self).transform(texts), self.get_feature_names_out())
 
 @patch_to(TermCounter, property)
 def languages_(self)->tuple:

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_number
-from .languages import as_regex, stemmer
+from .languages import as_regex, composed, stemmer
 from .scanning import tokens_of
 from .tree import WEAK, check_given, largest, shortened, span, words_in_title
 from .weighting import doc_freq
@@ -124,7 +124,7 @@ def _uncontracted(text):
 # %% ../nbs/24_headings.ipynb #7f9fdaaa
 def _beginnings(texts, lowercase, length):
     "What is looked at of some texts"
-    return [text[:length].lower() if lowercase else text[:length] for text in texts]
+    return composed([text[:length].lower() if lowercase else text[:length] for text in texts])
 
 def _parted(text, address):
     "A text without addresses and pieces of contractions, and these; lines without stay as they are"

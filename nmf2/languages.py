@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['LETTER', 'WORDS', 'HIDDEN', 'LAST_MARK', 'EXTRA', 'KINDS', 'KANJI', 'CUTTERS', 'CODES', 'STEM', 'FREQUENT', 'SPOKEN',
-           'BEGINNING', 'SAMPLE', 'USUAL', 'CLEAR', 'RARE', 'FEW', 'is_word', 'marks', 'as_regex', 'package', 'chinese',
-           'japanese', 'thai', 'stemmer', 'stems', 'stemmed_language', 'cutter', 'cut_stop_words', 'language_of',
-           'Seen', 'lowest', 'look_at', 'told_apart', 'languages_of']
+           'BEGINNING', 'SAMPLE', 'USUAL', 'CLEAR', 'RARE', 'FEW', 'is_word', 'marks', 'as_regex', 'composed',
+           'package', 'chinese', 'japanese', 'thai', 'stemmer', 'stems', 'stemmed_language', 'cutter', 'cut_stop_words',
+           'language_of', 'Seen', 'lowest', 'look_at', 'told_apart', 'languages_of']
 
 # %% ../nbs/00_languages.ipynb #c7f24024
 import heapq
@@ -50,6 +50,15 @@ def as_regex(
     "The regular expression that is meant; for `WORDS` one in which marks are letters."
     if pattern != WORDS: return pattern
     return rf"(?<![\w{marks()}])(?:[^\W\d_]|[{marks()}]){{2,}}(?![\w{marks()}])"
+
+# %% ../nbs/00_languages.ipynb #e7a1b2c6
+def composed(
+    texts:list,   # strings
+)->list:          # the very same, if all are composed already
+    "Texts in which a letter and its marks are one sign, where there is one (NFC)."
+    def is_composed(text): return text.isascii() or unicodedata.is_normalized("NFC", text)
+    if all(map(is_composed, texts)): return texts
+    return [text if is_composed(text) else unicodedata.normalize("NFC", text) for text in texts]
 
 # %% ../nbs/00_languages.ipynb #44780e47
 EXTRA = "pip install 'nmf2[languages]'"

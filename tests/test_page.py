@@ -130,6 +130,17 @@ def test_texts_are_searched_whatever_the_case_and_the_spaces(planted):
     assert Reader(tree).find("space")["texts"] == dict(count=0, documents=[])
 
 
+def test_texts_are_searched_for_titles():
+    """Titles have spaces where texts have hyphens, and words that are not side by side in all texts."""
+    texts = ["Salter-Harris\ntype II", "the fracture of a femur", "femur, then a fracture; fracture", "fractures", "none"]
+    reader = Reader(HierNMF2(2, max_outliers=None).fit(np.eye(5)[:, [0, 1, 2, 3]] + .1).tree_, texts)
+    whole = reader.find("salter harris type")["texts"]
+    assert whole["count"] == 1 and whole["documents"][0][0] == 0 and "apart" not in whole
+    parts = reader.find("femur fracture")["texts"]
+    assert parts["apart"] and [i for i, _ in parts["documents"]] == [2, 1] and parts["count"] == 2
+    assert reader.find("femur salter")["texts"] == dict(count=0, documents=[])
+
+
 def test_confidence_is_the_product_of_shares_on_the_way(planted):
     tree = planted[1]
     reader = Reader(tree)

@@ -20,7 +20,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from nmf2 import counting, scanning
 from nmf2.counting import TermCounter, cut_evenly, n_threads, not_compiled
 from nmf2.data import load
-from nmf2.languages import WORDS, as_regex
+from nmf2.languages import WORDS, as_regex, composed
 from nmf2.scanning import count_shares, letter_table, lowered, members, odd_letters, plan, read_pattern
 from test_counting import assert_same
 
@@ -51,9 +51,10 @@ def check(texts, new=(), **options):
     "The same from both, and in one thread as in two"
     counter, plain = TermCounter(n_jobs=2, **options), CountVectorizer(**options)
     plain.set_params(token_pattern=as_regex(plain.token_pattern))
+    seen = composed if counter.token_pattern == WORDS else list
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try: Y = plain.fit_transform(texts)
+        try: Y = plain.fit_transform(seen(texts))
         except ValueError as e:
             with pytest.raises(ValueError, match="No terms|no terms remain|max_df"): counter.fit(texts)
             return None
@@ -61,7 +62,7 @@ def check(texts, new=(), **options):
         assert counter.way_ == "compiled"
         assert_same(counter, X, plain, Y)
         assert counter.get_feature_names_out().tolist() == plain.get_feature_names_out().tolist()
-        if new: assert_same(counter, counter.transform(new), plain, plain.transform(new))
+        if new: assert_same(counter, counter.transform(new), plain, plain.transform(seen(new)))
     return X
 
 # ---- letters
@@ -96,8 +97,18 @@ def test_marks_belong_to_words(always):
              "co\u00adoperate", "x\u0301 a\u03011 \u0301b_ \u0301\u0302"]*40
     check(texts, token_pattern=WORDS)
     words = set(TermCounter(token_pattern=WORDS).fit(texts).vocabulary_)
-    assert {"हिन्दी", "में", "खोलने", "त्रुटि", "மொழி", "বাংলা", "مَفْتُوح", "שָׁלוֹם", "nai\u0308ve", "co\u00adoperate"} <= words
+    assert {"हिन्दी", "में", "खोलने", "त्रुटि", "மொழி", "বাংলা", "مَفْتُوح", "שָׁלוֹם", "na\u00efve", "co\u00adoperate"} <= words
     assert TermCounter(token_pattern=WORDS).fit(texts).way_ == "compiled" and not any(len(word) < 2 for word in words)
+
+def test_letters_of_one_sign_and_of_two_are_the_same(always):
+    whole = ["축구 월드컵 감독", "café naïve Ångström", "résumé über"]*20
+    apart = [unicodedata.normalize("NFD", text) for text in whole]
+    assert apart != whole and composed(apart) == whole and composed(whole) is whole
+    counter = TermCounter(token_pattern=WORDS).fit(whole)
+    assert "월드컵" in counter.vocabulary_ and TermCounter(token_pattern=WORDS).fit(apart).vocabulary_ == counter.vocabulary_
+    assert_array_equal(counter.transform(apart).toarray(), counter.transform(whole).toarray())
+    as_given = TermCounter(token_pattern=r"\w+").fit(["cafe\u0301"]*60)                     # a pattern of the user's means what it says
+    assert set(as_given.vocabulary_) == {"cafe"}
 
 def test_sigmas(always):
     check(["ΟΔΥΣΣΕΥΣ ΣΟΦΟΣ", "ΣΑΣ-ΣΑΣ Σ' ΑΣ.Α ΑΣ1 Σ ΑΣ\u0301 Α\u0301Σ", "İSTANBUL Iİ ıI", "ΑΣ", "Σ", "plain TEXT", "ΑΣ_Β 1Σ"], token_pattern=r"\w+")

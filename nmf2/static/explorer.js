@@ -678,12 +678,13 @@ function explore(place, host, before) {
     )
   }
 
-  function foundTexts({count, documents}, text) {
+  function foundTexts({count, documents, apart}, text) {
     if (!count) return []
     const of = host.texts == null ? '' : ` of the ${number(host.texts)} that are on this page`
-    const pattern = patternOf(text)
+    const pattern = apart ? patternOfAny(text.split(/\s+/)) : patternOf(text)
+    const what = apart ? 'All of these words are in' : 'In'
     return [
-      make('h3', {}, `In the text of ${number(count)} ${count === 1 ? 'document' : 'documents'}${of}`),
+      make('h3', {}, `${what} the text of ${number(count)} ${count === 1 ? 'document' : 'documents'}${of}`),
       documents.map(([i, about]) => foundDocument([i, about], pattern)),
     ]
   }

@@ -54,17 +54,27 @@ function pageHost(all, readMap = () => inPage('map')) {
     return Object.fromEntries(rows.slice(0, 8).map(i => [i, placed(i)]))
   }
 
-  // The texts that are here, those first in which it is most often
-  function findTexts(wanted) {
-    if (wanted.length < 2) return {count: 0, documents: []}
-    const pattern = patternOf(wanted)
-    const hits = ([i, {text}]) => [i, (text.match(pattern) || []).length]
+  // The texts that are here and have all of some words, those first in which there are most hits of a pattern
+  function textsWith(words, pattern) {
+    const hits = ([i, {text}]) => [
+      i,
+      words.every(word => text.search(patternOf(word)) >= 0) ? text.match(pattern).length : 0,
+    ]
     const found = Object.entries(all.documents)
       .map(hits)
       .filter(hit => hit[1] > 0)
     found.sort((a, b) => b[1] - a[1])
     const told = ([i]) => [+i, {...placed(+i), text: around(about(i).text, pattern)}]
     return {count: found.length, documents: found.slice(0, 8).map(told)}
+  }
+
+  // Texts that have what is wanted as it stands, or if there is none, its words anywhere
+  function findTexts(wanted) {
+    if (wanted.length < 2) return {count: 0, documents: []}
+    const whole = textsWith([wanted], patternOf(wanted))
+    const words = wanted.split(/\s+/)
+    if (whole.count || words.length < 2) return whole
+    return {...textsWith(words, patternOfAny(words)), apart: true}
   }
 
   // ---- Names, and files to save

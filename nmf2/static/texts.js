@@ -1,7 +1,10 @@
-// Words marked in texts. A pattern matches whatever case the letters have, and any space where there is one.
+// Words marked in texts. A pattern matches whatever case the letters have, and where there is a space, any, or a hyphen.
 
-const plainly = words => words.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, '\\s+')
+const plainly = words => words.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, '[\\s\\-‐‑–_/]+')
 const patternOf = text => new RegExp(plainly(text), 'giu')
+
+// Any of the words
+const patternOfAny = words => new RegExp(words.map(plainly).join('|'), 'giu')
 
 // Whole words, the longest first, so that a phrase is found before the words in it
 function patternOfWords(words) {
