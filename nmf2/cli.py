@@ -576,6 +576,12 @@ def check_arguments(
     check_options(text_pipeline(**given(args, COUNTING))["count"])
 
 # %% ../nbs/70_cli.ipynb #a406c6e2
+def _phrases(corpus, args):
+    "The texts in which to look for phrases, if any, and how"
+    from nmf2.topictree import TopicTree, phrase_options
+    words = given(args, COUNTING)
+    return {} if "analyzer" in words else phrase_options(TopicTree(**words), corpus.texts)
+
 def make_tree(
     corpus,       # the documents
     X,            # their weights, (n_docs, n_terms)
@@ -586,9 +592,7 @@ def make_tree(
     k = n_leaves(args)
     shown = not args.quiet
     if args.method == "hiernmf2": topics = split(X, vocab, k, args.seed, shown, **given(args, PUBLISHED))
-    else:
-        texts = None if given(args, ("ngram_range", "analyzer")) else corpus.texts
-        topics = join(X, vocab, k, args.seed, shown, texts, **given(args, ("token_pattern", "lowercase")))
+    else: topics = join(X, vocab, k, args.seed, shown, **_phrases(corpus, args))
     if args.levels: topics.tree.levels = tuple(sorted({min(n, topics.tree.n_leaves) for n in args.levels}))
     return topics
 

@@ -225,9 +225,9 @@ def found_in(
 # %% ../nbs/00_counting.ipynb #288e52f5
 def told_languages(
     languages,   # names
-)->str:          # nothing if it is English alone
+)->str:          # nothing if there are none
     "A sentence on the languages whose stop words are left out."
-    if set(languages) <= {"english"}: return ""
+    if not languages: return ""
     return f"Stop words left out: {', '.join(map(str.capitalize, languages))}."
 
 def told_found(

@@ -792,7 +792,8 @@ def says(capsys, *argv):
 @pytest.mark.parametrize("options, parameters", [
     ([], {}), (["--ngrams", "1-2", "--seed", "3", "--tau", "0.2"], dict(ngram_range=(1, 2), random_state=3, tau=.2)),
     (["--stop-words", "none", "--keep-case"], dict(stop_words=None, lowercase=False)),
-    (["--token-pattern", r"\w{5,}", "--levels", "2"], dict(token_pattern=r"\w{5,}"))])
+    (["--token-pattern", r"\w{5,}", "--levels", "2"], dict(token_pattern=r"\w{5,}")),
+    (["--tokenizer", "stem:english"], dict(tokenizer="stem:english"))])
 @pytest.mark.filterwarnings("ignore::nmf2.weighting.EmptyDocumentsWarning")
 def test_the_file_is_what_topic_tree_comes_to(letters, options, parameters):
     from sklearn.base import clone

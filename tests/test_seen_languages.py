@@ -167,7 +167,7 @@ def test_english_stays_as_it_was():
         assert (auto.fit_transform(texts) != named.fit_transform(texts)).nnz == 0 and auto.vocabulary_ == named.vocabulary_
         assert auto.languages_ == ("english",) and named.languages_ == () and auto.get_stop_words() == named.get_stop_words()
     a, b = TopicTree(2, random_state=0).fit(texts), TopicTree(2, random_state=0, stop_words="english").fit(texts)
-    assert a.outline() == b.outline() and str(a.documents_) == str(b.documents_) and (a.labels_ == b.labels_).all()
+    assert a.outline() == b.outline() and str(a.documents_) == f"{b.documents_} Stop words left out: English." and (a.labels_ == b.labels_).all()
     assert list(count_terms(texts)[1]) == list(count_terms(texts, stop_words="english")[1])
 
 
@@ -224,7 +224,7 @@ def test_without_the_lists(monkeypatch):
 
 
 def test_it_is_told():
-    assert told_languages(()) == told_languages(("english",)) == ""
+    assert told_languages(()) == "" and told_languages(("english",)) == "Stop words left out: English."
     assert told_languages(("german", "english")) == "Stop words left out: German, English."
     assert str(TopicTree(2, min_df=1).fit(GERMAN*2).documents_).endswith("Stop words left out: German.")
 
@@ -237,7 +237,7 @@ def test_tags_are_told(tmp_path, capsys):
     assert tagged_share(look_at(pages)) == 1 and tagged_share(look_at(others)) == 0 == tagged_share([])
     told = "About 100% of the texts have tags of HTML, which are counted as words: better take them out first."
     assert told in str(TopicTree(2).fit(pages).documents_) and "HTML" not in str(TopicTree(2).fit(others).documents_)
-    assert told_found(found_in(look_at(pages + others), TermCounter())).startswith("About 50% of the texts") and told_found(Auto()) == ""
+    assert told_found(found_in(look_at(pages + others), TermCounter())).startswith("Stop words left out: English. About 50% of the texts") and told_found(Auto()) == ""
     assert "HTML" not in told_found(found_in(look_at(pages[:1] + others), TermCounter()))
     (tmp_path/"pages.jsonl").write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
     assert main(["cluster", str(tmp_path/"pages.jsonl"), "--leaves", "2", "--out", str(tmp_path/"out")]) == 0
