@@ -60,7 +60,7 @@ CANDIDATES = 72        # words of each node that are looked at
 
 def _telling_words(tree, n=CANDIDATES, other=()):
     "For each node but the root the numbers of its most telling words but `other` ones, and how telling"
-    P, leaves = leaf_profiles(tree)
+    (P, leaves), other = leaf_profiles(tree), list(other)
     sizes = np.array([leaf.size for leaf in leaves])
     spoken = {id: _spoken_for(P[below], sizes[below]) for id, below in tree.spans().items()}
     out, (background, _) = {}, spoken[""]
@@ -69,7 +69,7 @@ def _telling_words(tree, n=CANDIDATES, other=()):
         mean, spread = spoken[node.id]
         sibling, _ = spoken[node.id[:-1] + "10"[int(node.id[-1])]]
         telling = (distinction(mean, background) + distinction(mean, mean + sibling)/2)*spread
-        telling[list(other)] = 0
+        telling[other] = 0
         words = largest(telling, n)
         out[node.id] = words, telling[words]
     return out
@@ -266,8 +266,7 @@ def word_shares(
 
 # %% ../nbs/24_headings.ipynb #7d49d528
 LEAST = .05            # share of a leaf's documents that should have a word of its heading
-
-RARE = .01             # share of a node's documents that should have a word of its heading
+RARE = .01             # share of a node's documents that should, at least
 
 def _rare_last(shares, id, words):
     "Words of a node in order, those of hardly any of its documents last"
