@@ -7,7 +7,7 @@ __all__ = ['SAME', 'STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 'shape_of', 'r
            'shape_merged', 'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads',
            'remember_matrix', 'own_documents', 'check_names', 'check_of_fit', 'matrix_of', 'undo', 'redo',
            'new_version', 'edited', 'led', 'join', 'two_topics', 'leads_split', 'split', 'merge', 'move', 'keep',
-           'rename', 'settled_around', 'what_stays', 'made_anew', 'refit', 'drop_words', 'script', 'replay']
+           'rename', 'Learned', 'settled_around', 'what_stays', 'made_anew', 'refit', 'drop_words', 'script', 'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
 import warnings
@@ -27,9 +27,9 @@ from .headings import give_headings, leaf_doc_freq
 from .kernels import documents as filled_documents
 from .languages import stemmed_language, stemmer
 from .nnls import heaviest, memberships, unit
-from .regroup import split_of
+from .regroup import cluster_sums, split_of
 from .support import carried
-from .topictree import as_in_fit, phrase_options, roots_of, tell
+from .topictree import as_in_fit, phrase_options, root_topics, roots_of, tell
 from .tree import Tree, Ways, in_table, shortened
 from .weighting import EmptyDocumentsWarning
 
@@ -635,12 +635,25 @@ def _around(W, used, before, fixed, closed):
     stays = fixed | (found < 0) & some & np.isin(before, used)
     return np.where(stays, before, np.append(used, -1)[found])
 
+class Learned(NamedTuple):
+    "What topics know already of documents."
+    sums:np.ndarray   # of these documents, or what stands for them, zero for topics that are new, (k, n_terms)
+    rows:np.ndarray   # which documents these are, (n_docs,)
+
+def _sums_of(X, labels, used, learned):
+    "Sums of the documents of topics, and what these know"
+    number = np.where(labels < 0, -1, np.searchsorted(used, labels))
+    if learned is None: return cluster_sums(X, number)
+    known = np.append(learned.sums.any(1), False)[labels] & learned.rows
+    return composites(X, np.where(known, -1, number), len(used), unit=True) + learned.sums[used]
+
 def settled_around(
     X,                   # weighted documents, (n_docs, n_terms)
     labels:np.ndarray,   # topic of each, −1 for none, (n_docs,)
     fixed:np.ndarray,    # which documents stay, (n_docs,)
     closed:np.ndarray,   # which topics get no others, (k,)
     max_iter:int=5,      # how often topics are made of labels, and labels of topics, at most
+    learned=None,        # `Learned`: of these documents topics are not made anew
 )->tuple:                # topics of unit length, (n_terms, at most k); labels; which of k are left
     "Topics of the documents that have most of them, with some that stay."
     filled = filled_documents(X).filled()
@@ -648,7 +661,7 @@ def settled_around(
     for _ in range(max_iter):
         before = labels
         used = np.unique(labels[labels >= 0])
-        Ht = roots_of(X, np.where(labels < 0, -1, np.searchsorted(used, labels))).astype(X.dtype)
+        Ht = root_topics(_sums_of(X, labels, used, learned)).astype(X.dtype)
         while True:
             labels = _around(memberships(X, Ht), used, before, fixed, closed)
             left = np.isin(used, labels)
@@ -682,12 +695,13 @@ def made_anew(
     vocab,         # the words, (n_terms,)
     edits,         # `Edits`
     shape=None,    # in which to begin; by default that of the tree
+    learned=None,  # as for `settled_around`
     **state,       # what else is new, as for `new_version`
 )->Changed:
     "A new version with topics that are made anew of weighted documents."
     shape = shape_of(model) if shape is None else shape
     with single_blas():
-        Ht, labels, left = settled_around(X, shape.labels, *what_stays(shape, edits))
+        Ht, labels, left = settled_around(X, shape.labels, *what_stays(shape, edits), learned=learned)
     emptied = [id for k, id in enumerate(shape.ids) if k not in left]
     shape = shape._replace(labels=labels)
     while emptied:

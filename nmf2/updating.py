@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FEW', 'TOGETHER', 'OFTEN', 'STRANGE', 'GROUPS', 'Cut', 'best_cut', 'grown', 'fewer', 'grow', 'with_new_ids',
            'Together', 'together', 'weighed_anew', 'would_stay', 'times_as_often', 'as_coarse', 'new_topics',
-           'with_leaf', 'with_leaves', 'Updated', 'keep_headings', 'update']
+           'with_leaf', 'with_leaves', 'Updated', 'keep_headings', 'what_is_known', 'update']
 
 # %% ../nbs/28_updating.ipynb #62537328
 import warnings
@@ -24,7 +24,7 @@ from .bisection import repeated_bisection, rows_of, unit_rows
 from .core import at_hand, check_number, is_corpus, single_blas
 from .counting import found_of
 from .data import Corpus
-from .editing import (Changed, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
+from .editing import (Changed, Learned, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
                           remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
 from .formats import plural
 from .kernels import documents as filled_documents
@@ -518,6 +518,38 @@ def _checked(model, texts, documents, min_new):
     if documents is not None or own_documents(model) is None: matrix_of(model, documents, "update")
     return matrix_of_new(model, texts)
 
+# %% ../nbs/28_updating.ipynb #5e1c0a72
+def _carried(model, vocab, pipeline):
+    "Squares of a model's topics in other words and weights, (n_topics, n_terms)"
+    place = {word: j for j, word in enumerate(model.vocab_)}
+    there = [(j, place[word]) for j, word in enumerate(vocab) if word in place]
+    now, before = np.array(there, np.intp).reshape(-1, 2).T
+    ratio = pipeline["tfidf"].idf_[now]/model.pipeline_["tfidf"].idf_[before]
+    out = np.zeros((len(model.components_), len(vocab)))
+    out[:,now] = np.square(model.components_[:,before], dtype=float)*ratio
+    return out
+
+def what_is_known(
+    model,             # a fitted `TopicTree`
+    X,                 # weighted documents, those of its fit first, CSR, (n_docs, n_terms)
+    vocab,             # their words, (n_terms,)
+    shape,             # the `Shape` in which topics begin
+    pipeline,          # the steps that weighed them
+)->Learned:
+    "The topics of a model, as sums of its documents that no hand has moved."
+    tree, ids = model.tree_, list(shape.ids)
+    rows = np.arange(X.shape[0]) < tree.n_docs
+    rows[model.edits_.moved] = False
+    mass, carried = np.asarray(unit_rows(X).sum(1)).ravel(), _carried(model, vocab, pipeline)
+    sums = np.zeros((len(ids), len(vocab)))
+    for number, leaf in enumerate(tree.leaves()):
+        own = shape.was.get(leaf.id)
+        several = tree.ways is not None and (tree.ways.to == number).sum() > 1
+        if own not in ids or several or not carried[number].any(): continue
+        weight = mass[rows & (shape.labels == ids.index(own))].sum()
+        sums[ids.index(own)] = carried[number]*(weight/carried[number].sum())
+    return Learned(sums, rows)
+
 # %% ../nbs/28_updating.ipynb #646625a2
 def update(
     model,                 # a fitted `TopicTree`
@@ -535,7 +567,8 @@ def update(
     shape = _first_shape(model, X, judged, both.n_old, min_new)
     remember_matrix(pipeline, X)
     vocab = pipeline.get_feature_names_out()
-    changed = made_anew(model, step, X, vocab, model.edits_, shape,
+    learned = what_is_known(model, X, vocab, shape, pipeline)
+    changed = made_anew(model, step, X, vocab, model.edits_, shape, learned,
                         pipeline_=pipeline, vocab_=vocab, given_=both.kept,
                         counts_=None if isinstance(both.given, list) else both.given)
     keep_headings(before.tree_, model.tree_, _what_stayed(before.tree_, changed))

@@ -2,10 +2,12 @@
 import json
 import pickle
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -15,8 +17,8 @@ from make_saved import SUBJECTS, some_texts
 from nmf2 import Corpus, TopicTree, load
 from nmf2.data import planted_tree
 from nmf2.cli import as_options
-from nmf2.editing import matrix_of
-from nmf2.updating import FEW, TOGETHER, Updated, best_cut, new_topics, times_as_often, weighed_anew, with_new_ids
+from nmf2.editing import matrix_of, shape_of
+from nmf2.updating import FEW, TOGETHER, Updated, best_cut, new_topics, times_as_often, weighed_anew, what_is_known, with_new_ids
 from test_editing import assert_sound, assert_told, bits, cheap, fitted, leaf, made
 
 # ---- random steps
@@ -360,10 +362,14 @@ def test_a_name_on_another_topic_is_told():
 def test_old_documents_that_come_from_elsewhere_are_told():
     short = planted_tree((3, 2), n_docs=400, overlap=.7, noise=.2, random_state=0, length=12)
     model, before = fitted(short), fitted(short).tree_
-    told = model.update(Corpus(X=short.X[:30], vocab=short.vocab, ids=[f"b{i}" for i in range(30)]))
-    assert_updated(before, model.tree_, told, 30)
-    assert sum(told.came.values()) == told.moved > 0
-    for id, n in told.came.items(): assert f"root/{id} {model.tree_.title(id)} (+{n} old one{'s'*(n > 1)})" in " ".join(str(told).split())
+    rows = np.tile(np.arange(60), 8)
+    told = model.update(Corpus(X=short.X[rows], vocab=short.vocab, ids=[f"b{i}" for i in range(480)]))
+    assert_updated(before, model.tree_, told, 480)
+    assert sum(told.came.values()) == told.moved > 0 and sum(told.went.values()) > 0
+    said = " ".join(str(told).split())
+    for id in {**told.came, **told.went}:
+        parts = [f"{sign}{n} old one{'s'*(n > 1)}" for sign, n in (("+", told.came.get(id)), ("-", told.went.get(id))) if n]
+        assert f"root/{id} {model.tree_.title(id)} (" in said and ", ".join(parts) in said
 
 
 def test_what_is_told_has_75_columns_and_knows_one_from_many():
@@ -378,14 +384,37 @@ def test_what_is_told_has_75_columns_and_knows_one_from_many():
     assert str(Updated(n_new=2)) == "2 new documents: 0 without a topic, 0 like none of the fit; 0 new words\n0 of the old documents are in another leaf"
 
 
-def test_the_first_update_moves_what_a_refit_would():
-    """What 28_updating says of updates that add nothing: a fit leaves its topics as a mixture has them."""
+def test_documents_that_are_like_none_move_nothing():
+    """Two documents without a known word: all others stay, where a refit would move some. After a refit, nothing moves either."""
     short = planted_tree((3, 2), n_docs=400, overlap=.7, noise=.2, random_state=0, length=12)
-    nothing, model, refitted = Corpus(X=0*short.X[:2], vocab=short.vocab), fitted(short), fitted(short)
+    nothing = Corpus(X=0*short.X[:2], vocab=short.vocab)
+    refitted = fitted(short)
     refitted.refit()
-    assert model.update(nothing).moved == (refitted.labels_ != fitted(short).labels_).sum() > 0
-    assert_array_equal(model.labels_[:400], refitted.labels_)
-    assert model.update(nothing).moved == refitted.update(nothing).moved == 0
+    assert (refitted.labels_ != fitted(short).labels_).sum() > 0
+    for model in (fitted(short), refitted):
+        before = model.labels_.copy()
+        assert model.update(nothing).moved == 0 and (model.labels_[:400] == before).all()
+
+
+def test_what_is_known_of_documents_are_their_sums(corpus):
+    """After a refit a topic is the root of the sum of its documents, so that sum is what it knows of them: in the same weights, and in others
+    times how much more a word counts. Words that are new are not known, and nothing is known of documents that were moved by hand."""
+    model = fitted(corpus, n_topics=4)
+    model.refit()
+    X, labels, vocab = matrix_of(model), model.labels_, model.vocab_
+    learned = what_is_known(model, X, vocab, shape_of(model), model.pipeline_)
+    units = X.toarray()/np.linalg.norm(X.toarray(), axis=1, keepdims=True)
+    sums = np.array([units[labels == k].sum(0) for k in range(4)])
+    assert_allclose(learned.sums, sums, rtol=1e-4, atol=1e-4)
+    assert learned.rows.all()
+    turned = np.append(vocab[::-1], "new")
+    other = SimpleNamespace(idf_=np.append(3*model.pipeline_["tfidf"].idf_[::-1], 7))
+    wider = sp.hstack([X[:, ::-1], sp.csr_array((X.shape[0], 1))]).tocsr()
+    again = what_is_known(model, wider, turned, shape_of(model), dict(tfidf=other))
+    assert_allclose(again.sums, np.hstack([sums[:, ::-1], np.zeros((4, 1))]), rtol=1e-4, atol=1e-4)
+    row = int(np.flatnonzero(labels == 0)[0])
+    model.move([row], model.tree_.leaves()[1])
+    assert not what_is_known(model, X, vocab, shape_of(model), model.pipeline_).rows[row]
 
 
 def test_replay_comes_to_the_same():
