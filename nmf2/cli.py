@@ -13,13 +13,13 @@ __all__ = ['STOPPING', 'PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTI
            'model_options', 'find_support', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo', 'named',
            'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes', 'spread',
            'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions', 'model_file',
-           'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells',
-           'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of', 'older_beside',
-           'save_again', 'grow', 'update', 'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto',
-           'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote',
-           'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results',
-           'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore',
-           'add_changing', 'parser', 'in_one_line', 'failed', 'looking_less', 'main']
+           'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows',
+           'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of',
+           'older_beside', 'save_again', 'grow', 'update', 'documents_in', 'write_tree', 'export', 'whole_number',
+           'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character',
+           'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree',
+           'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
+           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'looking_less', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -771,6 +771,7 @@ def cluster(
         args.out = Path("nmf2-results")/stem
     if path.is_dir() and args.out.expanduser().resolve().is_relative_to(path.resolve()):
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
+    for name in FILES: check_other(args.out.expanduser()/name, path)
     return run_in_partitions(args) if spread(args) else run_job(get_corpus, args)
 
 # %% ../nbs/70_cli.ipynb #711aa049
@@ -910,8 +911,18 @@ def open_model(
     return model.tree_, model
 
 # %% ../nbs/70_cli.ipynb #edb54a6f
+def check_other(
+    out:Path,    # file to be written
+    read:Path,   # file or folder that is read
+):
+    "Stop if what is read would be replaced."
+    if not out.is_file() or not read.exists(): return
+    if read.samefile(out) or out.resolve().is_relative_to(read.resolve()):
+        raise ValueError(f"--out {out} is read by this command, and would be replaced; give another file")
+
 def check_file(
-    args,   # the parsed command line
+    args,                 # the parsed command line
+    changes:bool=False,   # may it be the file that is asked?
 ):
     "Stop early if a file can't be where it is asked for."
     if args.out is None: return
@@ -920,6 +931,9 @@ def check_file(
     if args.out.is_dir(): raise ValueError(f"--out {args.out} is a folder; give a file")
     if args.out.is_file() and not args.force:
         raise ValueError(f"--out {args.out} is there already; --force replaces it")
+    if "file" in args and not changes: check_other(args.out, model_file(args.file))
+    for path in given(args, ("path", "documents")).values():
+        if path: check_other(args.out, Path(path).expanduser())
 
 @contextmanager
 def answers_to(
@@ -952,6 +966,7 @@ def show(
     if args.words is not None: check_number("--words", args.words, 1)
     for option, other in [("all", "levels"), ("json", "all"), ("json", "levels")]:
         if vars(args)[option] and vars(args)[other]: raise ValueError(f"--{option} doesn't go with --{other}")
+    check_file(args)
     tree, model = open_model(args)
     if args.levels and args.levels[-1] > tree.n_leaves:
         many = plural(tree.n_leaves, "topic")
@@ -1063,7 +1078,7 @@ def open_to_change(
     args,     # the parsed command line
 )->tuple:     # (`TopicTree`, are its texts in the file?)
     "The model in a file that is to be written again."
-    check_file(args)
+    check_file(args, changes=True)
     with stage(f"Opening {args.file}", {}, not args.quiet): _, model = open_model(args)
     if model is None:
         raise ValueError(f"{args.file} has a tree alone, which can't be changed; there is more in it unless "
@@ -1361,8 +1376,9 @@ def did_you_mean(
     known,      # names of what is
 )->str:         # a question, or nothing
     "The name that was meant."
-    near = difflib.get_close_matches(name, [*known, *ALSO_CALLED], 1)
-    return f"; did you mean {ALSO_CALLED.get(near[0], near[0])}?" if near else ""
+    also = {other: meant for other, meant in ALSO_CALLED.items() if meant in known}
+    near = difflib.get_close_matches(name, [*known, *also], 1)
+    return f"; did you mean {also.get(near[0], near[0])}?" if near else ""
 
 # %% ../nbs/70_cli.ipynb #85b4efd1
 def _choice(where, name, known):
@@ -1374,7 +1390,11 @@ def _choice(where, name, known):
 
 class Parser(argparse.ArgumentParser):
     "A parser that answers with one line."
-    known = ()     # the names of all options, set by `parser`
+    def parse_args(self, args=None, namespace=None):
+        "Arguments; of options that aren't there speaks the parser of the command."
+        found, rest = self.parse_known_args(args, namespace)
+        if rest: vars(found).get("parser", self).error(f"unrecognized arguments: {' '.join(rest)}")
+        return found
 
     def error(self, message):
         "Say what is wrong, and end with status 2."
@@ -1382,7 +1402,7 @@ class Parser(argparse.ArgumentParser):
         if found := re.match(r"(.*)invalid choice: '(.*)' \(choose from (.*)\)", message):
             message = _choice(*found.groups())
         if found := re.match(r"unrecognized arguments: (--?[a-zA-Z][\w-]*)", message):
-            message = f"there is no option {found[1]}" + did_you_mean(found[1], self.known)
+            message = f"there is no option {found[1]}" + did_you_mean(found[1], self._option_string_actions)
         self.exit(2, f"nmf2: error: {' '.join(message.split())} (nmf2 --help tells more)\n")
 
 # %% ../nbs/70_cli.ipynb #b080c2d4
@@ -1649,7 +1669,7 @@ def parser(
     p.add_argument("--version", action="version", version=f"nmf2 {__version__}")
     jobs = p.add_subparsers(title="commands", metavar="COMMAND")
     for add in (add_making, add_show, add_predict, add_explore, add_export, add_changing): add(jobs, **lines)
-    p.known = sorted({name for each in jobs.choices.values() for a in each._actions for name in a.option_strings})
+    for each in jobs.choices.values(): each.set_defaults(parser=each)
     return p
 
 # %% ../nbs/70_cli.ipynb #07b29535
