@@ -1338,7 +1338,8 @@ def name_value(
 # %% ../nbs/70_cli.ipynb #aca0efdb
 EXAMPLES = """examples:
   nmf2 demo                                   built-in corpus, 20 topics
-  nmf2 cluster letters/                       a folder of text files;
+  nmf2 cluster letters/                       a folder of text files, or of
+                                              mails that end in .eml;
                                               sub-folders are labels
   nmf2 cluster posts.jsonl.gz --leaves 40     one JSON object on each line
   nmf2 cluster posts.jsonl.gz --levels 5,40   5 broad topics, 40 in them
