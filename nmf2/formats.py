@@ -100,6 +100,16 @@ def _shown_name(name):
     doubled = re.sub("\\\\+(?=x[89a-f][0-9a-f]|[\udc80-\udcff])", lambda m: 2*m[0], name)
     return os.fsencode(doubled).decode("utf-8", "backslashreplace")
 
+# %% ../nbs/00_formats.ipynb #c2b08334
+def _unpacked_name(path):
+    "The name of a file without the ending of the compression"
+    return re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name, flags=re.I)
+
+# %% ../nbs/00_formats.ipynb #4a9ec665
+def _ending(path):
+    "The last ending of a name, without that of the compression, in small letters"
+    return Path(_unpacked_name(path).lower()).suffix
+
 # %% ../nbs/00_formats.ipynb #0a9f6f4d
 def _text_files(folder, names, encoding):
     "Names and texts of the files that are text, those that were read as Latin-1, and those that are binary"
@@ -765,11 +775,6 @@ def _next_to(path, *names):
             file = Path(path).parent/(name + end)
             if name != Path(path).name and file.is_file(): return file
 
-# %% ../nbs/00_formats.ipynb #c2b08334
-def _unpacked_name(path):
-    "The name of a file without the ending of the compression"
-    return re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name, flags=re.I)
-
 # %% ../nbs/00_formats.ipynb #7b8bd21d
 def _largest(source, cols, docs, lines):
     "The largest term number, 0 if there is none, unless it is no number of a term"
@@ -1271,11 +1276,6 @@ def _guess_content(start, end):
     if re.match(rb"\s*[+-]?[\d.,]+\s+(qid:\d+\s+)?\d+:\d", start): return "svmlight"
     if re.match(rb"\s*(\[\s*)?\{", start): return "jsonl"
     return "lines" if end in (".txt", ".text", ".log", "") else None
-
-# %% ../nbs/00_formats.ipynb #4a9ec665
-def _ending(path):
-    "The last ending of a name, without that of the compression, in small letters"
-    return Path(_unpacked_name(path).lower()).suffix
 
 # %% ../nbs/00_formats.ipynb #3e1a2bc1
 def _is_collection(name):
