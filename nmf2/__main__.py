@@ -1,17 +1,25 @@
 """`python -m nmf2` is the `nmf2` command; both begin here, where nothing large is loaded"""
+import atexit
 import os
 import signal
 import sys
 
+USUAL = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+
 
 def main():
-    "The command. Ctrl-C ends it without a word while modules are loaded; later `nmf2.cli.main` sees to it"
-    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if usual: signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    """The command. Ctrl-C and SIGTERM end it without a word while modules are loaded, with the status of a stopped
+    command, and when all is done, with the status of that; between these `nmf2.cli.main` sees to it"""
+    done = []
+    def end(number, _): os._exit(done[0] if done else 128 + number)
+    for number, handler in USUAL.items():
+        if signal.getsignal(number) is not handler: continue
+        signal.signal(number, end)
+        atexit.register(signal.signal, number, signal.SIG_IGN)        # called last, when Python gives up handlers
     from nmf2.cli import main
-    try: return main()
-    finally:
-        if usual: signal.signal(signal.SIGINT, signal.default_int_handler)
+    done.append(main() or 0)
+    if done[0] > 128: sys.unraisablehook = lambda lost: None      # stopped: objects that were half made
+    return done[0]
 
 
 if __name__ == "__main__": sys.exit(main())

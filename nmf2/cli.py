@@ -5,21 +5,21 @@
 # %% auto #0
 __all__ = ['STOPPING', 'PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE',
            'PHRASES', 'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'STDIN', 'SMALL', 'IN_PARTITIONS', 'ANEW', 'FORMATS',
-           'READING', 'EXAMPLES', 'ALSO_CALLED', 'ANSWERS', 'stop_if_interrupted', 'interruptible', 'no_empty_folders',
-           'count', 'weigh', 'Topics', 'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows',
-           'node_columns', 'document_rows', 'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options',
-           'silence', 'Forgiving', 'say', 'stage', 'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds',
-           'readable', 'what_to_ask', 'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree',
-           'model_options', 'find_support', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo', 'named',
-           'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes', 'spread',
-           'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions', 'model_file',
-           'has_model', 'open_model', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells',
-           'write_answers', 'predict', 'check_same', 'explore', 'open_to_change', 'documents_of', 'older_beside',
-           'save_again', 'grow', 'update', 'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto',
-           'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote',
-           'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results',
-           'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore',
-           'add_changing', 'parser', 'in_one_line', 'failed', 'looking_less', 'main']
+           'READING', 'EXAMPLES', 'ALSO_CALLED', 'ANSWERS', 'stop_if_interrupted', 'interruptible', 'told_when_there',
+           'no_empty_folders', 'count', 'weigh', 'Topics', 'join', 'split', 'as_model', 'only_a_tree', 'first_levels',
+           'node_rows', 'node_columns', 'document_rows', 'document_columns', 'file_lines', 'write_results', 'in_shell',
+           'as_options', 'silence', 'Forgiving', 'say', 'stage', 'agreement', 'without_leaf', 'reason', 'summary',
+           'in_seconds', 'readable', 'what_to_ask', 'print_results', 'given', 'n_leaves', 'check_arguments',
+           'make_tree', 'model_options', 'find_support', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo',
+           'named', 'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes',
+           'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions',
+           'model_file', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of', 'show',
+           'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change',
+           'documents_of', 'older_beside', 'save_again', 'grow', 'update', 'documents_in', 'write_tree', 'export',
+           'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
+           'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
+           'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
+           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -47,7 +47,7 @@ import numpy as np
 
 from .core import check_number
 from .formats import FIELDS, READERS, plural, write_table
-from .writing import check_folder, whole_file, whole_folder
+from .writing import AsRead, check_folder, stamp_of, whole_file, whole_folder
 
 # %% ../nbs/70_cli.ipynb #5aef402b
 STOPPING = signal.SIGINT, signal.SIGTERM
@@ -73,13 +73,28 @@ def interruptible():
     heard = STOPPING[:1] if deaf else STOPPING
     before = [signal.signal(number, _interrupted) for number in heard]
     hook = sys.unraisablehook
-    def quiet(lost): return None if lost.exc_type is KeyboardInterrupt else hook(lost)
+    def quiet(lost): return None if PRESSED or lost.exc_type is KeyboardInterrupt else hook(lost)
     sys.unraisablehook = quiet
     try: yield
     finally:
         for number, handler in zip(heard, before):
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         sys.unraisablehook = hook
+
+# %% ../nbs/70_cli.ipynb #3d07b102
+@contextmanager
+def told_when_there(
+    args,             # the parsed command line, which gets `written`
+    out:Path,         # what is written in the `with` block
+    name:str="",      # of a file in it, if it is a folder
+):
+    "Remember where results are, also if a signal comes as soon as they are there."
+    before = stamp_of(out/name)
+    try: yield
+    except BaseException:
+        if PRESSED and stamp_of(out/name) not in (None, before): args.written = out
+        raise
+    args.written = out
 
 # %% ../nbs/70_cli.ipynb #b6d3289e
 @contextmanager
@@ -687,7 +702,8 @@ def run_job(
     times = {}
     check_arguments(args)
     out = check_folder(args.out, args.force, "--out", "--force")
-    with no_empty_folders(out), whole_folder(out, args.force, "--out", "--force") as part:
+    with (told_when_there(args, out, MODEL), no_empty_folders(out),
+          whole_folder(out, args.force, "--out", "--force") as part):
         corpus = read_corpus(get_corpus, args, times)
         if len(corpus) < 2: raise ValueError(f"{args.path} holds one document only: a tree takes two or more")
         if args.keep_texts and corpus.texts is None: raise ValueError(f"--keep-texts: {args.path} has counts, no texts")
@@ -698,7 +714,6 @@ def run_job(
             save = model and (lambda path: model.save(path, args.keep_texts))
             write_results(part, corpus, topics, text, save, **known)
         stop_if_interrupted()
-    args.written = out
     say(f"  {in_seconds(times)}", not args.quiet)
     print_results(topics.tree, figures, out, model is not None)
     return 0
@@ -775,6 +790,7 @@ def cluster(
         args.out = Path("nmf2-results")/stem
     if path.is_dir() and args.out.expanduser().resolve().is_relative_to(path.resolve()):
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
+    for name in FILES: check_other(args.out.expanduser()/name, path)
     return run_in_partitions(args) if spread(args) else run_job(get_corpus, args)
 
 # %% ../nbs/70_cli.ipynb #711aa049
@@ -864,7 +880,8 @@ def run_in_partitions(
     from nmf2.headings import outline
     check_spread(args)
     out, times = check_folder(args.out, args.force, "--out", "--force"), {}
-    with no_empty_folders(out), whole_folder(out, args.force, "--out", "--force") as part:
+    with (told_when_there(args, out, MODEL), no_empty_folders(out),
+          whole_folder(out, args.force, "--out", "--force") as part):
         with stage(f"Fitting {args.path} in partitions", times, not args.quiet): model = fit_in_partitions(args)
         tree, why = model.tree_, [reason(model.choice_)] if model.choice_ else []
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
@@ -877,7 +894,6 @@ def run_in_partitions(
             report = "\n".join([figures, *why, in_seconds(times), ""])
             (part/"report.txt").write_text(report, encoding="utf-8", errors="backslashreplace")
         stop_if_interrupted()
-    args.written = out
     readable()
     near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
     told = textwrap.fill(str(model.documents_), 75)
@@ -914,8 +930,18 @@ def open_model(
     return model.tree_, model
 
 # %% ../nbs/70_cli.ipynb #edb54a6f
+def check_other(
+    out:Path,    # file to be written
+    read:Path,   # file or folder that is read
+):
+    "Stop if what is read would be replaced."
+    if not out.is_file() or not read.exists(): return
+    if read.samefile(out) or out.resolve().is_relative_to(read.resolve()):
+        raise ValueError(f"--out {out} is read by this command, and would be replaced; give another file")
+
 def check_file(
-    args,   # the parsed command line
+    args,                 # the parsed command line
+    changes:bool=False,   # may it be the file that is asked?
 ):
     "Stop early if a file can't be where it is asked for."
     if args.out is None: return
@@ -924,6 +950,9 @@ def check_file(
     if args.out.is_dir(): raise ValueError(f"--out {args.out} is a folder; give a file")
     if args.out.is_file() and not args.force:
         raise ValueError(f"--out {args.out} is there already; --force replaces it")
+    if "file" in args and not changes: check_other(args.out, model_file(args.file))
+    for path in given(args, ("path", "documents")).values():
+        if path: check_other(args.out, Path(path).expanduser())
 
 @contextmanager
 def answers_to(
@@ -936,8 +965,8 @@ def answers_to(
         yield sys.stdout or Forgiving(None)
         if sys.stdout: sys.stdout.flush()
     else:
-        with whole_file(args.out, "w", newline="", errors="backslashreplace") as f: yield f
-        args.written = args.out
+        stop_if_interrupted()
+        with told_when_there(args, args.out), whole_file(args.out, "w", newline="", errors="backslashreplace") as f: yield f
         say(f"Written to {args.out}", not args.quiet)
 
 # %% ../nbs/70_cli.ipynb #f69cd7e7
@@ -956,6 +985,7 @@ def show(
     if args.words is not None: check_number("--words", args.words, 1)
     for option, other in [("all", "levels"), ("json", "all"), ("json", "levels")]:
         if vars(args)[option] and vars(args)[other]: raise ValueError(f"--{option} doesn't go with --{other}")
+    check_file(args)
     tree, model = open_model(args)
     if args.levels and args.levels[-1] > tree.n_leaves:
         many = plural(tree.n_leaves, "topic")
@@ -1067,7 +1097,8 @@ def open_to_change(
     args,     # the parsed command line
 )->tuple:     # (`TopicTree`, are its texts in the file?)
     "The model in a file that is to be written again."
-    check_file(args)
+    check_file(args, changes=True)
+    args.place = AsRead(args.out or model_file(args.file))
     with stage(f"Opening {args.file}", {}, not args.quiet): _, model = open_model(args)
     if model is None:
         raise ValueError(f"{args.file} has a tree alone, which can't be changed; there is more in it unless "
@@ -1103,15 +1134,15 @@ def older_beside(
     return f"note: {', '.join(older)} beside it are of the tree before{anew}" if older else ""
 
 def save_again(
-    args,         # the parsed command line
+    args,         # the parsed command line, from `open_to_change`
     model,        # the changed `TopicTree`
     kept:bool,    # with its texts?
     told="",      # what to print first
 ):
     "Write a model in the place of the one that it was, or to another file, and print its outline."
-    out = args.out or model_file(args.file)
-    with stage("Writing", {}, not args.quiet): model.save(out, kept)
-    args.written = out
+    stop_if_interrupted()
+    out = Path(args.place)
+    with stage("Writing", {}, not args.quiet), told_when_there(args, out): model.save(args.place, kept)
     older = older_beside(out)
     say(older, bool(older) and not args.quiet)
     size = f"{plural(model.tree_.n_docs, 'document')}, {plural(model.n_topics_, 'topic')}"
@@ -1311,7 +1342,8 @@ def name_value(
 # %% ../nbs/70_cli.ipynb #aca0efdb
 EXAMPLES = """examples:
   nmf2 demo                                   built-in corpus, 20 topics
-  nmf2 cluster letters/                       a folder of text files;
+  nmf2 cluster letters/                       a folder of text files, or of
+                                              mails that end in .eml;
                                               sub-folders are labels
   nmf2 cluster posts.jsonl.gz --leaves 40     one JSON object on each line
   nmf2 cluster posts.jsonl.gz --levels 5,40   5 broad topics, 40 in them
@@ -1365,8 +1397,9 @@ def did_you_mean(
     known,      # names of what is
 )->str:         # a question, or nothing
     "The name that was meant."
-    near = difflib.get_close_matches(name, [*known, *ALSO_CALLED], 1)
-    return f"; did you mean {ALSO_CALLED.get(near[0], near[0])}?" if near else ""
+    also = {other: meant for other, meant in ALSO_CALLED.items() if meant in known}
+    near = difflib.get_close_matches(name, [*known, *also], 1)
+    return f"; did you mean {also.get(near[0], near[0])}?" if near else ""
 
 # %% ../nbs/70_cli.ipynb #85b4efd1
 def _choice(where, name, known):
@@ -1378,7 +1411,11 @@ def _choice(where, name, known):
 
 class Parser(argparse.ArgumentParser):
     "A parser that answers with one line."
-    known = ()     # the names of all options, set by `parser`
+    def parse_args(self, args=None, namespace=None):
+        "Arguments; of options that aren't there speaks the parser of the command."
+        found, rest = self.parse_known_args(args, namespace)
+        if rest: vars(found).get("parser", self).error(f"unrecognized arguments: {' '.join(rest)}")
+        return found
 
     def error(self, message):
         "Say what is wrong, and end with status 2."
@@ -1386,7 +1423,7 @@ class Parser(argparse.ArgumentParser):
         if found := re.match(r"(.*)invalid choice: '(.*)' \(choose from (.*)\)", message):
             message = _choice(*found.groups())
         if found := re.match(r"unrecognized arguments: (--?[a-zA-Z][\w-]*)", message):
-            message = f"there is no option {found[1]}" + did_you_mean(found[1], self.known)
+            message = f"there is no option {found[1]}" + did_you_mean(found[1], self._option_string_actions)
         self.exit(2, f"nmf2: error: {' '.join(message.split())} (nmf2 --help tells more)\n")
 
 # %% ../nbs/70_cli.ipynb #b080c2d4
@@ -1653,7 +1690,7 @@ def parser(
     p.add_argument("--version", action="version", version=f"nmf2 {__version__}")
     jobs = p.add_subparsers(title="commands", metavar="COMMAND")
     for add in (add_making, add_show, add_predict, add_explore, add_export, add_changing): add(jobs, **lines)
-    p.known = sorted({name for each in jobs.choices.values() for a in each._actions for name in a.option_strings})
+    for each in jobs.choices.values(): each.set_defaults(parser=each)
     return p
 
 # %% ../nbs/70_cli.ipynb #07b29535
@@ -1677,7 +1714,16 @@ def failed(
     silence(sys.stdout)
     if isinstance(e, BrokenPipeError): return 0
     where = f"; the results are in {args.written}" if args.written else ""
-    return say(f"nmf2: error: can't print the tree ({in_one_line(e)}){where}") or 2
+    return say(f"nmf2: error: can't write to standard output ({in_one_line(e)}){where}") or 2
+
+# %% ../nbs/70_cli.ipynb #3d07b105
+def stopped(
+    args,   # the parsed command line
+)->int:     # exit status
+    "Say what is there when somebody has stopped the command."
+    out = vars(args).get("written")
+    say("\nnmf2: stopped; " + (f"the results are in {out}" if out else "nothing was written"))
+    return 0 if out else 128 + int(PRESSED[0] if PRESSED else signal.SIGINT)
 
 # %% ../nbs/70_cli.ipynb #8e634d9a
 @contextmanager
@@ -1700,7 +1746,7 @@ def main(
     with redirect_stderr(Forgiving(sys.stderr)):
         try:
             with interruptible(), looking_less(): return args.run(args)
-        except KeyboardInterrupt:
-            say("\nnmf2: stopped" + ("" if vars(args).get("written") else "; nothing was written"))
-            return 128 + int(PRESSED[0] if PRESSED else signal.SIGINT)
-        except (ValueError, OSError, MemoryError, RecursionError) as e: return failed(e, args)
+        except BaseException as e:
+            if PRESSED or isinstance(e, KeyboardInterrupt): return stopped(args)
+            if isinstance(e, (ValueError, OSError, MemoryError, RecursionError)): return failed(e, args)
+            raise

@@ -97,7 +97,12 @@ def _label_table(labels, n_docs):
 # %% ../nbs/01_data.ipynb #bfec0794
 def _names(values, argument, expected, thing):
     "`values` as an array of str, if there are as many as expected"
-    names = np.array([str(v) for v in _as_list(values, argument)], dtype=object)
+    values = _as_list(values, argument)
+    odd = next((i for i, value in enumerate(values) if _missing(value)), None)
+    if odd is not None:
+        raise ValueError(f"{argument} must have a name for each {thing}, and {argument}[{odd}] is {values[odd]}; "
+                         f"without {argument} they are numbered")
+    names = np.array([str(v) for v in values], dtype=object)
     if len(names) != expected:
         raise ValueError(f"{argument} must have an entry for each {thing} ({expected}), and has {len(names)}")
     return names

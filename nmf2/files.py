@@ -138,6 +138,7 @@ class Source:
         self._chunks = []
         self._costs = {}
         self._memory = 0
+        self._files = []               # those on the disk that were opened to jump in
         self._fault = None             # why there are no further chunks, if they can't be unpacked
         self._thread, self._coming = None, deque()      # a thread that unpacks, and what it is at
         self._file = _Packed(path, tick)
@@ -296,9 +297,10 @@ def read(source)->bytes:
 
 @patch_to(Source)
 def file(source):
-    "A binary file in which one can jump: that on the disk where possible, else the unpacked bytes in memory."
+    "A binary file in which one can jump, open as long as the source is: that on the disk, or bytes in memory."
     if source.packed or source._file.size is None or source._stream.closed: return io.BytesIO(source.read())
-    return open(source.path, "rb")
+    source._files.append(open(source.path, "rb"))
+    return source._files[-1]
 
 # %% ../nbs/00_files.ipynb #5c503483
 class Folder:
@@ -340,7 +342,7 @@ def opened(
     try:
         with no_bare_errors(source): yield source
     finally:
-        if mine: source.close()
+        for file in [source, *source._files] if mine else (): file.close()
 
 # %% ../nbs/00_files.ipynb #51c5724f
 def look(

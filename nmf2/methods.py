@@ -83,6 +83,7 @@ def predict(model,
     X,           # counts, (n, n_terms)
 )->np.ndarray:   # (n,)
     "The topic with the largest share in each document, −1 for empty ones."
+    check_is_fitted(model)
     filled = Rows(check_matrix(model, X, reset=False, min_docs=1)).filled()
     return np.where(filled, np.asarray(model.transform(X)).argmax(1), -1)
 

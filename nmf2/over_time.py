@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .answers import matrix_of_new
 from .core import as_table, at_hand, check_number
-from .dates import check_dates, in_periods
+from .dates import check_dates, in_periods, warn_of_coarse
 from .editing import matrix_of, own_documents
 from .headings import distinction
 from .regroup import cluster_sums
@@ -88,6 +88,7 @@ def by_period(
     given = model.labels_ if documents is None else documents
     n_docs = getattr(given, "shape", (0,))[0] or len(given)
     when = in_periods(check_dates(dates, n_docs), period, 24)
+    warn_of_coarse(dates, when.period)
     labels, X = _labels_and_weights(model, documents, n, n_words)
     counts = counts_of(labels, when.codes, (len(nodes), len(when.names)))
     words = None if X is None or not n_words else [

@@ -12,6 +12,7 @@ import html
 import json
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -19,6 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .core import as_table, at_hand, check_matrix, check_number, patch_to, single_blas
+from .dates import missing
 from .files import as_text
 from .kernels import nnls2
 from .nnls import gram_of, heaviest, heaviest_topics, memberships
@@ -99,6 +101,10 @@ class Node:
                 f"score {self.score:.4g}, {kind}")
 
 # %% ../nbs/21_tree.ipynb #e26a6f01
+def _no_word(word):
+    "Is this nothing, or several things?"
+    return not isinstance(word, (str, bytes)) and (missing(word) or isinstance(word, Iterable))
+
 def as_words(
     vocab,         # words in the order of the columns, (n_terms,)
     n_terms:int,   # how many there must be
@@ -110,6 +116,11 @@ def as_words(
                          "vectorizer.get_feature_names_out() gives one")
     if getattr(vocab, "ndim", 1) != 1:
         raise ValueError(f"vocab must be a list of words, got one with {vocab.ndim} dimensions")
+    vocab = list(vocab)
+    odd = next((i for i, word in enumerate(vocab) if _no_word(word)), None)
+    if odd is not None:
+        raise ValueError(f"vocab must be words, and vocab[{odd}] is {vocab[odd]!r:.40} (of words such "
+                         "as null pandas makes nothing, unless told keep_default_na=False)")
     words = [word.decode("utf-8", "replace") if isinstance(word, bytes) else as_text(str(word))
              for word in vocab]
     if len(words) != n_terms:

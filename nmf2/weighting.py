@@ -11,6 +11,7 @@ __all__ = ['BLOCK', 'NORMS', 'doc_freq', 'check_counts', 'check_limits', 'trim_m
 
 # %% ../nbs/02_weighting.ipynb #dbece4b2
 import warnings
+from collections import Counter
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import fsum
@@ -207,10 +208,15 @@ def _names_in(trim, names=None):
 
 # %% ../nbs/02_weighting.ipynb #b18270ca
 def _check_vocab(vocab, n_terms):
-    "Stop if there are names for the terms, and not one each"
-    if vocab is not None and np.shape(vocab) != (n_terms,):
+    "Stop if there are names for the terms, and not one each; warn if one is there twice"
+    if vocab is None: return
+    if np.shape(vocab) != (n_terms,):
         raise ValueError(f"vocab must name the {plural(int(n_terms), 'column')} of X, one each; "
                          f"it has shape {np.shape(vocab)}")
+    if len(set(vocab)) == n_terms: return
+    word, times = Counter(vocab).most_common(1)[0]
+    warnings.warn(f"vocab has {word!r:.40} {times} times, each a word of its own: "
+                  "add up their columns if they are one", stacklevel=frames_up())
 
 # %% ../nbs/02_weighting.ipynb #651f179b
 def _learn_trim(trim, X):

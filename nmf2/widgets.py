@@ -21,7 +21,9 @@ from .exports import assignment_columns, assignment_rows, topic_columns, topic_r
 from .formats import write_table
 from .headings import outline_rows
 from .page import SCRIPT, STYLE, Reader, document_map, first_view, map_words, page, static
+from .topicfile import IN_FOLDER
 from .tree import in_table, shortened
+from .writing import AsRead
 
 # %% ../nbs/51_widgets.ipynb #dcb9e722
 KERNEL = static("edits.js") + static("kernel.js")
@@ -88,7 +90,7 @@ class TreeExplorer(_View):
         path=None,          # file that the model is written to after each step; by default only when *save* is pressed
     ):
         self.reader = Reader(tree, texts, ids, labels, title, levels, columns, shares, weights)
-        self.model, self.documents, self.path = model, texts, path
+        self.model, self.documents, self.path, self.noted = model, texts, path, None
         super().__init__(height=height, _anywidget_id=STYLE_ID)
         self.on_msg(self._asked)
         self.refresh()
@@ -135,7 +137,7 @@ ASKED = {"details": lambda explorer, id, n=None: explorer.reader.details(id, n o
 def _asked(explorer, _, content, buffers):
     "Answer a question of the browser's."
     try: answer = dict(answer=ASKED[content["ask"]](explorer, *content["given"]))
-    except ValueError as e: answer = dict(error=str(e))                    # says in a sentence what to do
+    except (ValueError, FileExistsError) as e: answer = dict(error=str(e))                    # says in a sentence what to do
     except Exception as e: answer = dict(error=f"{type(e).__name__}: {e}")
     explorer.send(dict(call=content["call"], **answer))
 
@@ -268,12 +270,23 @@ def _follow(explorer, told=""):
 def _file(explorer):
     "The file of the model, or None"
     saved = explorer.model.saved_
-    return explorer.path or (saved and saved.path)
+    path = explorer.path or (saved and saved.path)
+    return os.path.join(path, IN_FOLDER) if path and os.path.isdir(path) else path
+
+@patch_to(TreeExplorer)
+def _as_read(explorer):
+    "The same, as it was when the explorer was opened or the model was saved by other means"
+    saved, path = explorer.model.saved_, explorer._file()
+    if path is None: return None
+    if explorer.noted is None or explorer.noted[0] is not saved or explorer.noted[1] != path:
+        remedy = "model.save(path) writes yours to another file"
+        explorer.noted = saved, path, AsRead(path, remedy)
+    return explorer.noted[2]
 
 @patch_to(TreeExplorer)
 def _tell(explorer, told=""):
     "Say what was done, and what can be done about it"
-    model, file = explorer.model, explorer._file()
+    model, file = explorer.model, explorer._as_read()
     explorer.editing = dict(
         told=told, steps=len(model.history), kept=list(model.edits_.kept),
         undo=in_brief(model.history[-1]) if model.past_ else None,
@@ -329,9 +342,10 @@ def edit(explorer,
 @patch_to(TreeExplorer)
 def _write(explorer):
     "Write the model to its file"
-    model, file = explorer.model, explorer._file()
+    model, file = explorer.model, explorer._as_read()
     if file is None: raise ValueError("the model has no file yet: model.save(path) gives it one")
     model.save(file, keep_texts=model.saved_ is not None and model.saved_.keep_texts)
+    explorer.noted = model.saved_, explorer._file(), file
     return f"saved in {os.path.basename(file)}"
 
 @patch_to(TreeExplorer)

@@ -20,7 +20,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from nmf2 import counting
 from nmf2.core import names_of
-from nmf2.counting import LANGUAGES, TermCounter, cut_evenly, n_processes, stop_list, unspaced
+from nmf2.counting import LANGUAGES, TermCounter, cut_evenly, n_processes, stop_list, unspaced, unspaced_names
 from nmf2.data import WORDS, count_terms, load
 from nmf2.languages import FREQUENT
 from nmf2.weighting import text_pipeline
@@ -280,6 +280,23 @@ def test_some_texts_without_spaces():
     with pytest.warns(UserWarning, match=r"1\d% of the letters are Chinese or Japanese, written without spaces.*tokenizer="):
         X = TermCounter().fit_transform(latin + CHINESE[:5])
     assert X.shape[0] == 25
+
+@pytest.mark.parametrize("texts, script", [
+    (["红色连衣裙", "黑色牛仔裤", "女人", "中等深肤色", "iPhone手机壳"], "Chinese or Japanese"), (["女人深肤色", "男人浅肤色", "微笑的脸", "女人中等深肤色"], "Chinese or Japanese"),
+    (["赤いドレス", "黒いジーンズ", "スマホケース", "東京タワー"], "Chinese or Japanese"), (["กระเป๋าสีแดง", "รองเท้าผู้หญิง", "เสื้อยืดสีดำ"], "Thai")])
+def test_short_texts_without_spaces(texts, script):
+    assert unspaced(" ".join(texts)) == {} and list(unspaced_names(texts)) == [script]
+    with pytest.warns(UserWarning, match=f"% of the letters are {script}, written without spaces between words, so whole sentences, or names,.*tokenizer="):
+        TermCounter(token_pattern=r"\w+").fit(texts*5)
+
+@pytest.mark.parametrize("texts", [
+    ["红色 连衣裙", "黑色 牛仔裤", "女人", "中等 深 肤色"], ["人工智能,机器学习", "足球、新闻", "体育/新闻报道"], ["赤い ドレス", "アップル コンピューター", "東京 タワー"], ["红色", "黑色", "女人"],
+    ["กระเป๋า สีแดง", "รองเท้า ผู้หญิง", "เสื้อยืด สีดำ"], ["빨간드레스", "검은청바지", "서울타워전망대"], ["a red dress 红色连衣裙", "black jeans", "a dress"], ["red dress", "jeans"],
+    ["東京タワー", "the tower of Tokyo, at night", "Tokyo by night, from the tower"], ["Красноеплатье"], ["", "1 2", "!?"], []])
+def test_short_texts_that_are_let_alone(texts): assert unspaced_names(texts) == {}
+
+def test_short_texts_that_the_pattern_cuts():
+    assert unspaced_names(["红色连衣裙", "黑色牛仔裤"], "[\u4e00-\u9fff]") == {}
 
 def test_a_long_collection_is_sampled(monkeypatch):
     seen = []

@@ -103,6 +103,8 @@ def test_pickles(c):
     (dict(texts=["a", "b"], ids=["x"]), r"ids must have an entry for each document .2., and has 1"), (dict(texts=["a", "b"], ids=["x", "x"]), "'x' occurs more than once"),
     (dict(texts=["a"], labels=["x", "y"]), "labels must have an entry for each document .1., and has 2"), (dict(texts=["a"], labels="x"), "single string"), (dict(texts=["a"], X=np.eye(2)), "texts must have"),
     (dict(X=np.eye(2), vocab=["a"]), "vocab must have"), (dict(texts=["a"], vocab=["a"]), "vocab names the columns"), (dict(X=[["a"]]), "X must be a matrix"),
+    (dict(texts=["a", "b"], ids=["x", None]), r"ids must have a name for each document, and ids\[1\] is None; without ids they are numbered"),
+    (dict(texts=["a", "b"], ids=[float("nan"), "x"]), r"ids\[0\] is nan"), (dict(X=np.eye(2), vocab=["a", None]), r"vocab\[1\] is None"),
     (dict(X=np.zeros((0, 3))), "at least one document")])
 def test_corpus_refuses(bad, words):
     with pytest.raises(ValueError, match=words): Corpus(**bad)

@@ -1,6 +1,7 @@
 """Every reader on small files: what it gives, and what it says about broken ones."""
 import bz2
 import csv
+import gc
 import gzip
 import itertools
 import json
@@ -9,6 +10,7 @@ import os
 import tarfile
 import warnings
 import zlib
+from email.message import EmailMessage
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from nmf2.formats import (READERS, _dialect, _rows, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines,
+from nmf2.formats import (READERS, _dialect, _rows, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail,
                           read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, write_table)
 
 TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
@@ -119,6 +121,60 @@ def test_folder(here):
     assert found == {"texts": [TEXTS[2], TEXTS[1], TEXTS[0]],
                      "ids": ["3.txt", "sport/2.txt", "sport/hockey/1.txt"],
                      "labels": [[], ["sport"], ["sport", "sport/hockey"]]}
+
+
+def mail(body="we meet at the café", subject="The café", html=None, **options):
+    "The bytes of a mail"
+    made = EmailMessage()
+    made["From"], made["Subject"] = "ann@example.org", subject
+    made.set_content(body, **options)
+    if html is not None: made.add_alternative(html, subtype="html")
+    return bytes(made)
+
+
+@pytest.mark.parametrize("packed", ["base64", "quoted-printable", "8bit"])
+@pytest.mark.parametrize("charset", ["utf-8", "iso-8859-1"])
+def test_mails(here, packed, charset):
+    put("mails/in/1.eml", mail(cte=packed, charset=charset))
+    put("mails/2.EML.gz", gzip.compress(mail("nothing new", html="<p>nothing <b>old</b></p>")))
+    put("mails/3.txt", "a text")
+    found = read_folder("mails")
+    assert found == dict(texts=["The café\n\nnothing new", "a text", "The café\n\nwe meet at the café"], ids=["2.EML.gz", "3.txt", "in/1.eml"], labels=[[], [], ["in"]])
+    assert guess_format("mails") == "folder" and guess_format("mails/in/1.eml") == guess_format("mails/2.EML.gz") == "mail"
+    assert read_mail("mails/in/1.eml") == dict(texts=["The café\n\nwe meet at the café"], ids=["1.eml"])
+
+
+def test_parts_of_mails(here):
+    html = "<html><head><title>t</title><style>p {}</style><body>b<b>o</b>ld &amp; new<br>twice<script>f()</script><p>last"
+    assert read_mail(put("a.eml", mail(" \n", html=html)))["texts"] == ["The café\n\nbold & new\ntwice\nlast"]
+    made = EmailMessage()
+    made["Subject"] = "a picture"
+    made.add_attachment(b"\0PNG", maintype="image", subtype="png")
+    made.add_attachment("not this", filename="a.txt")
+    assert read_mail(put("b.eml", bytes(made)))["texts"] == ["a picture"]
+    assert read_mail(put("c.eml", "Subject: a\n\nun café".encode()))["texts"] == ["a\n\nun café"]
+    with pytest.warns(UserWarning, match="d.eml is not UTF-8 and was read as Latin-1"): assert read_mail(put("d.eml", "Subject: a\n\ncafé".encode("latin-1")))["texts"] == ["a\n\ncafé"]
+    assert read_mail("d.eml", encoding="latin-1")["texts"] == ["a\n\ncafé"]
+
+
+@pytest.mark.parametrize("data, why", [(b"no mail", "it has no head"), (b"", "it has no head"), (b"Subject: a\nContent-Transfer-Encoding: base64\n\nYWJjZ", "damaged or cut short"),
+                                       (b"Subject: a\nContent-Type: multipart/mixed\n\nb", "its parts can't be told apart")])
+def test_what_is_no_mail(here, data, why):
+    put("mails/1.eml", mail())
+    put("mails/2.eml", data)
+    for reader, path in ((read_folder, "mails"), (read_mail, "mails/2.eml")):
+        with pytest.raises(ValueError, match="2.eml: not a readable mail .*" + why): reader(path)
+
+
+def test_no_file_stays_open(here):
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+    pq.write_table(pyarrow.table(dict(text=["a", "b"])), "a.parquet")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert READERS["parquet"]("a.parquet")["texts"] == ["a", "b"]
+        gc.collect()
+    assert not [one for one in told if one.category is ResourceWarning]
 
 
 def test_folder_warnings_and_errors(here):
@@ -535,7 +591,7 @@ def test_npz_faults(here):
 def test_guess(here):
     for name, content, format in [
             ("a.jsonl", "", "jsonl"), ("a.JSON.GZ", "", "jsonl"), ("a.csv", "", "csv"), ("a.tsv.xz", "", "csv"), ("a.npz", "", "npz"), ("a.svm", "", "svmlight"),
-            ("a.mat.rclass", "1\n2\n3\n4\n", None), ("a.txt", "1 3:2 4:1\n", "svmlight"), ("b.txt", "a story\n", "lines"), ("b", '{"text": 1}', "jsonl"),
+            ("a.mat.rclass", "1\n2\n3\n4\n", None), ("a.txt", "1 3:2 4:1\n", "svmlight"), ("b.txt", "a story\n", "lines"), ("x.log", "a story\n", "lines"), ("y.log", "\0", None), ("b", '{"text": 1}', "jsonl"),
             ("c.txt", "3\n2\n1\n1 1 1\n", "docword"), ("c.mat", "3 4 5\n1 1\n", "cluto"), ("x.mat", "what\n", "cluto"), ("d.txt", "3 wise men\n", "lines"), ("e.txt", "", None),
             ("f.pdf", "%PDF", None), ("g.bin", b"\0\1", None), ("h.txt", "%%MatrixMarket matrix\n", "matrix-market")]:
         assert guess_format(put(name, content)) == format, name

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score as ari
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -31,6 +32,8 @@ def test_lda():
     for wrong, what in ((X*.5, "X must hold counts for LDA, whole numbers, and has"), (-X, "Negative"), (X[:,:0], "feature")):
         with pytest.raises(ValueError, match=what): LDA(3).fit(wrong)
     with pytest.raises(ValueError, match="features"): model.predict(X[:,:5])
+    for method in (LDA.predict, LDA.transform):
+        with pytest.raises(NotFittedError): method(LDA(3), X)
 
 
 def test_normalized_cut_nmf_is_nmf_of_the_weights(planted):

@@ -79,11 +79,47 @@ def test_years_are_dates_where_dates_are_wanted(model):
 @pytest.mark.parametrize("text, then", [
     ("2024-05-31T10:00Z", "2024-05-31T10:00"), ("2024-05-31T10:00+02:00", "2024-05-31T10:00"), ("2024-05-31 23:59 -1000", "2024-05-31T23:59"),
     ("2024-05-31T10:00:07Z", "2024-05-31T10:00:07"), ("2024-05-31T10:00:07.123456+02:00", "2024-05-31T10:00:07"), ("2024-05-31T10:00:07", "2024-05-31T10:00:07"),
-    ("2024-05-31", "2024-05-31"), ("2024-05", "2024-05"), ("2024-05-31T10:00:7", None), ("2024-05-31T1000", None), ("2024-05-31x", None), ("2024-5-31", None),
+    ("2024-05-31", "2024-05-31"), ("2024-05", "2024-05"), ("2024-05-31 10:00:07.5 CEST", "2024-05-31T10:00:07"), ("2024-05-31T10:00+02:00[Europe/Berlin]", "2024-05-31T10:00"), ("2024-05-31 10:00:07 +0000 UTC", "2024-05-31T10:00:07"),
+    ("2024-05-31 10:00 and more", None), ("2024-05-31 10:00 +02:00 and", None), ("2024-05-31 10:00, rain", None), ("2024-Q2", "2024-04"), ("2024-Q5", None), ("2024-Q2 or so", None), ("2024-05-31T10:00:7", None), ("2024-05-31T1000", None), ("2024-05-31x", None), ("2024-5-31", None),
     ("2024-05-32", None), ("2024-05-31T24:30", None), ("2024-05-31\n", None), ("2024Q2", None), ("12345-05-31", None)])
 def test_times_with_a_zone_are_taken_as_written(text, then):
     found = as_dates([text, None])
     assert (found is None) if then is None else (found[0] == np.datetime64(then) and np.isnat(found[1]))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_times_of_data_frames_are_taken_as_written(library):
+    there = pytest.importorskip(library)
+    zone = pytest.importorskip("zoneinfo").ZoneInfo("America/New_York")
+    times = [datetime.datetime(2024, 5, 31, 23, 30, tzinfo=zone), None]
+    if library == "pandas": columns = [there.Series(times), there.DatetimeIndex(times)]
+    if library == "polars": columns = [there.Series(times, dtype=there.Datetime("us", "America/New_York"))]
+    if library == "pyarrow":
+        array = there.array(times, there.timestamp("us", "America/New_York"))
+        columns = [array, there.chunked_array([array])]
+    for column in columns:
+        found = as_dates(column)
+        assert found[0] == np.datetime64("2024-05-31T23:30") and np.isnat(found[1])
+
+
+def test_periods_are_taken_as_they_are_printed(model):
+    dates = [f"20{20 + i % 3}-0{1 + i % 9}-15" for i in range(60)]
+    for period in PERIODS:
+        found = by_period(model, dates, period)
+        again = by_period(model, [str(name) for name in found.periods] + [None]*(60 - len(found.periods)), period) if len(found.periods) <= 60 else found
+        assert list(again.periods) == list(found.periods)
+    assert in_periods(as_dates(["2023-Q2", "2024-Q1"])).names.tolist() == ["2023-Q2", "2023-Q3", "2023-Q4", "2024-Q1"]
+
+
+@pytest.mark.parametrize("some, period, said", [
+    (["2024", "2023"], None, "2 of 60 dates say a year only, and count in its first month: period='year' avoids that"),
+    (["2024-01", "2024"], "day", "1 of 60 dates say a month only and 1 of 60 dates say a year only, and count in its first day: period='year' avoids that"),
+    (["2024-Q1"], "week", "1 of 60 dates say a quarter only, and count in its first week: period='quarter'"), (["2024"], "year", None), (["2024-01"], None, None), ([], None, None)])
+def test_dates_that_say_less_than_others(model, recwarn, some, period, said):
+    model.over_time(some + [f"2024-{1 + i % 12:02}-15" for i in range(60 - len(some))], period)
+    told = [str(warning.message) for warning in recwarn]
+    assert told == [] if said is None else (len(told) == 1 and said in told[0])
+    assert said is None or recwarn[0].filename == __file__
 
 
 @pytest.mark.parametrize("freq, first, period", [("D", "2024-05-31", "day"), ("M", "2024-05", "month"), ("Q", "2024-04", "month"), ("Y", "2024", "year"), ("W", "2024-05-27", "day"),

@@ -442,7 +442,8 @@ def test_counts_that_are_none(corpus):
     with pytest.raises(ValueError, match="documents must be counts, not weights"): TopicTree(3).fit(weights)
     with pytest.raises(ValueError, match="different things"): TopicTree(1, min_df=1, max_df=1.).fit(np.ones((3, 4)))
     with pytest.raises(ValueError, match="vocab=..."): TopicTree(3).fit(corpus.X, corpus.vocab)
-    for wrong in ({"a": 0}, "words", ["a", "b"]):
+    n_terms = corpus.X.shape[1]
+    for wrong in ({"a": 0}, "words", ["a", "b"], [None]*n_terms, [["a"]]*n_terms):
         with pytest.raises(ValueError, match="vocab must"): TopicTree(3).fit(corpus.X, vocab=wrong)
 
 

@@ -457,6 +457,12 @@ def test_what_is_no_list_of_words(vocab):
     with pytest.raises(ValueError, match="vocab must be a list of words in the order"): Tree(3, np.ones(3), vocab)
 
 
+@pytest.mark.parametrize("vocab, odd", [(["a", None, "c"], r"vocab\[1\] is None"), (["a", "b", float("nan")], r"vocab\[2\] is nan"), ([["a"]]*3, r"vocab\[0\] is \['a'\]"),
+                                        (np.array(["a", ("b",), "c"], object), r"vocab\[1\] is \('b',\)")])
+def test_what_is_no_word(vocab, odd):
+    with pytest.raises(ValueError, match="vocab must be words, and " + odd): Tree(3, np.ones(3), vocab)
+
+
 def test_words_of_any_type():
     for vocab in (["a", "b"], np.array(["a", "b"]), np.array(["a", "b"], object), np.array([b"a", b"b"]), ("a", "b")):
         tree = Tree(3, np.ones(2), vocab)

@@ -173,6 +173,12 @@ def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message): TrimVocabulary(**options).fit(random_counts())
 
 
+def test_a_word_that_is_there_twice_is_mentioned():
+    with pytest.warns(UserWarning, match="vocab has 'b' 2 times, each a word of its own: add up their columns") as told:
+        trim = TrimVocabulary(vocab=[*"abcdefghijklmnopqrs", "b"]).fit(random_counts())
+    assert len(told) == 1 and told[0].filename == __file__ and len(trim.get_feature_names_out()) == trim.support_.sum()
+
+
 def test_all_zero_matrix():
     with pytest.raises(ValueError, match="above zero"): TrimVocabulary(min_df=1, max_df=1.0).fit(np.zeros((4, 3)))
 

@@ -339,6 +339,32 @@ def test_a_model_goes_back_to_its_file(fitted, planted, tmp_path, keep_texts):
     fitted.saved_ = None
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_a_file_that_a_colleague_changed_stays(fitted, planted, tmp_path, named):
+    file = tmp_path/"m.nmf2"
+    fitted.save(file)
+    fitted.saved_ = None
+    mine, theirs = TopicTree.load(file), TopicTree.load(file)
+    explorer = heard(mine.explore(planted[0], **dict(path=file) if named else {}))
+    leaf = mine.tree_.leaves()[0].id
+    theirs.rename("0", "ball")
+    theirs.save(file)
+    said = edit(explorer, "split", node=leaf)["answer"]
+    assert ("it could not be saved" in said and "in the meantime" in said) == named
+    assert "was changed by somebody else in the meantime" in ask(explorer, "store")["error"]
+    assert TopicTree.load(file).history == theirs.history and len(mine.history) == 1 and not explorer.editing["saved"]
+    mine.save(file)                                                         # who says so writes over it
+    assert "undone" in edit(explorer, "undo")["answer"] and ask(explorer, "store")["answer"] == "saved in m.nmf2"
+    assert TopicTree.load(file).history == []
+
+
+def test_a_model_from_a_folder_goes_back_to_it(fitted, tmp_path):
+    fitted.save(tmp_path/"topics.nmf2")
+    fitted.saved_ = None
+    explorer = heard(TopicTree.load(tmp_path).explore())
+    assert [ask(explorer, "store")["answer"] for _ in range(2)] == ["saved in topics.nmf2"]*2
+
+
 def test_a_model_without_documents_says_what_it_needs(fitted, tmp_path):
     fitted.save(tmp_path/"m.nmf2")
     fitted.saved_ = None

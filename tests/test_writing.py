@@ -10,7 +10,7 @@ import time
 import pytest
 
 from nmf2 import writing
-from nmf2.writing import check_folder, whole_file, whole_folder
+from nmf2.writing import AsRead, check_folder, whole_file, whole_folder
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals, links and permissions of POSIX")
 FILES = [f"{k}.txt" for k in range(5)]
@@ -329,3 +329,40 @@ def test_wrong_places(tmp_path):
     for path in (tmp_path, tmp_path/"a", tmp_path/"a"/"b"):
         with pytest.raises(ValueError, match="--out"), whole_folder(path, called="--out"): pass
     assert contents(tmp_path) == dict(a="old")
+
+# ---- what was read, and is written again
+
+@pytest.mark.parametrize("how", ["replaced", "written to", "removed", "made"])
+def test_a_file_that_somebody_else_changed_stays(tmp_path, how):
+    path = tmp_path/"m.nmf2"
+    if how != "made": path.write_text("old")
+    noted = AsRead(path)
+    with pytest.raises(FileExistsError, match="m.nmf2 was changed by somebody else in the meantime; that stays, and nothing was written: run it again"):
+        with whole_file(noted, "w") as f:
+            f.write("mine")
+            if how == "removed": path.unlink()
+            elif how == "written to": path.write_text("yours, too")
+            else:
+                with whole_file(path, "w") as other: other.write("yours")
+    assert contents(tmp_path) == {"replaced": {"m.nmf2": "yours"}, "written to": {"m.nmf2": "yours, too"}, "removed": {}, "made": {"m.nmf2": "yours"}}[how]
+    assert hidden(tmp_path) == []
+
+@pytest.mark.parametrize("there", [False, True])
+def test_who_noted_a_file_may_write_it_again_and_again(tmp_path, there):
+    path = tmp_path/"m.nmf2"
+    if there: path.write_text("old")
+    noted = AsRead(path)
+    for text in "ab":
+        with whole_file(noted, "w") as f: f.write(text)
+    assert contents(tmp_path) == {"m.nmf2": "b"} and hidden(tmp_path) == [] and os.fspath(noted) == str(noted) == str(path)
+
+@posix
+def test_who_replaces_a_file_keeps_others_from_it(tmp_path):
+    path = tmp_path/"m.nmf2"
+    path.write_text("old")
+    noted = AsRead(path)
+    handle, held = writing._lock(path)
+    with pytest.raises(FileExistsError, match="in the meantime"):
+        with whole_file(noted, "w") as f: f.write("mine")
+    os.close(handle)
+    assert held and contents(tmp_path) == {"m.nmf2": "old"} and hidden(tmp_path) == []
