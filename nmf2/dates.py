@@ -50,11 +50,13 @@ def _as_written(values):
     "Times with a zone as Python has them, where an array would be in UTC: of polars and of Arrow"
     kind = getattr(values, "dtype", getattr(values, "type", None))
     if getattr(kind, "time_zone", None): return values.to_list()
-    return values.to_pylist() if hasattr(values, "to_pylist") and getattr(kind, "tz", None) else values
+    arrow = hasattr(values, "to_pylist") and getattr(kind, "tz", None)
+    return values.to_pylist() if arrow else values
 
 def _said(text):
     "How much of a date is said"
-    return "year" if len(text) == 4 else "quarter" if "Q" in text else "month" if len(text) == 7 else "day"
+    if "Q" in text: return "quarter"
+    return {4: "year", 7: "month"}.get(len(text), "day")
 
 def _by_months(text):
     "The same, a quarter by its first month; NaT if there is none"
@@ -71,7 +73,8 @@ def as_dates(
     if None in texts or not any(texts): return None
     said = {_said(text) for text in texts if text}
     unit = next(unit for name, unit in UNITS.items() if name in said)
-    try: return np.array([*map(_by_months, texts)], f"datetime64[{unit[-1]}]").astype(f"datetime64[{unit}]")
+    texts = [*map(_by_months, texts)]
+    try: return np.array(texts, f"datetime64[{unit[-1]}]").astype(f"datetime64[{unit}]")
     except ValueError: return None                         # the 31st of February
 
 # %% ../nbs/00_dates.ipynb #21869d53

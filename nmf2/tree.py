@@ -119,8 +119,8 @@ def as_words(
     vocab = list(vocab)
     odd = next((i for i, word in enumerate(vocab) if _no_word(word)), None)
     if odd is not None:
-        raise ValueError(f"vocab must be words, and vocab[{odd}] is {vocab[odd]!r:.40} (of words such "
-                         "as null pandas makes nothing, unless told keep_default_na=False)")
+        raise ValueError(f"vocab must be words, and vocab[{odd}] is {vocab[odd]!r:.40} (of words "
+                         "such as null pandas makes nothing, unless told keep_default_na=False)")
     words = [word.decode("utf-8", "replace") if isinstance(word, bytes) else as_text(str(word))
              for word in vocab]
     if len(words) != n_terms:
