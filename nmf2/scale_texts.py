@@ -21,8 +21,8 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from .columns import json_objects
-from .core import seed_of
-from .counting import Auto, TermCounter, check_options, found_in, is_auto, warn_of_lists
+from .core import at_hand, seed_of
+from .counting import Auto, TermCounter, check_options, check_texts, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
 from .formats import field_names, parsed_json
@@ -150,9 +150,14 @@ def _parsed(source, k, line):
     try: return parsed_json(source.path, k, line)
     except ValueError: return parsed_json(source.path, k + _lines_before(source), line)
 
+def _given_texts(source):
+    "A partition of Dask, or a list, as a list of texts"
+    source = at_hand(source)
+    return [] if hasattr(source, "__len__") and not len(source) else check_texts(source)
+
 def _whole(source):
     "The texts of a partition that can't be read in part"
-    if not isinstance(source, Stretch): return [str(text) for text in source]
+    if not isinstance(source, Stretch): return _given_texts(source)
     path = Path(source.path)
     if path.suffix == ".parquet":
         column = _parquet(path).read_row_group(source.start, [source.field]).column(0)

@@ -356,6 +356,26 @@ def test_texts_that_are_null_are_empty(tmp_path):
     assert sum(map(read_texts, text_sources(tmp_path/"tables")), []) == found
 
 
+@pytest.mark.parametrize("odd, what", [(None, "NoneType None"), (float("nan"), "float nan"), (7, "int 7"), (b"bytes", "bytes b'bytes'"),
+                                       (["a", "list"], "list")])
+def test_what_is_no_text_is_refused_as_in_memory(odd, what):
+    """It would become a word, such as nan, and all gaps of a column a topic."""
+    some = [*texts()[:20], odd]
+    with pytest.raises(ValueError, match=rf"^texts\[20\] must be a string, got {what}"): TopicTree(3).fit(some)
+    with pytest.raises(ValueError, match=rf"partition 1 can't be used: texts\[20\] must be a string, got {what}"):
+        fit_topics(TopicTree(3), [texts()[:9], some, []])
+
+
+def test_gaps_in_collections_of_dask_are_refused():
+    dask, pd = pytest.importorskip("dask"), pytest.importorskip("pandas")
+    frames, bag = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.bag")
+    some = [*texts()[:30], None, *texts()[30:40]]
+    for given in (frames.from_pandas(pd.Series(some), npartitions=2), bag.from_sequence(some, npartitions=2),
+                  [dask.delayed(some[:20]), dask.delayed(some[20:])]):
+        with pytest.raises(ValueError, match=r"partition 1 can't be used: texts\[\d+\] must be a string.*Replace missing texts"):
+            TopicTree(3).fit(given)
+
+
 def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     import pyarrow as pa
