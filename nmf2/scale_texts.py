@@ -10,6 +10,7 @@ __all__ = ['PIECE', 'ENDINGS', 'BUCKET', 'STEP', 'PASSES', 'PYTHON', 'TABLES', '
 # %% ../nbs/62_scale_texts.ipynb #c11e4a07
 import warnings
 import zlib
+from collections import Counter
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -21,11 +22,12 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from .columns import json_objects
-from .core import at_hand, seed_of
+from .core import at_hand, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
-from .formats import field_names, parsed_json
+from .files import listing, plural
+from .formats import ENDINGS as FORMATS, field_names, parsed_json, walk
 from .headings import enough_texts, give_headings
 from .languages import look_at, lowest
 from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
@@ -57,17 +59,26 @@ def _first_line(path):
 
 def _in_stretches(path, piece, text_field):
     "The stretches of a file"
-    if path.suffix == ".parquet":
+    if _is_parquet(path):
         parquet = _parquet(path)
         field = field_names(path, "text", text_field, parquet.schema_arrow.names)[0]
         return [Stretch(str(path), k, k + 1, field) for k in range(parquet.num_row_groups)]
-    present = _first_line(path) if path.suffix in (".jsonl", ".ndjson") else None
+    present = _first_line(path) if path.suffix.lower() in (".jsonl", ".ndjson") else None
     if present is None: return [Stretch(str(path), field=text_field)]
     field, size = field_names(path, "text", text_field, present)[0], path.stat().st_size
     n = -(-size//piece)
     return [Stretch(str(path), size*k//n, size*(k + 1)//n, field) for k in range(n)]
 
 # %% ../nbs/62_scale_texts.ipynb #080f6d8e
+ENDINGS = {end: kind for end, kind in FORMATS.items() if kind in ("jsonl", "csv", "parquet", "arrow")}   # of texts
+
+def _ending(name):
+    "The last ending of a name, without that of the compression, in small letters"
+    path = Path(name.lower())
+    return (path.with_suffix("") if path.suffix in (".gz", ".bz2", ".xz") else path).suffix
+
+def _is_parquet(path): return ENDINGS.get(Path(path).suffix.lower()) == "parquet"
+
 def _parquet(path):
     "A Parquet file"
     try: from pyarrow.parquet import ParquetFile
@@ -75,16 +86,20 @@ def _parquet(path):
         raise ImportError("Parquet needs the package pyarrow: pip install 'nmf2[files]' installs it") from e
     return ParquetFile(path)
 
-ENDINGS = ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"
-
 # %% ../nbs/62_scale_texts.ipynb #e3655ed9
 def text_files(
     folder,            # where they are
 )->list:               # of paths, in the order of their names
-    "The files of a folder that hold texts."
-    def plain(path): return path.with_suffix("") if path.suffix in (".gz", ".bz2", ".xz", ".zst") else path
-    return [path for path in sorted(Path(folder).iterdir())
-            if plain(path).suffix in ENDINGS and not path.name.startswith(".")]
+    "The files of a folder and below that hold texts; what is left alone is told in a warning."
+    names, left = walk(folder)
+    found = [name for name in names if _ending(name) in ENDINGS]
+    left += [(name, f"named *{_ending(name)}" if _ending(name) else "without an ending")
+             for name in names if _ending(name) not in ENDINGS]
+    if found and left:
+        kinds = [f"{n:,} {why}" for why, n in Counter(why for _, why in left).most_common()]
+        warnings.warn(f"{folder}: {plural(len(found), 'file')} read, left alone {listing(kinds, 6)}",
+                      stacklevel=frames_up())
+    return [Path(folder)/name for name in found]
 
 def text_sources(
     documents,                # a folder, a file, paths, a bag or a column of Dask, or delayed lists of texts
@@ -122,7 +137,7 @@ def _lines_before(stretch):
 
 def _is_lines(source):
     "Is a partition some lines of a file?"
-    return isinstance(source, Stretch) and source.end > 0 and not source.path.endswith(".parquet")
+    return isinstance(source, Stretch) and source.end > 0 and not _is_parquet(source.path)
 
 def _numbered(stretch, rows):
     "Lines of a stretch that aren't empty, all or some, with their numbers"
@@ -159,7 +174,7 @@ def _whole(source):
     "The texts of a partition that can't be read in part"
     if not isinstance(source, Stretch): return _given_texts(source)
     path = Path(source.path)
-    if path.suffix == ".parquet":
+    if _is_parquet(path):
         column = _parquet(path).read_row_group(source.start, [source.field]).column(0)
         return ["" if text is None else text for text in column.to_pylist()]
     from nmf2.data import read

@@ -1,4 +1,5 @@
 """TopicTree and FlatNMF2 over partitions against their twins in memory: moves, topics that settle, words and weights of texts"""
+import gzip
 import json
 import math
 import sys
@@ -249,8 +250,6 @@ def folder(tmp_path):
     for k, gap in enumerate(("\n", "\n\n\n", "\r\n")):
         lines = [json.dumps(dict(id=i, body=None, text=text), ensure_ascii=k == 1) for i, text in enumerate(texts()[ends[k]:ends[k+1]])]
         (tmp_path/f"part-{k}.jsonl").write_bytes((gap.join(lines) + "\n"*(k < 2)).encode())
-    (tmp_path/".hidden.jsonl").write_text("nothing")
-    (tmp_path/"README").write_text("nothing")
     return tmp_path
 
 
@@ -374,6 +373,28 @@ def test_gaps_in_collections_of_dask_are_refused():
                   [dask.delayed(some[:20]), dask.delayed(some[20:])]):
         with pytest.raises(ValueError, match=r"partition 1 can't be used: texts\[\d+\] must be a string.*Replace missing texts"):
             TopicTree(3).fit(given)
+
+
+def test_files_are_those_that_a_folder_has_in_memory(tmp_path):
+    """Those in subfolders, too, and whatever the letters of their endings, in the order of memory; what is left alone is told."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    for k, name in enumerate(("f0.parquet", "f2.PQ", "f10.parquet", "May/d.Parquet", "May/deep/a.pq", ".draft/b.parquet")):
+        (tmp_path/name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(dict(text=[f"{name} {i}" for i in range(5)])), tmp_path/name, row_group_size=2)
+    with pytest.warns(UserWarning, match="5 files read, left alone 1 hidden$"): sources = text_sources(tmp_path)
+    assert len(sources) == 15 and sum(map(read_texts, sources), []) == read(tmp_path).texts
+
+
+def test_files_that_are_left_alone_are_told(tmp_path):
+    for name in ("d.JSONL", "e.jsonl", "sub/c.csv.GZ", "sub/a.NDJSON", "notes.txt", "sub/more.TXT", "README", ".hidden.jsonl"):
+        (tmp_path/name).parent.mkdir(exist_ok=True)
+        text = b"text\na text\n" if "csv" in name else b'{"text": "a text"}\n'*50
+        (tmp_path/name).write_bytes(gzip.compress(text) if name.endswith("GZ") else text)
+    told = r"4 files read, left alone 2 named \*.txt, 1 hidden, 1 without an ending$"
+    with pytest.warns(UserWarning, match=told): sources = text_sources(tmp_path, piece=200)
+    assert [str(s).split(" ")[0] for s in sources] == ["d.JSONL"]*5 + ["e.jsonl"]*5 + ["a.NDJSON"]*5 + ["c.csv.GZ"]
+    assert len(sum(map(read_texts, sources), [])) == 151
 
 
 def test_parquet(tmp_path):
