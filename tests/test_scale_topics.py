@@ -397,6 +397,36 @@ def test_files_that_are_left_alone_are_told(tmp_path):
     assert len(sum(map(read_texts, sources), [])) == 151
 
 
+@pytest.mark.parametrize("first, rest", [
+    ('{"url": "a"}', ['{"url": "a", "text": "b"}']*300),        # the first record has no text
+    ('{"url": "a", "text": "b"}', ['{"url": "a"}']*300),        # only the first has
+    ('{"url": "a", "body": "c", "text": null}', ['{"text": "b", "body": "c"}']*300),
+    ('{"Body": "c", "url": "a"}', ['{"body": "b", "Body": "c"}']*300),
+    ('{"url": "a"}', ['{"url": "a"}']*300),                     # a single field of another name
+    ('{"url": "a", "x": 1}', ['{"url": "a", "text": "b"}']*300),
+    ('{"url": "a", "x": 1}', ['{"url": "a", "x": 1}']*300),
+    ('[1, 2]', ['{"text": "b"}']), ('{"text": "b"}', ['3']), ('{', ['"text": "b"}']), ('{"text": "\\ud800"}', ['{"text": "b"}']*9)])
+def test_the_field_of_the_text_is_that_in_memory(tmp_path, first, rest):
+    file = tmp_path/"a.jsonl"
+    file.write_text("\n".join([first, *rest]))
+    def found(read):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try: return read()
+            except ValueError as e: return str(e)
+    here = found(lambda: read(file).texts)
+    assert found(lambda: sum(map(read_texts, text_sources(file, piece=1000)), [])) == here
+
+
+@pytest.mark.parametrize("name, why", [("url", "by its first lines the text is in 'url', and later ones have 'text', too"),
+                                       ("body", "by its first lines the text is in 'body', and later ones have 'text', too")])
+def test_a_field_that_comes_late_is_told(tmp_path, name, why):
+    file = tmp_path/"a.jsonl"
+    file.write_text(f'{{"{name}": "some words"}}\n'*10_000 + f'{{"{name}": "some words", "text": "others"}}\n')
+    with pytest.raises(ValueError, match=rf"a.jsonl: {why}\. Say which it is with text_field="): [read_texts(s) for s in text_sources(file, 5000)]
+    assert sum(map(read_texts, text_sources(file, 5000, text_field=name)), []) == ["some words"]*10_001
+
+
 def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     import pyarrow as pa
@@ -407,7 +437,7 @@ def test_parquet(tmp_path):
 
 def test_whatever_is_wrong_with_a_file_names_it(folder):
     (folder/"part-9.jsonl").write_text('{"text": "fine"}\n{"text": 3}\n')
-    with pytest.raises(ValueError, match=r"partition 3, part-9.jsonl, can't be used.*without a text in the field 'text'"):
+    with pytest.raises(ValueError, match=r"partition 3, part-9.jsonl, can't be used.*part-9.jsonl, line 2: field 'text' should be a string and is 3"):
         TopicTree(3).fit(folder)
     (folder/"part-9.jsonl").write_text('{"text": "fine"}\n{"text": \n')
     with pytest.raises(ValueError, match="part-9.jsonl.*not JSON"): TopicTree(3).fit(folder)
