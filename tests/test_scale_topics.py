@@ -2,10 +2,12 @@
 import gzip
 import json
 import math
+import pickle
 import sys
 import time
 import warnings
 import zipfile
+from copy import copy
 from functools import cache
 from pathlib import Path
 
@@ -29,10 +31,12 @@ from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, put_away, save_
 from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
 from nmf2.shards import open_shard
-from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, number_over, settled, sums_over,
+from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, gather_model, mixture_over, moved, number_over, settled, sums_over,
                                topic_tree_over)
 from nmf2.support import Choice, choose_n_topics
 from nmf2.topictree import TopicTree, best_start, settled_topics
+from nmf2.tree import Tree
+from nmf2.treefile import check_tree, packed
 from nmf2.weighting import EmptyDocumentsWarning, WORDS, count_pipeline, text_pipeline
 
 
@@ -567,6 +571,72 @@ def test_a_model_is_saved_without_gathering_it(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path/"apart.nmf2") as apart, zipfile.ZipFile(tmp_path/"here.nmf2") as here:
         assert sorted(apart.namelist()) == sorted(here.namelist())
         for name in apart.namelist(): assert apart.read(name) == here.read(name), name
+
+
+@pytest.fixture
+def spread(folder):
+    "A model whose tree and labels are in partitions"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        return fit_topics(TopicTree(6), folder, whole=40_000, piece=100_000)
+
+
+def test_a_gathered_model_is_the_one_that_was_saved_and_loaded(spread, tmp_path):
+    spread.save(tmp_path/"model.nmf2")
+    loaded, saved = TopicTree.load(tmp_path/"model.nmf2"), spread.saved_
+    tree = spread.tree_
+    assert gather_model(spread) is spread and type(spread.tree_) is Tree and isinstance(tree, SpreadTree)
+    assert "_labels_there" not in vars(spread) and spread.saved_ is saved
+    check_tree(spread.tree_)
+    here, there = packed(spread.tree_), packed(loaded.tree_)
+    assert list(here) == list(there)
+    for name in here:
+        one, other = np.asarray(here[name]), np.asarray(there[name])
+        assert one.dtype == other.dtype
+        assert_array_equal(one, other)
+    assert_array_equal(spread.labels_, loaded.labels_)
+    assert spread.labels_.dtype == loaded.labels_.dtype
+    assert_array_equal(pickle.loads(pickle.dumps(spread)).labels_, loaded.labels_)
+    spread.save(tmp_path/"again.nmf2")
+    assert TopicTree.load(tmp_path/"again.nmf2").to_html(texts()) == loaded.to_html(texts())
+
+
+EDITS = dict(rename=lambda model: model.rename("0", "a name"), join=lambda model: model.join("0"),
+             merge=lambda model: model.merge(*[leaf.id for leaf in model.tree_.leaves()[-2:]], texts()),
+             split=lambda model: model.split(model.tree_.leaves()[0], texts()),
+             move=lambda model: model.move([0, 1, 2], model.tree_.leaves()[-1], texts()),
+             drop_words=lambda model: model.drop_words(model.vocab_[7], texts()), keep=lambda model: model.keep("1"),
+             update=lambda model: model.update(texts()[:99], texts()), support=lambda model: model.support(texts(), n_fits=2))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::nmf2.weighting.EmptyDocumentsWarning")
+def test_a_gathered_model_is_edited_as_a_loaded_one(spread, tmp_path):
+    spread.save(tmp_path/"model.nmf2")
+    gather_model(spread)
+    assert spread.to_html(texts()) == TopicTree.load(tmp_path/"model.nmf2").to_html(texts())
+    for name, edit in EDITS.items():
+        model, loaded = copy(spread), TopicTree.load(tmp_path/"model.nmf2")
+        assert str(edit(model)) == str(edit(loaded)), name
+        assert model.outline() == loaded.outline() and model.history == loaded.history, name
+        assert_array_equal(model.labels_, loaded.labels_)
+        if name == "support": continue
+        assert model.undo() == loaded.undo()
+        assert_array_equal(model.labels_, spread.labels_)
+
+
+def test_a_model_in_memory_is_gathered_already():
+    model = TopicTree(3).fit(texts()[:100])
+    tree, labels = model.tree_, model.labels_
+    gather_model(model)
+    assert model.tree_ is tree and model.labels_ is labels
+
+
+def test_a_model_of_counts_in_partitions_is_gathered():
+    counts = planted_tree((2, 3), n_docs=900, n_terms=400, random_state=0, shuffle=True).X
+    model = gather_model(fit_topics(TopicTree(6), cut(sp.csr_array(counts), 3), whole=1000))
+    check_tree(model.tree_)
+    assert_array_equal(model.labels_, model.tree_.labels())
 
 
 def test_sums_without_rounding():
