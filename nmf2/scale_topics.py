@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['BATCH', 'TOLD', 'sums_over', 'drawn', 'number_over', 'start_labels', 'Standing', 'Shuffled', 'Group', 'Wanting',
            'Moving', 'moved', 'best_start_over', 'Mixing', 'mixture_over', 'settled', 'Later', 'node_weights',
-           'TopicsTree', 'tree_over', 'leaf_doc_freq_over', 'topic_tree_over', 'expected_over', 'flatten_over',
-           'fit_flat']
+           'TopicsTree', 'gather_model', 'tree_over', 'leaf_doc_freq_over', 'topic_tree_over', 'expected_over',
+           'flatten_over', 'fit_flat']
 
 # %% ../nbs/61_scale_topics.ipynb #01f19b5b
 from functools import partial
@@ -585,6 +585,17 @@ class TopicsTree(SpreadTree):
         try: return SpreadTree.gathered(tree)
         finally:
             if tree is not self: tree.nodes.clear()      # it and its nodes hold one another
+
+# %% ../nbs/61_scale_topics.ipynb #d94e60b4
+def gather_model(
+    model,   # a fitted `TopicTree`
+):           # the same
+    "A model whose tree and labels are here, as if it had been saved and loaded; one in memory stays as it is."
+    if isinstance(model.tree_, TopicsTree):
+        model.tree_ = model.tree_.gathered()
+        model.labels_ = model.tree_.labels()
+        vars(model).pop("_labels_there", None)
+    return model
 
 # %% ../nbs/61_scale_topics.ipynb #9e211b2a
 def tree_over(

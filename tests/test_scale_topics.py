@@ -1,10 +1,13 @@
 """TopicTree and FlatNMF2 over partitions against their twins in memory: moves, topics that settle, words and weights of texts"""
+import gzip
 import json
 import math
+import pickle
 import sys
 import time
 import warnings
 import zipfile
+from copy import copy
 from functools import cache
 from pathlib import Path
 
@@ -28,10 +31,12 @@ from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, put_away, save_
 from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
 from nmf2.shards import open_shard
-from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, mixture_over, moved, number_over, settled, sums_over,
+from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, gather_model, mixture_over, moved, number_over, settled, sums_over,
                                topic_tree_over)
 from nmf2.support import Choice, choose_n_topics
 from nmf2.topictree import TopicTree, best_start, settled_topics
+from nmf2.tree import Tree
+from nmf2.treefile import check_tree, packed
 from nmf2.weighting import EmptyDocumentsWarning, WORDS, count_pipeline, text_pipeline
 
 
@@ -249,8 +254,6 @@ def folder(tmp_path):
     for k, gap in enumerate(("\n", "\n\n\n", "\r\n")):
         lines = [json.dumps(dict(id=i, body=None, text=text), ensure_ascii=k == 1) for i, text in enumerate(texts()[ends[k]:ends[k+1]])]
         (tmp_path/f"part-{k}.jsonl").write_bytes((gap.join(lines) + "\n"*(k < 2)).encode())
-    (tmp_path/".hidden.jsonl").write_text("nothing")
-    (tmp_path/"README").write_text("nothing")
     return tmp_path
 
 
@@ -356,6 +359,78 @@ def test_texts_that_are_null_are_empty(tmp_path):
     assert sum(map(read_texts, text_sources(tmp_path/"tables")), []) == found
 
 
+@pytest.mark.parametrize("odd, what", [(None, "NoneType None"), (float("nan"), "float nan"), (7, "int 7"), (b"bytes", "bytes b'bytes'"),
+                                       (["a", "list"], "list")])
+def test_what_is_no_text_is_refused_as_in_memory(odd, what):
+    """It would become a word, such as nan, and all gaps of a column a topic."""
+    some = [*texts()[:20], odd]
+    with pytest.raises(ValueError, match=rf"^texts\[20\] must be a string, got {what}"): TopicTree(3).fit(some)
+    with pytest.raises(ValueError, match=rf"partition 1 can't be used: texts\[20\] must be a string, got {what}"):
+        fit_topics(TopicTree(3), [texts()[:9], some, []])
+
+
+def test_gaps_in_collections_of_dask_are_refused():
+    dask, pd = pytest.importorskip("dask"), pytest.importorskip("pandas")
+    frames, bag = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.bag")
+    some = [*texts()[:30], None, *texts()[30:40]]
+    for given in (frames.from_pandas(pd.Series(some), npartitions=2), bag.from_sequence(some, npartitions=2),
+                  [dask.delayed(some[:20]), dask.delayed(some[20:])]):
+        with pytest.raises(ValueError, match=r"partition 1 can't be used: texts\[\d+\] must be a string.*Replace missing texts"):
+            TopicTree(3).fit(given)
+
+
+def test_files_are_those_that_a_folder_has_in_memory(tmp_path):
+    """Those in subfolders, too, and whatever the letters of their endings, in the order of memory; what is left alone is told."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    for k, name in enumerate(("f0.parquet", "f2.PQ", "f10.parquet", "May/d.Parquet", "May/deep/a.pq", ".draft/b.parquet")):
+        (tmp_path/name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(dict(text=[f"{name} {i}" for i in range(5)])), tmp_path/name, row_group_size=2)
+    with pytest.warns(UserWarning, match="5 files read, left alone 1 hidden$"): sources = text_sources(tmp_path)
+    assert len(sources) == 15 and sum(map(read_texts, sources), []) == read(tmp_path).texts
+
+
+def test_files_that_are_left_alone_are_told(tmp_path):
+    for name in ("d.JSONL", "e.jsonl", "sub/c.csv.GZ", "sub/a.NDJSON", "notes.txt", "sub/more.TXT", "README", ".hidden.jsonl"):
+        (tmp_path/name).parent.mkdir(exist_ok=True)
+        text = b"text\na text\n" if "csv" in name else b'{"text": "a text"}\n'*50
+        (tmp_path/name).write_bytes(gzip.compress(text) if name.endswith("GZ") else text)
+    told = r"4 files read, left alone 2 named \*.txt, 1 hidden, 1 without an ending$"
+    with pytest.warns(UserWarning, match=told): sources = text_sources(tmp_path, piece=200)
+    assert [str(s).split(" ")[0] for s in sources] == ["d.JSONL"]*5 + ["e.jsonl"]*5 + ["a.NDJSON"]*5 + ["c.csv.GZ"]
+    assert len(sum(map(read_texts, sources), [])) == 151
+
+
+@pytest.mark.parametrize("first, rest", [
+    ('{"url": "a"}', ['{"url": "a", "text": "b"}']*300),        # the first record has no text
+    ('{"url": "a", "text": "b"}', ['{"url": "a"}']*300),        # only the first has
+    ('{"url": "a", "body": "c", "text": null}', ['{"text": "b", "body": "c"}']*300),
+    ('{"Body": "c", "url": "a"}', ['{"body": "b", "Body": "c"}']*300),
+    ('{"url": "a"}', ['{"url": "a"}']*300),                     # a single field of another name
+    ('{"url": "a", "x": 1}', ['{"url": "a", "text": "b"}']*300),
+    ('{"url": "a", "x": 1}', ['{"url": "a", "x": 1}']*300),
+    ('[1, 2]', ['{"text": "b"}']), ('{"text": "b"}', ['3']), ('{', ['"text": "b"}']), ('{"text": "\\ud800"}', ['{"text": "b"}']*9)])
+def test_the_field_of_the_text_is_that_in_memory(tmp_path, first, rest):
+    file = tmp_path/"a.jsonl"
+    file.write_text("\n".join([first, *rest]))
+    def found(read):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try: return read()
+            except ValueError as e: return str(e)
+    here = found(lambda: read(file).texts)
+    assert found(lambda: sum(map(read_texts, text_sources(file, piece=1000)), [])) == here
+
+
+@pytest.mark.parametrize("name, why", [("url", "by its first lines the text is in 'url', and later ones have 'text', too"),
+                                       ("body", "by its first lines the text is in 'body', and later ones have 'text', too")])
+def test_a_field_that_comes_late_is_told(tmp_path, name, why):
+    file = tmp_path/"a.jsonl"
+    file.write_text(f'{{"{name}": "some words"}}\n'*10_000 + f'{{"{name}": "some words", "text": "others"}}\n')
+    with pytest.raises(ValueError, match=rf"a.jsonl: {why}\. Say which it is with text_field="): [read_texts(s) for s in text_sources(file, 5000)]
+    assert sum(map(read_texts, text_sources(file, 5000, text_field=name)), []) == ["some words"]*10_001
+
+
 def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     import pyarrow as pa
@@ -366,7 +441,7 @@ def test_parquet(tmp_path):
 
 def test_whatever_is_wrong_with_a_file_names_it(folder):
     (folder/"part-9.jsonl").write_text('{"text": "fine"}\n{"text": 3}\n')
-    with pytest.raises(ValueError, match=r"partition 3, part-9.jsonl, can't be used.*without a text in the field 'text'"):
+    with pytest.raises(ValueError, match=r"partition 3, part-9.jsonl, can't be used.*part-9.jsonl, line 2: field 'text' should be a string and is 3"):
         TopicTree(3).fit(folder)
     (folder/"part-9.jsonl").write_text('{"text": "fine"}\n{"text": \n')
     with pytest.raises(ValueError, match="part-9.jsonl.*not JSON"): TopicTree(3).fit(folder)
@@ -496,6 +571,72 @@ def test_a_model_is_saved_without_gathering_it(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path/"apart.nmf2") as apart, zipfile.ZipFile(tmp_path/"here.nmf2") as here:
         assert sorted(apart.namelist()) == sorted(here.namelist())
         for name in apart.namelist(): assert apart.read(name) == here.read(name), name
+
+
+@pytest.fixture
+def spread(folder):
+    "A model whose tree and labels are in partitions"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        return fit_topics(TopicTree(6), folder, whole=40_000, piece=100_000)
+
+
+def test_a_gathered_model_is_the_one_that_was_saved_and_loaded(spread, tmp_path):
+    spread.save(tmp_path/"model.nmf2")
+    loaded, saved = TopicTree.load(tmp_path/"model.nmf2"), spread.saved_
+    tree = spread.tree_
+    assert gather_model(spread) is spread and type(spread.tree_) is Tree and isinstance(tree, SpreadTree)
+    assert "_labels_there" not in vars(spread) and spread.saved_ is saved
+    check_tree(spread.tree_)
+    here, there = packed(spread.tree_), packed(loaded.tree_)
+    assert list(here) == list(there)
+    for name in here:
+        one, other = np.asarray(here[name]), np.asarray(there[name])
+        assert one.dtype == other.dtype
+        assert_array_equal(one, other)
+    assert_array_equal(spread.labels_, loaded.labels_)
+    assert spread.labels_.dtype == loaded.labels_.dtype
+    assert_array_equal(pickle.loads(pickle.dumps(spread)).labels_, loaded.labels_)
+    spread.save(tmp_path/"again.nmf2")
+    assert TopicTree.load(tmp_path/"again.nmf2").to_html(texts()) == loaded.to_html(texts())
+
+
+EDITS = dict(rename=lambda model: model.rename("0", "a name"), join=lambda model: model.join("0"),
+             merge=lambda model: model.merge(*[leaf.id for leaf in model.tree_.leaves()[-2:]], texts()),
+             split=lambda model: model.split(model.tree_.leaves()[0], texts()),
+             move=lambda model: model.move([0, 1, 2], model.tree_.leaves()[-1], texts()),
+             drop_words=lambda model: model.drop_words(model.vocab_[7], texts()), keep=lambda model: model.keep("1"),
+             update=lambda model: model.update(texts()[:99], texts()), support=lambda model: model.support(texts(), n_fits=2))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::nmf2.weighting.EmptyDocumentsWarning")
+def test_a_gathered_model_is_edited_as_a_loaded_one(spread, tmp_path):
+    spread.save(tmp_path/"model.nmf2")
+    gather_model(spread)
+    assert spread.to_html(texts()) == TopicTree.load(tmp_path/"model.nmf2").to_html(texts())
+    for name, edit in EDITS.items():
+        model, loaded = copy(spread), TopicTree.load(tmp_path/"model.nmf2")
+        assert str(edit(model)) == str(edit(loaded)), name
+        assert model.outline() == loaded.outline() and model.history == loaded.history, name
+        assert_array_equal(model.labels_, loaded.labels_)
+        if name == "support": continue
+        assert model.undo() == loaded.undo()
+        assert_array_equal(model.labels_, spread.labels_)
+
+
+def test_a_model_in_memory_is_gathered_already():
+    model = TopicTree(3).fit(texts()[:100])
+    tree, labels = model.tree_, model.labels_
+    gather_model(model)
+    assert model.tree_ is tree and model.labels_ is labels
+
+
+def test_a_model_of_counts_in_partitions_is_gathered():
+    counts = planted_tree((2, 3), n_docs=900, n_terms=400, random_state=0, shuffle=True).X
+    model = gather_model(fit_topics(TopicTree(6), cut(sp.csr_array(counts), 3), whole=1000))
+    check_tree(model.tree_)
+    assert_array_equal(model.labels_, model.tree_.labels())
 
 
 def test_sums_without_rounding():
