@@ -5,9 +5,10 @@
 # %% auto #0
 __all__ = ['SAME', 'STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 'shape_of', 'reshaped', 'shape_joined', 'closed_up',
            'shape_merged', 'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads',
-           'remember_matrix', 'own_documents', 'check_names', 'check_of_fit', 'matrix_of', 'undo', 'redo',
-           'new_version', 'edited', 'led', 'join', 'two_topics', 'leads_split', 'split', 'merge', 'move', 'keep',
-           'rename', 'Learned', 'settled_around', 'what_stays', 'made_anew', 'refit', 'drop_words', 'script', 'replay']
+           'remember_matrix', 'ready', 'own_documents', 'what_stays', 'check_names', 'check_of_fit', 'matrix_of',
+           'undo', 'redo', 'new_version', 'edited', 'led', 'join', 'two_topics', 'leads_split', 'split', 'merge',
+           'move', 'keep', 'rename', 'Learned', 'settled_around', 'made_anew', 'refit', 'drop_words', 'script',
+           'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
 import warnings
@@ -262,6 +263,15 @@ def remember_matrix(
     _WEIGHTED[pipeline] = X
     if isinstance(texts, list): _HANDED[pipeline] = texts
 
+def ready(
+    model,   # a `TopicTree`
+):           # the same, fitted
+    "A model that can be changed: a tree over partitions is brought here."
+    check_is_fitted(model)
+    if not hasattr(model.tree_, "weighed"): return model
+    from nmf2.scale_topics import gather_model
+    return gather_model(model)
+
 def own_documents(
     model,   # a fitted `TopicTree`
 ):           # as they were given, or None
@@ -272,6 +282,16 @@ def own_documents(
 
 # %% ../nbs/27_editing.ipynb #7c1b5e20
 SAME = .95             # share of the documents of a fit that must belong where they are
+
+def what_stays(
+    shape:Shape,   # of a tree
+    edits,         # `Edits` of its model
+)->tuple:          # which documents stay, (n_docs,); which leaves get no others, (n_leaves,)
+    "What is not to be changed when topics are made anew."
+    closed = np.array([leaf.startswith(edits.kept) for leaf in shape.ids])
+    fixed = np.append(closed, False)[shape.labels]
+    fixed[edits.moved] = True
+    return fixed, closed
 
 def _names_of(documents):
     "Names of documents, as far as they are more than row numbers; or None"
@@ -314,7 +334,7 @@ def matrix_of(
     step:str="edit",  # what they are for
 ):                    # CSR, (n_docs, n_terms)
     "The weighted documents of the fit."
-    check_is_fitted(model)
+    ready(model)
     if documents is None and model.pipeline_ in _WEIGHTED: return _WEIGHTED[model.pipeline_]
     given = own_documents(model) if documents is None else documents
     if given is None:
@@ -442,7 +462,7 @@ def join(
     node,    # an inner node or its id
 )->Changed:
     "What is below a node becomes one leaf."
-    check_is_fitted(model)
+    ready(model)
     node = model.tree_[node]
     if not node.children:
         raise ValueError(f"node must have parts to be joined, and {in_table(node.id)} is a leaf")
@@ -487,7 +507,7 @@ def split(
     documents=None,   # those of the fit, if the model has none
 )->Changed:
     "A leaf becomes two."
-    check_is_fitted(model)
+    ready(model)
     leaf = model.tree_[node]
     if leaf.children:
         raise ValueError(f"node must be a leaf to be split, and {in_table(leaf.id)} has parts: "
@@ -522,7 +542,7 @@ def merge(
     documents=None,   # those of the fit, if the model has none; parts of one node need none
 )->Changed:
     "Two leaves become one; nodes, if one has parts, parts of a new one. At the place of the first."
-    check_is_fitted(model)
+    ready(model)
     tree = model.tree_
     a, b, shape = tree[a], tree[b], shape_of(model)
     _check_two(a, b)
@@ -571,7 +591,7 @@ def move(
     documents=None,   # those of the fit, if the model has none
 )->Changed:
     "Documents go to a leaf."
-    check_is_fitted(model)
+    ready(model)
     rows = _rows(model, docs)
     leaf = model.tree_[node]
     X = matrix_of(model, documents, "move")
@@ -597,7 +617,7 @@ def keep(
     on:bool=True,    # no longer, if False
 )->Changed:
     "A node keeps its documents when topics are made anew, and gets no others."
-    check_is_fitted(model)
+    ready(model)
     if not isinstance(on, (bool, np.bool_)):
         raise ValueError(f"on must be True, or False to keep it no longer, got {on!r:.40}")
     id = model.tree_[node].id
@@ -614,7 +634,7 @@ def rename(
     name:str="",  # what to call it; without one it goes by its words again
 )->Changed:
     "A node gets a name, or several get theirs."
-    check_is_fitted(model)
+    ready(model)
     several = isinstance(node, dict)
     if isinstance(node, (list, tuple, set)) or several and (name or not node):
         raise ValueError("node must be one node, with a name beside it, or a dictionary "
@@ -676,16 +696,6 @@ def _shape_without(shape, leaf):
     was = _stay(shape, leaf)
     return reshaped(shape, lambda id: None if id == leaf else closed_up(id, leaf),
                     lambda id: None if id == leaf[:-1] else closed_up(id, leaf), was)
-
-def what_stays(
-    shape:Shape,   # of a tree
-    edits,         # `Edits` of its model
-)->tuple:          # which documents stay, (n_docs,); which leaves get no others, (n_leaves,)
-    "What is not to be changed when topics are made anew."
-    closed = np.array([leaf.startswith(edits.kept) for leaf in shape.ids])
-    fixed = np.append(closed, False)[shape.labels]
-    fixed[edits.moved] = True
-    return fixed, closed
 
 # %% ../nbs/27_editing.ipynb #8b8cc962
 def made_anew(
@@ -757,7 +767,7 @@ def drop_words(
     documents=None,   # those of the fit, if the model has none
 )->Changed:
     "Words are taken out of topics and headings, and topics are made anew without them."
-    check_is_fitted(model)
+    ready(model)
     words = [words] if isinstance(words, str) or not np.iterable(words) else list(words)
     known, words = set(model.vocab_), _as_counted(model, words)
     unknown = [word for word in words if not isinstance(word, str) or word not in known]
@@ -826,7 +836,7 @@ def replay(
     documents=None,   # those of the fit, if the model has none, and of later updates
 )->list:              # of `Changed`
     "Make the same steps again, all of them or none."
-    check_is_fitted(model)
+    ready(model)
     documents = at_hand(documents)
     for step in history:
         if not isinstance(step, dict) or step.get("step") not in (*STEPS, *LATER):

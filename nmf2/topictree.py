@@ -781,8 +781,8 @@ def _same_texts(own, shown):
 
 def _shown(model, docs, options):
     "The documents to show; and options, shares of leaves as `transform` has them among these"
-    from nmf2.editing import matrix_of, own_documents, remember_matrix
-    check_is_fitted(model)
+    from nmf2.editing import matrix_of, own_documents, ready, remember_matrix
+    ready(model)
     if not docs and "texts" in options: docs = (options.pop("texts"),)
     docs, own = tuple(map(at_hand, docs)), own_documents(model)
     if "shares" in options: return docs or _texts_of(model), options

@@ -25,7 +25,7 @@ from .core import at_hand, check_number, is_corpus, single_blas
 from .counting import found_of
 from .data import Corpus
 from .editing import (Changed, Learned, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
-                          remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
+                          ready, remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
 from .formats import plural
 from .kernels import documents as filled_documents
 from .nnls import heaviest_by, heaviest_topics
@@ -101,7 +101,7 @@ def grow(
     documents=None,   # those of the fit, if the model has none and is to have more leaves
 )->Changed:
     "The tree with another number of topics."
-    check_is_fitted(model)
+    ready(model)
     n = check_number("n_topics", n_topics, 1)
     X = matrix_of(model, documents, "grow") if n > model.n_topics_ else None
     shape, leads = fewer(model, n) if X is None else grown(model, X, n)
@@ -558,7 +558,7 @@ def update(
     min_new:int|None=10,   # new documents that a new topic must have; None for no new topics
 )->Updated:                # print it
     "Add documents to a model, whose topics learn from them; ids and names stay where the topic stays."
-    before, texts, documents = copy(model), at_hand(texts), at_hand(documents)
+    before, texts, documents = copy(ready(model)), at_hand(texts), at_hand(documents)
     judged = judge(model, _checked(model, texts, documents, min_new))
     both = together(model, texts, documents)
     stop = both.n_old + len(judged.labels)

@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2.answers import expected_of
 from nmf2.bisection import refine, unit_rows
 from nmf2.columns import json_objects
-from nmf2.data import load, planted_tree, read
+from nmf2.data import Corpus, load, planted_tree, read
 from nmf2.engines import Local, watched
 from nmf2.flat import FlatNMF2, flatten
 from nmf2.headings import typical_texts
@@ -824,3 +824,22 @@ def test_what_is_used_up_leaves_the_disk_at_once(folder, monkeypatch):
     assert n > 3*under_way and n < few <= n + under_way and many >= 2*n
     assert_array_equal(X.data, Y.data)
     assert_array_equal(X.indices, Y.indices)
+
+
+@pytest.mark.parametrize("step", ["page", "explore", "support", "rename", "join", "merge", "split", "move", "keep", "drop_words", "refit", "grow", "update", "replay"])
+def test_a_model_over_partitions_can_be_shown_and_changed(step):
+    """Without being saved and loaded: its tree is brought into memory by the first step that needs it there, and what comes out is the same."""
+    corpus = planted_tree((2, 2), n_docs=240, random_state=0)
+    counts = sp.csr_array(corpus.X)
+    def model(): return fit_topics(TopicTree(4), cut(counts, 3), vocab=corpus.vocab, whole=0)
+    spread, here = model(), gather_model(model())
+    assert hasattr(spread.tree_, "weighed") and not hasattr(here.tree_, "weighed")
+    leaf, own, named = here.tree_.leaves()[0].id, dict(documents=counts), Corpus(X=counts, vocab=corpus.vocab)
+    steps = {"page": lambda m: m.to_html(named), "explore": lambda m: m.explore(named).about, "support": lambda m: m.support(counts, n_fits=4), "rename": lambda m: m.rename(leaf, "a name"),
+             "join": lambda m: m.join("0"), "merge": lambda m: m.merge(leaf, here.tree_.leaves()[2].id, **own), "split": lambda m: m.split(leaf, **own),
+             "move": lambda m: m.move([0, 1], leaf, **own), "keep": lambda m: m.keep(leaf), "drop_words": lambda m: m.drop_words(m.vocab_[3], **own), "refit": lambda m: m.refit(**own),
+             "grow": lambda m: m.grow(6, **own), "update": lambda m: m.update(counts[:20], **own), "replay": lambda m: m.replay([dict(step="rename", node=leaf, name="a name")])}
+    for one in (spread, here): steps[step](one)
+    assert_array_equal(spread.labels_, here.labels_)
+    assert spread.history == here.history and spread.tree_.names == here.tree_.names and not hasattr(spread.tree_, "weighed")
+    assert (spread.tree_.leaf_topics == here.tree_.leaf_topics).all() and spread.tree_.headings == here.tree_.headings
