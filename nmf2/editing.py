@@ -657,7 +657,7 @@ def _around(W, used, before, fixed, closed):
 
 class Learned(NamedTuple):
     "What topics know already of documents."
-    sums:np.ndarray   # of these documents, or what stands for them, zero for topics that are new, (k, n_terms)
+    sums:np.ndarray   # of these documents, zero for topics that are new, (k, n_terms)
     rows:np.ndarray   # which documents these are, (n_docs,)
 
 def _sums_of(X, labels, used, learned):

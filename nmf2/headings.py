@@ -59,7 +59,7 @@ def _spoken_for(P, sizes):
 CANDIDATES = 72        # words of each node that are looked at
 
 def _telling_words(tree, n=CANDIDATES, other=()):
-    "For each node but the root the numbers of its most telling words but `other` ones, and how telling"
+    "For each node but the root its most telling words, none of `other`: numbers, and how telling"
     (P, leaves), other = leaf_profiles(tree), list(other)
     sizes = np.array([leaf.size for leaf in leaves])
     spoken = {id: _spoken_for(P[below], sizes[below]) for id, below in tree.spans().items()}

@@ -563,7 +563,7 @@ def as_in_fit(
         raise ValueError(f"documents must be {kind}, as those of the fit were")
     if of_texts: return check_texts(texts)
     known = known_names(model.pipeline_["trim"])
-    of_frame = hasattr(model.pipeline_["trim"], "feature_names_in_")      # then scikit-learn compares
+    of_frame = hasattr(model.pipeline_["trim"], "feature_names_in_")   # then scikit-learn compares
     if words is None and not of_frame: words = _names_of_frame(counts)
     if words is None or known is None: return counts
     if is_frame(counts): counts = counts.to_numpy()

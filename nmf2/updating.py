@@ -405,7 +405,8 @@ def _told(updated):
              f"{plural(len(updated.words), 'new word')}")
     are = "is" if updated.moved == 1 else "are"
     there = f"{updated.moved:,} of the old documents {are} in another leaf"
-    grown = [_in_leaf(updated, *row) for row in updated.grew if row[3] or row[0] in {**updated.came, **updated.went}]
+    other = updated.came.keys() | updated.went.keys()
+    grown = [_in_leaf(updated, *row) for row in updated.grew if row[3] or row[0] in other]
     after = [f"{what}: {', '.join(map(in_table, ids))}"
              for what, ids in dict(new=updated.new, gone=updated.gone).items() if ids]
     moved = [f"{in_table(a)} -> {in_table(b)}" for a, b in updated.renamed.items()]
