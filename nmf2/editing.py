@@ -711,7 +711,8 @@ def made_anew(
     "A new version with topics that are made anew of weighted documents."
     shape = shape_of(model) if shape is None else shape
     with single_blas():
-        Ht, labels, left = settled_around(X, shape.labels, *what_stays(shape, edits), learned=learned)
+        stays = what_stays(shape, edits)
+        Ht, labels, left = settled_around(X, shape.labels, *stays, learned=learned)
     emptied = [id for k, id in enumerate(shape.ids) if k not in left]
     shape = shape._replace(labels=labels)
     while emptied:

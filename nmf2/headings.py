@@ -576,8 +576,9 @@ def _terms_in(term, known):
 
 def _of_several(tree):
     "Numbers of the words of a tree that are made of others"
-    known = set(map(str, tree.vocab))
-    return [j for j, word in enumerate(map(str, tree.vocab)) if " " in word and len(_terms_in(word, known)) > 1]
+    words = list(map(str, tree.vocab))
+    known = set(words)
+    return [j for j, word in enumerate(words) if " " in word and len(_terms_in(word, known)) > 1]
 
 def _same_term(a, b):
     "Are these terms forms of one, or are they sequences that overlap or have the same words?"

@@ -834,12 +834,13 @@ def name(model,
 @patch_to(TopicTree)
 def save(model,
     path,                        # file to write; by custom *.nmf2
-    keep_texts:bool|None=None,   # with the texts of the fit? None for no, unless its own file has them
+    keep_texts:bool|None=None,   # with the texts of the fit? None: if its own file has them
 ):
     "Write the model to a file that `TopicTree.load` reads."
     from nmf2.topicfile import write_model
     place, saved = os.path.abspath(path), model.saved_
-    if keep_texts is None: keep_texts = saved is not None and saved.path == place and saved.keep_texts
+    own = saved is not None and saved.path == place
+    if keep_texts is None: keep_texts = own and saved.keep_texts
     write_model(model, path, keep_texts)
     model.saved_ = Saved(place, bool(keep_texts), model.history)
 

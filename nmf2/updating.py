@@ -490,7 +490,8 @@ def _what_happened(before, model, changed, rejected):
     grew = [(leaf.id, new.title(leaf), leaf.size, int((leaf.docs >= n_old).sum()))
             for leaf in new.leaves()]
     other = leaf != now[:n_old]
-    came, went = ({row[0]: int((ids[other] == row[0]).sum()) for row in grew} for ids in (now[:n_old], leaf))
+    def of_others(ids): return {row[0]: int((ids[other] == row[0]).sum()) for row in grew}
+    came, went = of_others(now[:n_old]), of_others(leaf)
     return Updated(*changed, n_new=len(now) - n_old, moved=int(other.sum()),
                    topicless=_rows_from(n_old, topicless), rejected=_rows_from(n_old, alone),
                    words=_new_words(matrix_of(model), model.vocab_, set(before.vocab_)),
