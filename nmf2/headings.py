@@ -665,6 +665,14 @@ def find_headings(
 NOUNS = """system fire front back side bottom top bill mine call name move amount detail part show
     interest computer""".split()      # among the stop words of English
 
+def _pairs_with(tokens, noun):
+    "Pairs of a word and a noun that adjoin, in either order: (first, second, texts with them)"
+    last = _pairs(tokens, np.ones(len(noun), bool))
+    last = last[noun[tokens.ids[last - 1]] != noun[tokens.ids[last]]]
+    keys = tokens.ids[last - 1].astype(np.int64)*len(noun) + tokens.ids[last]
+    names, _, n_docs = _in_docs(tokens.docs[last], keys)
+    return [(*divmod(name, len(noun)), n) for name, n in zip(names.tolist(), n_docs.tolist())]
+
 def with_nouns(
     texts,                              # some documents
     words,                              # single words, and phrases, which stay
@@ -678,17 +686,13 @@ def with_nouns(
     nouns = set(NOUNS).difference(others)
     known = sorted(nouns.union(word for word in words if " " not in word))
     if not nouns or len(known) == len(nouns): return {}
+    noun = np.array([word in nouns for word in known])
     tokens = tokens_of(_beginnings(texts, lowercase, length), known, token_pattern)
-    noun, last = np.array([word in nouns for word in known]), _pairs(tokens, np.ones(len(known), bool))
-    last = last[noun[tokens.ids[last - 1]] != noun[tokens.ids[last]]]
-    alone = _text_freq(tokens, np.ones(len(known), bool))
-    names, _, n_docs = _in_docs(tokens.docs[last], tokens.ids[last - 1].astype(np.int64)*len(known) + tokens.ids[last])
-    out = {}
-    for name, n in zip(names.tolist(), n_docs.tolist()):
-        pair = divmod(name, len(known))
-        word = pair[int(noun[pair[0]])]
-        if n >= max(min_df, ALWAYS*alone[word]): out[known[word]] = " ".join(known[j] for j in pair)
-    return out
+    alone, found = _text_freq(tokens, ~noun), {}
+    for a, b, n in _pairs_with(tokens, noun):
+        word = b if noun[a] else a
+        if n >= max(min_df, ALWAYS*alone[word]): found[known[word]] = f"{known[a]} {known[b]}"
+    return found
 
 # %% ../nbs/24_headings.ipynb #5ce35a02
 def in_stems(
@@ -697,7 +701,7 @@ def in_stems(
     token_pattern:str=r"\b\w\w+\b",   # what a word looks like
     lowercase:bool=True,              # ignore upper and lower case?
     length:int=5000,                  # letters of each text that are looked at
-)->tuple:                             # the texts with stems for words; stem -> its most frequent word
+)->tuple:                             # texts of stems; stem -> its most frequent word
     "What is to be read where words were counted as their stems."
     stem, forms = stemmer(language), defaultdict(Counter)
     def without_ending(match):
@@ -716,7 +720,8 @@ def _in_full(heading, full):
 def _best_words(tree, typical, shares, **options):
     "Numbers of the words of each node, the best for a heading first"
     telling = _telling_words(tree, other=_of_several(tree) if len(typical) else ())
-    uses = uses_of(typical, _first_words(tree, {id: words for id, (words, _) in telling.items()}), **options)
+    names = _first_words(tree, {id: words for id, (words, _) in telling.items()})
+    uses = uses_of(typical, names, **options)
     alone, own = different(uses), outside(uses)
     own = {word: share*alone[word] for word, share in own.items()}
     worth = {word: own[word]*again for word, again in returning(uses).items()}
@@ -745,7 +750,8 @@ def give_headings(
         typical = () if texts is None else typical_texts(tree, texts, n)
     typical, full = (typical, {}) if stems is None else in_stems(typical, stems, **options)
     ranked, others = _best_words(tree, typical, shares, **options), tree.vocab.tolist()
-    phrases = find_phrases(typical, _first_words(tree, ranked, 30), min_df=min_df, others=others, **options)
+    names = _first_words(tree, ranked, 30)
+    phrases = find_phrases(typical, names, min_df=min_df, others=others, **options)
     found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares)
     more = with_nouns(typical, set().union(*found.values()), others, min_df=min_df, **options)
     tree.headings = {id: _in_full([more.get(entry, entry) for entry in heading], full)

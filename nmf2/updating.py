@@ -559,7 +559,7 @@ def update(
     documents=None,        # those of the fit, if the model has none
     min_new:int|None=10,   # new documents that a new topic must have; None for no new topics
 )->Updated:                # print it
-    "Add documents to a model, whose topics learn from them; ids and names stay where the topic stays."
+    "Add documents to a model, whose topics learn from them; ids and names of topics stay."
     before, texts, documents = copy(ready(model)), at_hand(texts), at_hand(documents)
     judged = judge(model, _checked(model, texts, documents, min_new))
     both = together(model, texts, documents)
