@@ -591,23 +591,24 @@ def check_arguments(
     check_options(text_pipeline(**given(args, COUNTING))["count"])
 
 # %% ../nbs/70_cli.ipynb #a406c6e2
-def _phrases(corpus, args):
+def _phrases(corpus, args, counter):
     "The texts in which to look for phrases, if any, and how"
     from nmf2.topictree import TopicTree, phrase_options
     words = given(args, COUNTING)
-    return {} if "analyzer" in words else phrase_options(TopicTree(**words), corpus.texts)
+    return {} if "analyzer" in words else phrase_options(TopicTree(**words), corpus.texts, counter)
 
 def make_tree(
     corpus,       # the documents
     X,            # their weights, (n_docs, n_terms)
     vocab,        # the terms, (n_terms,)
     args,         # the parsed command line
+    counter=None, # what counted the words
 )->Topics:
     "The tree by the method that was asked for, with the levels that were asked for."
     k = n_leaves(args)
     shown = not args.quiet
     if args.method == "hiernmf2": topics = split(X, vocab, k, args.seed, shown, **given(args, PUBLISHED))
-    else: topics = join(X, vocab, k, args.seed, shown, **_phrases(corpus, args))
+    else: topics = join(X, vocab, k, args.seed, shown, **_phrases(corpus, args, counter))
     if args.levels: topics.tree.levels = tuple(sorted({min(n, topics.tree.n_leaves) for n in args.levels}))
     return topics
 
@@ -669,7 +670,7 @@ def make_topics(
     say(f"  {report}", shown)
     with stage("Growing the tree", times, shown):
         n_empty = int((X.sum(axis=1) == 0).sum())
-        topics = make_tree(corpus, X, pipe.get_feature_names_out(), args)
+        topics = make_tree(corpus, X, pipe.get_feature_names_out(), args, counter)
         why = only_a_tree(args)
         options = model_options(args, counter is not None, len(corpus) - n_empty)
         if why:

@@ -7,7 +7,7 @@ __all__ = ['LANGUAGES', 'LISTS', 'TAG', 'TAGGED', 'UNSPACED', 'CUT_BY', 'OURS', 
            'language_code', 'words_of_language', 'is_auto', 'warn_of_lists', 'stop_list', 'cut_language',
            'spared_words', 'tagged_share', 'Auto', 'found_of', 'found_in', 'told_languages', 'told_found', 'unspaced',
            'unspaced_names', 'check_spaces', 'cut_evenly', 'count_share', 'join_shares', 'not_compiled', 'n_threads',
-           'start_method', 'n_processes', 'count_in', 'check_options', 'TermCounter']
+           'start_method', 'n_processes', 'count_in', 'check_options', 'TermCounter', 'composes']
 
 # %% ../nbs/00_counting.ipynb #7a08cf52
 import difflib
@@ -546,11 +546,19 @@ def _with_parameters_of(parent, own):
 TermCounter.__init__.__signature__ = _with_parameters_of(CountVectorizer.__init__, TermCounter.__init__)
 
 # %% ../nbs/00_counting.ipynb #96d17167
-def _texts_to_count(counter, texts):
-    "Texts, with letters composed unless words are what a pattern or a function of the user's says"
-    texts = check_texts(texts)
+def composes(
+    counter,   # a `CountVectorizer`
+)->bool:
+    "Are letters composed before its words are counted? Not if words are what the user says in another way."
     ours = counter.token_pattern == WORDS and not callable(counter.tokenizer) and counter.analyzer == "word"
-    return composed(texts) if ours else texts
+    known = [] if counter.vocabulary is None else list(counter.vocabulary)
+    return ours and composed(known) is known
+
+def _texts_to_count(counter, texts):
+    "Texts in the form in which the words of a fit are; those of earlier versions are as they were given"
+    texts = check_texts(texts)
+    usual = not hasattr(counter, "vocabulary_") and composes(counter)
+    return composed(texts) if getattr(counter, "composed_", usual) else texts
 
 @patch_to(TermCounter)
 def fit(self,
@@ -575,8 +583,10 @@ def fit_transform_in(self,
     found=None,      # what 'auto' stands for; None to look for it
 ):                   # CSR, (n_docs, n_terms)
     "The same where languages are known, as those of a larger collection or of an earlier fit."
-    texts = _texts_to_count(self, raw_documents)
+    texts = check_texts(raw_documents)
     check_options(self)
+    self.composed_ = composes(self)
+    if self.composed_: texts = composed(texts)
     check_spaces(self, texts)
     self.found_ = found
     if found is None and is_auto(self.stop_words):
@@ -616,7 +626,9 @@ def listed_stop_words(self)->frozenset|None:
 @patch_to(TermCounter)
 def get_stop_words(self):
     "The words that are left out, as they come out of the tokenizer, or None."
-    return cut_stop_words(self.tokenizer, self.listed_stop_words())
+    words = self.listed_stop_words()
+    if words is not None and composes(self): words = words.union(composed(list(words)))
+    return cut_stop_words(self.tokenizer, words)
 
 @patch_to(TermCounter)
 def build_preprocessor(self):

@@ -29,7 +29,7 @@ def missing(
 # %% ../nbs/00_dates.ipynb #8178a7e9
 # what is behind a time, a fraction of a second and its zone, is left out
 PLACE = r"[ap]m|[A-Z]{1,5}|[A-Z]\w+(?:/[\w+-]+)+"
-ZONE = rf"\s?(?:Z|[+-]\d\d(?::?\d\d){{0,2}})?\s?[\[(]?(?:{PLACE})?[\])]?"
+ZONE = rf"\s?(?:Z|(?:UTC|GMT)?[+-]\d\d?(?::?\d\d){{0,2}})?\s?[\[(]?(?:{PLACE})?[\])]?"
 DAY, TIME = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d(?::\d\d)?"
 ISO = re.compile(rf"({DAY}|\d{{4}}-\d\d|\d{{4}}-Q[1-4])\Z|({DAY}[T ]{TIME})(?:[.,]\d+)?{ZONE}\Z")
 YEAR = re.compile(r"[12]\d{3}(?=(\.0)?\Z)")      # where there are gaps, pandas has 2005.0

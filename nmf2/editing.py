@@ -758,9 +758,12 @@ def _as_counted(model, words):
     "Words of titles as they were counted: as their stems, if the topics have stems"
     language, known = stemmed_language(model.tokenizer), set(model.vocab_)
     if language is None: return words
-    stems = [stemmer(language)(word) if isinstance(word, str) else word for word in words]
-    pairs = zip(words, stems)
-    return [stem if word not in known and stem in known else word for word, stem in pairs]
+    def stems(word): return " ".join(map(stemmer(language), word.split(" ")))
+    def counted(word):
+        if word in known or not isinstance(word, str): return word
+        stem = stems(word.lower() if model.lowercase else word)
+        return stem if stem in known else word
+    return list(map(counted, words))
 
 def drop_words(
     model,            # a fitted `TopicTree`

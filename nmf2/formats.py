@@ -173,10 +173,12 @@ class _Seen(HTMLParser):
         self.parts, self.unseen = [], 0
 
     def handle_starttag(self, tag, attrs):
+        if tag == "body": self.unseen = 0                   # what was not closed before
         self.unseen += tag in UNSEEN
         if tag not in IN_LINE: self.parts.append("\n")
 
     def handle_endtag(self, tag):
+        if tag == "head": self.unseen = 0
         self.unseen -= self.unseen > 0 and tag in UNSEEN
         if tag not in IN_LINE: self.parts.append("\n")
 
@@ -188,6 +190,7 @@ def _without_tags(text):
     seen = _Seen()
     seen.feed(text)
     seen.close()
+    if seen.unseen: seen.parts = [re.sub("<[^>]*>", "\n", text)]     # a tag that was never closed hid the rest
     return re.sub(r"\s*\n\s*", "\n", "".join(seen.parts)).strip()
 
 # %% ../nbs/00_formats.ipynb #e3a11005
@@ -202,7 +205,8 @@ def _part(path, part, encoding):
 def _mail(path, data, encoding):
     "Subject and text of a mail, and whether the encoding had to be guessed"
     try:
-        mail = message_from_bytes(data, policy=policy.default)
+        if usual_encoding(data) not in ("utf-8", "utf-8-sig"): data = data.decode(usual_encoding(data)).encode()
+        mail = message_from_bytes(data.removeprefix(b"\xef\xbb\xbf"), policy=policy.default)
         if not mail.keys(): raise ValueError("it has no head")
         if mail.get_content_maintype() == "multipart" and not mail.is_multipart():
             raise ValueError("its parts can't be told apart")

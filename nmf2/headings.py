@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_number
+from .languages import WORDS as WORDS_OF_TEXTS
 from .languages import as_regex, composed, stemmer
 from .scanning import tokens_of
 from .tree import WEAK, check_given, largest, shortened, span, words_in_title
@@ -60,7 +61,7 @@ CANDIDATES = 72        # words of each node that are looked at
 
 def _telling_words(tree, n=CANDIDATES, other=()):
     "For each node but the root its most telling words, none of `other`: numbers, and how telling"
-    (P, leaves), other = leaf_profiles(tree), list(other)
+    (P, leaves), other = leaf_profiles(tree), np.asarray(other, np.intp)
     sizes = np.array([leaf.size for leaf in leaves])
     spoken = {id: _spoken_for(P[below], sizes[below]) for id, below in tree.spans().items()}
     out, (background, _) = {}, spoken[""]
@@ -122,9 +123,10 @@ def _uncontracted(text):
     return " ".join(kept), pieces
 
 # %% ../nbs/24_headings.ipynb #7f9fdaaa
-def _beginnings(texts, lowercase, length):
-    "What is looked at of some texts"
-    return composed([text[:length].lower() if lowercase else text[:length] for text in texts])
+def _beginnings(texts, token_pattern, lowercase, length):
+    "What is looked at of some texts, in the form in which their words are"
+    texts = [text[:length].lower() if lowercase else text[:length] for text in texts]
+    return composed(texts) if token_pattern == WORDS_OF_TEXTS else texts
 
 def _parted(text, address):
     "A text without addresses and pieces of contractions, and these; lines without stay as they are"
@@ -155,7 +157,7 @@ def uses_of(
 )->Uses:
     "Which texts have which words, and have them again, in addresses and elsewhere."
     words, address = sorted(words), cache(is_address)               # many a piece comes again
-    texts = _beginnings(texts, lowercase, length)
+    texts = _beginnings(texts, token_pattern, lowercase, length)
     parted = [_parted(text, address) for text in texts]
     counts = _counted([elsewhere for elsewhere, _ in parted], words, token_pattern)
     in_addresses = _counted([addresses for _, addresses in parted], words, token_pattern)
@@ -464,7 +466,8 @@ def _belongs(phrase):
 LINKS = """of and or in per de del d' des du di da do dos das della dei delle à en et ou y o e ed
     der von und oder van av och og""".split()      # between the parts of a name
 ARTICLES = "the a la le les l' los las lo el il gli i os as der den dem das die het".split()
-LINK = rf"\s(?:{'|'.join(LINKS)})(?:\s(?:{'|'.join(ARTICLES)}))?(?:\s|(?<='))".replace("'", "['’]")
+LINK = rf"\s+(?:{'|'.join(LINKS)})(?:\s+(?:{'|'.join(ARTICLES)}))?(?:\s+|(?<='))"
+LINK = LINK.replace("'", "['’]")
 
 def _apart(tokens, among):
     "Where two different words are, both among some, with a gap, and no known word in it"
@@ -509,7 +512,8 @@ def find_phrases(
     if not words: return []
     known = sorted(words | others)
     among = np.array([word in words for word in known], bool)
-    whole = [_uncontracted(text)[0] for text in _beginnings(texts, lowercase, length)]
+    texts = _beginnings(texts, token_pattern, lowercase, length)
+    whole = [_uncontracted(text)[0] for text in texts]
     tokens = tokens_of(whole, known, token_pattern)
     alone, last = _text_freq(tokens, among), _pairs(tokens, among)
     found = [_fuller(phrase, tokens, last[at] - 1, last[at], known, others)
@@ -676,18 +680,18 @@ def _pairs_with(tokens, noun):
 def with_nouns(
     texts,                              # some documents
     words,                              # single words, and phrases, which stay
-    others,                             # all words that were counted
+    nouns,                              # that were left out as stop words, such as some of `NOUNS`
     token_pattern:str=r"\b\w\w+\b",     # what a word looks like
     lowercase:bool=True,                # ignore upper and lower case?
     min_df:int=5,                       # documents that must have the two
     length:int=5000,                    # letters of each text that are looked at
 )->dict:                                # word -> the two
     "Words with the noun beside them that was no word, being among the stop words."
-    nouns = set(NOUNS).difference(others)
-    known = sorted(nouns.union(word for word in words if " " not in word))
-    if not nouns or len(known) == len(nouns): return {}
+    single = {word for word in words if " " not in word}.difference(nouns)
+    if not nouns or not single: return {}
+    known = sorted(single.union(nouns))
     noun = np.array([word in nouns for word in known])
-    tokens = tokens_of(_beginnings(texts, lowercase, length), known, token_pattern)
+    tokens = tokens_of(_beginnings(texts, token_pattern, lowercase, length), known, token_pattern)
     alone, found = _text_freq(tokens, ~noun), {}
     for a, b, n in _pairs_with(tokens, noun):
         word = b if noun[a] else a
@@ -703,13 +707,15 @@ def in_stems(
     length:int=5000,                  # letters of each text that are looked at
 )->tuple:                             # texts of stems; stem -> its most frequent word
     "What is to be read where words were counted as their stems."
-    stem, forms = stemmer(language), defaultdict(Counter)
-    def without_ending(match):
-        short = stem(match[0])
-        forms[short][match[0]] += 1
-        return short
+    stem, forms, small = stemmer(language), defaultdict(Counter), {*LINKS, *ARTICLES}
     find = re.compile(as_regex(token_pattern))
-    short = [find.sub(without_ending, text) for text in _beginnings(texts, lowercase, length)]
+    def without_ending(match):
+        word = match[find.groups]
+        if word in small: return match[0]
+        forms[stem(word)][word] += 1
+        return match[0].replace(word, stem(word), 1)
+    texts = _beginnings(texts, token_pattern, lowercase, length)
+    short = [find.sub(without_ending, text) for text in texts]
     return short, {short: words.most_common(1)[0][0] for short, words in forms.items()}
 
 def _in_full(heading, full):
@@ -740,6 +746,7 @@ def give_headings(
     min_df:int=5,  # documents that a phrase must be in
     typical=None,  # the texts that are most typical of the leaves, if they are at hand
     stems=None,    # the language, if the tree has stems for words: headings have words
+    nouns=(),      # left out as stop words, that may be said with the word beside them
     **options,     # what `uses_of` and `find_phrases` share
 ):
     "Set the headings of a tree."
@@ -753,7 +760,7 @@ def give_headings(
     names = _first_words(tree, ranked, 30)
     phrases = find_phrases(typical, names, min_df=min_df, others=others, **options)
     found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares)
-    more = with_nouns(typical, set().union(*found.values()), others, min_df=min_df, **options)
+    more = with_nouns(typical, set().union(*found.values()), nouns, min_df=min_df, **options)
     tree.headings = {id: _in_full([more.get(entry, entry) for entry in heading], full)
                      for id, heading in found.items()}
 

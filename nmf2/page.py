@@ -172,6 +172,7 @@ def _checked_shares(tree, shares):
 def _checked_weights(tree, weights):
     "Weights of the tree's words in each document, or None"
     if weights is None: return None
+    weights = sp.csr_array(weights)
     if weights.shape != (tree.n_docs, tree.n_terms):
         raise ValueError(f"weights must be of {tree.n_docs} documents and {tree.n_terms} words, "
                          f"got shape {weights.shape}")
@@ -365,11 +366,12 @@ def _around(text, pattern, length=200):
 
 GAP = r"[\s\-‐‑–_/]+"      # what may be in a text where a query has a space
 
-def _pattern(query): return re.compile(GAP.join(map(re.escape, query.split())), re.I)
+def _plainly(word): return re.sub("['’]", "['’]", re.escape(word))
+def _pattern(query): return re.compile(GAP.join(map(_plainly, query.split())), re.I)
 
 def _texts_with(reader, words, pattern):
     "How often a pattern is in the texts that have some words, {row number: times}, most first"
-    first, all_of = words[0].split()[0], list(map(_pattern, words))
+    first, all_of = re.split("['’]", words[0].split()[0])[0], list(map(_pattern, words))
     texts = ((i, reader.whole_text(i)) for i in range(reader.tree.n_docs))
     # a quick look goes first
     times = {i: len(pattern.findall(text)) for i, text in texts
@@ -382,7 +384,7 @@ def _find_texts(reader, query):
     if reader.texts is None or len(query) < 2: return pattern, {}, {}
     times = _texts_with(reader, [query], pattern)
     if times or len(words) < 2: return pattern, times, {}
-    pattern = re.compile("|".join(map(re.escape, words)), re.I)
+    pattern = re.compile("|".join(map(_plainly, words)), re.I)
     times = _texts_with(reader, words, pattern)
     return pattern, times, dict(apart=True) if times else {}
 

@@ -23,7 +23,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from .columns import json_objects
 from .core import at_hand, frames_up, seed_of
-from .counting import Auto, TermCounter, check_options, check_texts, found_in, is_auto, warn_of_lists
+from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
 from .files import as_text, brief, fault, listing, plural
@@ -358,6 +358,7 @@ def fitted_steps(
     if "count" in pipe.named_steps:
         pipe["count"].vocabulary_ = {word: j for j, word in enumerate(words.words.tolist())}
         pipe["count"].fixed_vocabulary_ = False
+        pipe["count"].composed_ = composes(pipe["count"])
     trim.n_features_in_, trim.n_docs_, trim.support_, trim.df_ = len(words.df), n_docs, words.keep, words.df
     trim.n_absent_, trim.n_rare_, trim.n_common_, trim.n_excess_ = map(int, words.gone)
     trim._came_with, trim.empty_docs_ = words.words if names else None, np.empty(0, np.intp)

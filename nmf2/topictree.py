@@ -12,6 +12,7 @@ __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDI
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
 import warnings
+from collections import Counter
 from contextlib import suppress
 from copy import copy
 from functools import partial
@@ -30,7 +31,7 @@ from .core import (LabelsLater, as_table, at_hand, check_choice, check_matrix, c
 from .counting import check_texts, found_of, told_found
 from .dates import missing
 from .files import plural
-from .headings import name_nodes
+from .headings import NOUNS, name_nodes
 from .headings import outline as in_outline
 from .kernels import documents
 from .languages import stemmed_language
@@ -43,6 +44,7 @@ from .regroup import cluster_sums, merged, merges, regroup
 from .tree import as_words, in_table, leaf_numbers, leaf_shares
 from .weighting import (WORDS, EmptyDocumentsWarning, count_pipeline, known_names, text_pipeline,
                             weigh_new)
+from .writing import stamp_of
 
 # %% ../nbs/25_topictree.ipynb #4b1e9a70
 def sums_of(
@@ -395,16 +397,25 @@ def _weighed(pipeline, given):
         raise ValueError(remedy) from e
 
 # %% ../nbs/25_topictree.ipynb #a64bff9e
+def _nouns_left_out(est, counter):
+    "The nouns among the stop words of English, if texts were counted without these"
+    if counter is None or not isinstance(est.stop_words, str): return ()
+    english = est.stop_words == "english" or "english" in counter.languages_
+    return tuple(sorted(counter.listed_stop_words().intersection(NOUNS))) if english else ()
+
 def phrase_options(
-    est,     # a `TopicTree`
-    texts,   # the documents, or None
-)->dict:     # for `give_headings`
+    est,            # a `TopicTree`
+    texts,          # the documents, or None
+    counter=None,   # what counted them; by default the estimator's own
+)->dict:            # for `give_headings`
     "The texts in which to look for phrases, if any, and how."
+    fitted = counter is None and "pipeline_" in vars(est)
+    if fitted: counter = est.pipeline_.named_steps.get("count")
     language = stemmed_language(est.tokenizer)
     plain = est.tokenizer is None or language is not None
     if texts is None or not plain or est.ngram_range[0] > 1: return {}
     return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase,
-                stems=language)
+                stems=language, nouns=_nouns_left_out(est, counter))
 
 # %% ../nbs/25_topictree.ipynb #87a72713
 NO_ROWS = np.empty(0, np.intp)
@@ -420,6 +431,7 @@ class Saved(NamedTuple):
     path:str           # its file
     keep_texts:bool    # with the texts of the fit?
     history:list       # the list of steps that it had then, that very one
+    stamp:object=None  # of the file, see `nmf2.writing.stamp_of`
 
 def begin_history(
     model,        # a fitted `TopicTree`
@@ -549,7 +561,16 @@ def _names_of_frame(counts):
     "The names of a data frame's columns, if they are words"
     if not is_frame(counts): return None
     names = list(counts.columns)
-    return names if all(isinstance(name, str) for name in names) else None
+    if not all(isinstance(name, str) for name in names): return None
+    twice = next((name for name, n in Counter(names).items() if n > 1), None)
+    if twice is not None:
+        raise ValueError(f"documents must have each column once, and {twice!r:.40} is there twice")
+    return names
+
+def _numbers(frame):
+    "The numbers of a data frame, gaps as NaN"
+    if hasattr(frame, "iloc"): return frame.to_numpy(dtype=float, na_value=np.nan)
+    return frame.to_numpy().astype(float)
 
 def as_in_fit(
     model,       # a fitted `TopicTree`
@@ -566,7 +587,11 @@ def as_in_fit(
     of_frame = hasattr(model.pipeline_["trim"], "feature_names_in_")   # then scikit-learn compares
     if words is None and not of_frame: words = _names_of_frame(counts)
     if words is None or known is None: return counts
-    if is_frame(counts): counts = counts.to_numpy()
+    if is_frame(counts):
+        there = set(words)
+        words = [word for word in known if word in there]
+        counts = counts[words]
+        if len(words) < len(known): counts = _numbers(counts)
     if not set(words).intersection(known):
         raise ValueError("documents must have some words of those of the fit, and they have none")
     return in_order(counts, words, known)
@@ -831,6 +856,8 @@ def name(model,
     return new
 
 # %% ../nbs/25_topictree.ipynb #69e8c82c
+def _stamp(path): return None if os.path.isdir(path) else stamp_of(path)
+
 @patch_to(TopicTree)
 def save(model,
     path,                        # file to write; by custom *.nmf2
@@ -842,7 +869,7 @@ def save(model,
     own = saved is not None and saved.path == place
     if keep_texts is None: keep_texts = own and saved.keep_texts
     write_model(model, path, keep_texts)
-    model.saved_ = Saved(place, bool(keep_texts), model.history)
+    model.saved_ = Saved(place, bool(keep_texts), model.history, _stamp(place))
 
 @patch_to(TopicTree, staticmethod)
 def load(
@@ -852,9 +879,10 @@ def load(
 ):                         # a fitted `TopicTree`
     "The model saved in a file."
     from nmf2.topicfile import read_model
+    stamp = _stamp(path)
     model = read_model(path, tokenizer, max_ratio)
     has_texts = getattr(model.given_, "texts", model.given_) is not None
-    model.saved_ = Saved(os.path.abspath(path), has_texts, model.history)
+    model.saved_ = Saved(os.path.abspath(path), has_texts, model.history, stamp)
     return model
 
 # %% ../nbs/25_topictree.ipynb #95548683

@@ -521,15 +521,12 @@ def _checked(model, texts, documents, min_new):
     return matrix_of_new(model, texts)
 
 # %% ../nbs/28_updating.ipynb #5e1c0a72
-def _carried(model, vocab, pipeline):
-    "Squares of a model's topics in other words and weights, (n_topics, n_terms)"
+def _in_new_words(model, vocab, pipeline):
+    "Columns now and before of the words that a model knows, and how much more each counts"
     place = {word: j for j, word in enumerate(model.vocab_)}
     there = [(j, place[word]) for j, word in enumerate(vocab) if word in place]
     now, before = np.array(there, np.intp).reshape(-1, 2).T
-    ratio = pipeline["tfidf"].idf_[now]/model.pipeline_["tfidf"].idf_[before]
-    out = np.zeros((len(model.components_), len(vocab)))
-    out[:,now] = np.square(model.components_[:,before], dtype=float)*ratio
-    return out
+    return now, before, pipeline["tfidf"].idf_[now]/model.pipeline_["tfidf"].idf_[before]
 
 def what_is_known(
     model,             # a fitted `TopicTree`
@@ -542,14 +539,16 @@ def what_is_known(
     tree, ids = model.tree_, list(shape.ids)
     rows = np.arange(X.shape[0]) < tree.n_docs
     rows[model.edits_.moved] = False
-    mass, carried = np.asarray(unit_rows(X).sum(1)).ravel(), _carried(model, vocab, pipeline)
+    mass = np.asarray(unit_rows(X).sum(1)).ravel()
+    now, before, ratio = _in_new_words(model, vocab, pipeline)
     sums = np.zeros((len(ids), len(vocab)))
     for number, leaf in enumerate(tree.leaves()):
         own = shape.was.get(leaf.id)
         several = tree.ways is not None and (tree.ways.to == number).sum() > 1
-        if own not in ids or several or not carried[number].any(): continue
+        carried = np.square(model.components_[number,before], dtype=float)*ratio
+        if own not in ids or several or not carried.any(): continue
         weight = mass[rows & (shape.labels == ids.index(own))].sum()
-        sums[ids.index(own)] = carried[number]*(weight/carried[number].sum())
+        sums[ids.index(own),now] = carried*(weight/carried.sum())
     return Learned(sums, rows)
 
 # %% ../nbs/28_updating.ipynb #646625a2

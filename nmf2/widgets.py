@@ -275,12 +275,14 @@ def _file(explorer):
 
 @patch_to(TreeExplorer)
 def _as_read(explorer):
-    "The same, as it was when the explorer was opened or the model was saved by other means"
+    "The same, as it was when the model was loaded or saved, or else when the explorer was opened"
     saved, path = explorer.model.saved_, explorer._file()
     if path is None: return None
     if explorer.noted is None or explorer.noted[0] is not saved or explorer.noted[1] != path:
         remedy = "model.save(path) writes yours to another file"
         explorer.noted = saved, path, AsRead(path, remedy)
+        of_model = saved is not None and saved.path == os.path.abspath(path)
+        if of_model and saved.stamp is not None: explorer.noted[2].stamp = saved.stamp
     return explorer.noted[2]
 
 @patch_to(TreeExplorer)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2 import TopicTree, scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (TEXTS, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _rare_last, _subjects_first, _telling_words, _together, _together_first,
+from nmf2.headings import (NOUNS, TEXTS, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _rare_last, _subjects_first, _telling_words, _together, _together_first,
                            _used_first, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, with_nouns, word_shares)
@@ -151,7 +151,10 @@ def test_words_in_the_place_of_stems():
     lines = ["Databases have connections.", "a database connection and\nconnections", "the database-connection: x1"]
     short, full = in_stems(lines, "english", r"[a-z]{2,}")
     assert short == ["databas have connect.", "a databas connect and\nconnect", "the databas-connect: x1"]
-    assert full == {"databas": "database", "have": "have", "connect": "connections", "and": "and", "the": "the"} | {"connect": "connections"}
+    assert full == {"databas": "database", "have": "have", "connect": "connections"}
+    short, full = in_stems(["presidente della repubblica, presidenti delle repubbliche"], "italian", r"[a-z]{2,}")
+    assert " della " in short[0] and " delle " in short[0] and not {"della", "delle"} & full.keys()
+    assert in_stems(["#häuser, #haus"], "german", r"#(\w\w+)") == (["#haus, #haus"], {"haus": "häuser"})
     rng = np.random.default_rng(0)
     subjects = ["databases database connection connections query queries", "playing players play game games match", "cooking cooked cook recipes recipe oven"]
     texts = [" ".join(rng.choice(subject.split(), 12)) + " a database connection"*(i == 0) for i, subject in enumerate(subjects) for _ in range(40)]
@@ -188,15 +191,20 @@ def test_words_of_hardly_any_documents_come_last():
 
 def test_words_with_a_noun_among_the_stop_words():
     texts = ["The operating system of an early computer"]*8 + ["operating, system"]*2 + ["early birds, an early bird"]*4
-    assert with_nouns(texts, {"operating", "early", "bird", "early birds"}, ["operating", "early", "bird"]) == {"operating": "operating system"}
-    assert with_nouns(texts, {"operating"}, ["operating", "system"]) == {} == with_nouns(texts, {"early bird"}, []) == with_nouns([], {"operating"}, [])
-    assert with_nouns(["fire alarm", "front door"]*5, {"alarm", "door"}, ["alarm", "door"]) == {"alarm": "fire alarm", "door": "front door"}
-    assert with_nouns(["fire alarm"]*4, {"alarm"}, ["alarm"]) == {}                            # four documents are too few
+    assert with_nouns(texts, {"operating", "early", "bird", "early birds"}, NOUNS) == {"operating": "operating system"}
+    assert with_nouns(texts, {"operating"}, ["fire"]) == {} == with_nouns(texts, {"early bird"}, NOUNS) == with_nouns([], {"operating"}, NOUNS)
+    assert with_nouns(["fire alarm", "front door"]*5, {"alarm", "door"}, NOUNS) == {"alarm": "fire alarm", "door": "front door"}
+    assert with_nouns(["fire alarm"]*4, {"alarm"}, NOUNS) == {}                                # four documents are too few
     rng = np.random.default_rng(1)
     subjects = ["kernel unix operating shell process".split(), "protein cell gene enzyme blood".split(), "goal match league player referee".split()]
     texts = [" ".join(rng.choice(some, 8)).replace("operating", "operating system") for some in subjects for _ in range(40)]
     model = TopicTree(3).fit(texts)
     assert "operating system" in sum(model.tree_.headings.values(), []) and "system" not in model.vocab_
+    assert "operating system" in sum(TopicTree(3, stop_words="english").fit(texts).tree_.headings.values(), [])
+    own = TopicTree(3, stop_words=["system"]).fit(texts)                          # a word that somebody took out stays out
+    dropped = TopicTree(3, stop_words=None).fit(texts)
+    dropped.drop_words("system")
+    for other in (own, dropped): assert "system" not in " ".join(sum(other.tree_.headings.values(), []))
 
 
 def test_terms_of_several_words_leave_headings_to_phrases():

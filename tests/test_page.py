@@ -139,6 +139,8 @@ def test_texts_are_searched_for_titles():
     parts = reader.find("femur fracture")["texts"]
     assert parts["apart"] and [i for i, _ in parts["documents"]] == [2, 1] and parts["count"] == 2
     assert reader.find("femur salter")["texts"] == dict(count=0, documents=[])
+    said = Reader(reader.tree, ["un coup d’état", "un coup d'état", "d’or", "x", "y"])
+    assert said.find("coup d'état")["texts"]["count"] == 2 == said.find("coup d’état")["texts"]["count"]
 
 
 def test_confidence_is_the_product_of_shares_on_the_way(planted):

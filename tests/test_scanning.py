@@ -109,6 +109,17 @@ def test_letters_of_one_sign_and_of_two_are_the_same(always):
     assert_array_equal(counter.transform(apart).toarray(), counter.transform(whole).toarray())
     as_given = TermCounter(token_pattern=r"\w+").fit(["cafe\u0301"]*60)                     # a pattern of the user's means what it says
     assert set(as_given.vocabulary_) == {"cafe"}
+    assert "café" not in TermCounter(token_pattern=WORDS, stop_words=["cafe\u0301"]).fit(whole).vocabulary_
+    listed = TermCounter(token_pattern=WORDS, vocabulary=["cafe\u0301"])                    # so does a vocabulary
+    assert listed.transform(["cafe\u0301 café"]).toarray().tolist() == [[1]]
+
+def test_a_counter_of_an_earlier_version_knows_its_words(always):
+    """Its vocabulary has letters of two signs, and no note that texts were composed."""
+    texts = ["cafe\u0301 re\u0301sume\u0301"]*60
+    old = TermCounter(token_pattern=WORDS).fit(texts)
+    old.vocabulary_ = {unicodedata.normalize("NFD", word): j for word, j in old.vocabulary_.items()}
+    del old.composed_
+    assert old.transform(texts).sum() == 120
 
 def test_sigmas(always):
     check(["ΟΔΥΣΣΕΥΣ ΣΟΦΟΣ", "ΣΑΣ-ΣΑΣ Σ' ΑΣ.Α ΑΣ1 Σ ΑΣ\u0301 Α\u0301Σ", "İSTANBUL Iİ ıI", "ΑΣ", "Σ", "plain TEXT", "ΑΣ_Β 1Σ"], token_pattern=r"\w+")

@@ -179,6 +179,16 @@ def test_rare_words_are_not_in_the_file(texts, tmp_path):
     with zipfile.ZipFile(tmp_path/"m") as archive: assert not any(b"secret" in archive.read(name) for name in archive.namelist())
 
 
+def test_letters_of_two_signs_of_an_earlier_version(texts, tmp_path):
+    """A file says whether texts were composed. One of an earlier version doesn't, and its words are counted as they were."""
+    import unicodedata
+    apart = [unicodedata.normalize("NFD", f"é{text}".replace(" ", " é")) for text in texts]
+    model = fitted(apart)
+    assert_array_equal(saved(model, tmp_path/"m").predict(apart), model.labels_)
+    model.pipeline_["count"].composed_ = False
+    assert not saved(model, tmp_path/"m").pipeline_["count"].composed_
+
+
 def test_texts_are_kept_when_asked_for(texts, new, tmp_path):
     model = fitted(texts)
     again = saved(model, tmp_path/"m", keep_texts=True)

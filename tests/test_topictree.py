@@ -555,3 +555,6 @@ def test_columns_of_a_data_frame_go_by_their_names():
             assert_array_equal(model.answers(some[:3])["topic"], model.answers(corpus[:3])["topic"])
         with pytest.raises(ValueError, match="documents must have some words of those of the fit"): model.predict(frame.add_prefix("x "))
         assert_array_equal(model.predict(pd.DataFrame(counts)), model.labels_)               # columns without names: by position
+        for some in (frame.astype("Int64").iloc[:, turned], frame.iloc[:, turned].astype(pd.SparseDtype(float, 0)), frame.iloc[:, 2:].astype("Int64")):
+            assert len(model.predict(some)) == 120
+        with pytest.raises(ValueError, match="must have each column once, and '.*' is there twice"): model.predict(pd.concat([frame, frame.iloc[:, :1]], axis=1))

@@ -1,6 +1,10 @@
 // Words marked in texts. A pattern matches whatever case the letters have, and where there is a space, any, or a hyphen.
 
-const plainly = words => words.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, '[\\s\\-‐‑–_/]+')
+const plainly = words =>
+  words
+    .replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+    .replace(/['’]/g, "['’]")
+    .replace(/\s+/g, '[\\s\\-‐‑–_/]+')
 const patternOf = text => new RegExp(plainly(text), 'giu')
 
 // Any of the words
