@@ -160,23 +160,21 @@ def _named_columns(tree, columns):
     return {name: _column(values) for name, values in zip(columns, given)}
 
 # %% ../nbs/50_page.ipynb #ea1da430
+def _checked(tree, name, values, n, of):
+    "Values of each document, if there are so many"
+    if values.shape != (tree.n_docs, n):
+        raise ValueError(f"{name} must be of {tree.n_docs} documents and {n} {of}, "
+                         f"got shape {values.shape}")
+    return values
+
 def _checked_shares(tree, shares):
     "Shares of the leaves in each document, or None"
     if shares is None: return None
-    shares = np.asarray(shares)
-    if shares.shape != (tree.n_docs, tree.n_leaves):
-        raise ValueError(f"shares must be of {tree.n_docs} documents and {tree.n_leaves} leaves, "
-                         f"as transform gives them, got shape {shares.shape}")
-    return shares
+    return _checked(tree, "shares", np.asarray(shares), tree.n_leaves, "leaves, as transform gives them")
 
 def _checked_weights(tree, weights):
     "Weights of the tree's words in each document, or None"
-    if weights is None: return None
-    weights = sp.csr_array(weights)
-    if weights.shape != (tree.n_docs, tree.n_terms):
-        raise ValueError(f"weights must be of {tree.n_docs} documents and {tree.n_terms} words, "
-                         f"got shape {weights.shape}")
-    return weights
+    return None if weights is None else _checked(tree, "weights", sp.csr_array(weights), tree.n_terms, "words")
 
 # %% ../nbs/50_page.ipynb #04619d82
 def _outlined(tree, levels):
