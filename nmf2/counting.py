@@ -545,7 +545,7 @@ def _with_parameters_of(parent, own):
 
 TermCounter.__init__.__signature__ = _with_parameters_of(CountVectorizer.__init__, TermCounter.__init__)
 
-# %% ../nbs/00_counting.ipynb #96d17167
+# %% ../nbs/00_counting.ipynb #96d17151
 def composes(
     counter,   # a `CountVectorizer`
 )->bool:
@@ -560,6 +560,7 @@ def _texts_to_count(counter, texts):
     usual = not hasattr(counter, "vocabulary_") and composes(counter)
     return composed(texts) if getattr(counter, "composed_", usual) else texts
 
+# %% ../nbs/00_counting.ipynb #96d17167
 @patch_to(TermCounter)
 def fit(self,
     raw_documents,   # a list of strings

@@ -280,9 +280,7 @@ def own_documents(
     given = model.given_
     return None if given is None or getattr(given, "texts", given) is None else given
 
-# %% ../nbs/27_editing.ipynb #7c1b5e20
-SAME = .95             # share of the documents of a fit that must belong where they are
-
+# %% ../nbs/27_editing.ipynb #7c1b5e1f
 def what_stays(
     shape:Shape,   # of a tree
     edits,         # `Edits` of its model
@@ -292,6 +290,9 @@ def what_stays(
     fixed = np.append(closed, False)[shape.labels]
     fixed[edits.moved] = True
     return fixed, closed
+
+# %% ../nbs/27_editing.ipynb #7c1b5e20
+SAME = .95             # share of the documents of a fit that must belong where they are
 
 def _names_of(documents):
     "Names of documents, as far as they are more than row numbers; or None"
@@ -646,15 +647,7 @@ def rename(
     for id, own in names.items(): model.tree_.rename(id, own)
     return out
 
-# %% ../nbs/27_editing.ipynb #43b3afac
-def _around(W, used, before, fixed, closed):
-    "The heaviest topic of each document, but some stay, and no others come into what is closed"
-    some = W.any(1)
-    W[:,closed[used]] = 0
-    found = heaviest(W)
-    stays = fixed | (found < 0) & some & np.isin(before, used)
-    return np.where(stays, before, np.append(used, -1)[found])
-
+# %% ../nbs/27_editing.ipynb #43b3afab
 class Learned(NamedTuple):
     "What topics know already of documents."
     sums:np.ndarray   # of these documents, zero for topics that are new, (k, n_terms)
@@ -666,6 +659,15 @@ def _sums_of(X, labels, used, learned):
     if learned is None: return cluster_sums(X, number)
     known = np.append(learned.sums.any(1), False)[labels] & learned.rows
     return composites(X, np.where(known, -1, number), len(used), unit=True) + learned.sums[used]
+
+# %% ../nbs/27_editing.ipynb #43b3afac
+def _around(W, used, before, fixed, closed):
+    "The heaviest topic of each document, but some stay, and no others come into what is closed"
+    some = W.any(1)
+    W[:,closed[used]] = 0
+    found = heaviest(W)
+    stays = fixed | (found < 0) & some & np.isin(before, used)
+    return np.where(stays, before, np.append(used, -1)[found])
 
 def settled_around(
     X,                   # weighted documents, (n_docs, n_terms)

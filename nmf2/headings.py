@@ -722,7 +722,7 @@ def _in_full(heading, full):
     "Words and phrases with words in the place of their stems"
     return [" ".join([full.get(part, part) for part in entry.split(" ")]) for entry in heading]
 
-# %% ../nbs/24_headings.ipynb #c6ab95a1
+# %% ../nbs/24_headings.ipynb #c6ab95a0
 def _best_words(tree, typical, shares, **options):
     "Numbers of the words of each node, the best for a heading first"
     telling = _telling_words(tree, other=_of_several(tree) if len(typical) else ())
@@ -739,6 +739,7 @@ def _best_words(tree, typical, shares, **options):
     ranked |= _together_first(tree, first, uses)
     return {id: _rare_last(shares, id, words) for id, words in ranked.items()}
 
+# %% ../nbs/24_headings.ipynb #c6ab95a1
 def give_headings(
     tree,          # a `Tree` with words
     leaf_df=None,  # documents of each leaf with each word, (n_leaves, n_terms); see `leaf_doc_freq`

@@ -503,18 +503,7 @@ def _counts(reader, rows, length):
                           lowercase=all(word == word.lower() for word in words))
     return counter.transform([reader.text(i, length) for i in rows]).tocsr(), words
 
-# %% ../nbs/50_page.ipynb #613b471a
-def _first_of_each(terms, of, weights, df, n):
-    "Of each document's words the n with most weight, of equals the more frequent: words, documents"
-    keys = (of << 34) - np.rint(1e6*weights).astype(np.int64)     # weights are below 17,000
-    starts = np.searchsorted(of, np.arange(of.max(initial=-1) + 2))
-    last = np.sort(keys)[np.minimum(starts[:-1] + n, starts[1:]) - 1] if len(keys) else keys
-    some = np.flatnonzero(keys <= last[of])
-    some = some[np.lexsort((terms[some], -df[terms[some]], keys[some]))]
-    of = of[some]
-    first = np.arange(len(of)) - np.searchsorted(of, of) < n
-    return terms[some][first], of[first]
-
+# %% ../nbs/50_page.ipynb #613b4719
 def _weighed(reader, rows, length):
     "What words weigh in some documents, CSR, and the words; None if that isn't known"
     given = reader.weights is not None and reader.tree.vocab is not None
@@ -526,6 +515,18 @@ def _weighed(reader, rows, length):
     if given: data = X.data*np.minimum(1, most/np.maximum(rare, 1e-9))[X.indices]
     else: data = np.log1p(X.data)*np.minimum(rare, most)[X.indices]
     return sp.csr_array((data, X.indices, X.indptr), X.shape), words
+
+# %% ../nbs/50_page.ipynb #613b471a
+def _first_of_each(terms, of, weights, df, n):
+    "Of each document's words the n with most weight, of equals the more frequent: words, documents"
+    keys = (of << 34) - np.rint(1e6*weights).astype(np.int64)     # weights are below 17,000
+    starts = np.searchsorted(of, np.arange(of.max(initial=-1) + 2))
+    last = np.sort(keys)[np.minimum(starts[:-1] + n, starts[1:]) - 1] if len(keys) else keys
+    some = np.flatnonzero(keys <= last[of])
+    some = some[np.lexsort((terms[some], -df[terms[some]], keys[some]))]
+    of = of[some]
+    first = np.arange(len(of)) - np.searchsorted(of, of) < n
+    return terms[some][first], of[first]
 
 def keywords(
     reader,            # a `Reader`
