@@ -40,6 +40,8 @@ class _Given(NamedTuple):
 
 def _taken_apart(texts, ids, labels, title):
     "Texts, or a `Corpus` with names, labels and a title, and with counts if it has no texts"
+    if sp.issparse(texts) or getattr(texts, "ndim", 1) > 1:
+        raise ValueError("texts must be a list of texts or a Corpus, got a matrix. Of counts it is Corpus(X=counts, vocab=words)")
     if not is_corpus(texts): return _Given(texts, ids, labels, title, None)
     corpus = texts
     counts = (corpus.X, corpus.vocab) if corpus.texts is None and corpus.vocab is not None else None

@@ -130,6 +130,12 @@ def test_texts_are_searched_whatever_the_case_and_the_spaces(planted):
     assert Reader(tree).find("space")["texts"] == dict(count=0, documents=[])
 
 
+@pytest.mark.parametrize("counts", [np.eye(4), sp.csr_array(np.eye(4))])
+def test_counts_are_no_texts(counts):
+    tree = HierNMF2(2, max_outliers=None).fit(np.eye(4) + .1).tree_
+    with pytest.raises(ValueError, match=r"texts must be a list of texts or a Corpus, got a matrix\. Of counts it is Corpus\(X=counts, vocab=words\)"): tree.to_html(counts)
+
+
 def test_texts_are_searched_for_titles():
     """Titles have spaces where texts have hyphens, and words that are not side by side in all texts."""
     texts = ["Salter-Harris\ntype II", "the fracture of a femur", "femur, then a fracture; fracture", "fractures", "none"]
