@@ -489,7 +489,7 @@ def _accept(kind, trials, i, c):
     alone = min(trials.then[N_A,c], trials.then[N_B,c]) == 0
     if alone or value <= trials.value[c] + GAIN*abs(trials.value[c]): return False
     trials.side[i,c] = 1 - trials.side[i,c]
-    trials.known[:,c] = trials.then[:,c]
+    for j in range(len(trials.known)): trials.known[j,c] = trials.then[j,c]   # a slice is slow to compile
     trials.value[c] = value
     _slopes(trials, c)
     return True
@@ -819,7 +819,8 @@ def revalue(
         for j in range(n_terms):
             for c in range(width): squares[c] += np.float64(tables[b,j,c])**2
         for c in range(min(width, len(known) - b*width)): known[b*width+c,1] = squares[c]
-    for c in range(len(known)): values[c] = cluster_values(kind, known[c,0], known[c,1], known[c,2])
+    for c in range(len(known)):
+        values[c,0], values[c,1] = cluster_values(kind, known[c,0], known[c,1], known[c,2])   # a row at once is slow to compile
     for s in (0, 1): added[s] = values[:,s].sum()
 
 @njit(nogil=True)
@@ -896,7 +897,7 @@ def _put_into(now, i, c, sign, product):
     known[c,1] += sign*2*np.float64(product) + 1
     known[c,2] += sign*now.pull[i]
     for s in (0, 1): added[s] -= values[c,s]
-    values[c] = cluster_values(now.kind, known[c,0], known[c,1], known[c,2])
+    values[c,0], values[c,1] = cluster_values(now.kind, known[c,0], known[c,1], known[c,2])
     for s in (0, 1): added[s] += values[c,s]
 
 # %% ../nbs/22_bisection.ipynb #1ca6877e

@@ -44,12 +44,18 @@ def marks(
     def is_mark(c): return unicodedata.category(c) in ("Mn", "Mc") and not "\ufe00" <= c <= "\ufe0f"
     return "".join(filter(is_mark, map(chr, range(LAST_MARK)))) + HIDDEN
 
+@lru_cache(1)
+def _words_with_marks():
+    "`WORDS` in which marks are letters"
+    near = "".join(mark for mark in marks() if mark <= "\uffff")
+    far = r"(?![\0-\uffff])[" + "".join(mark for mark in marks() if mark > "\uffff") + "]"
+    return rf"(?<![\w{near}])(?<!{far})(?:[^\W\d_]|[{near}]|{far}){{2,}}(?![\w{near}]|{far})"
+
 def as_regex(
     pattern:str,   # what a word is: `WORDS`, or a regular expression
 )->str:
     "The regular expression that is meant; for `WORDS` one in which marks are letters."
-    if pattern != WORDS: return pattern
-    return rf"(?<![\w{marks()}])(?:[^\W\d_]|[{marks()}]){{2,}}(?![\w{marks()}])"
+    return _words_with_marks() if pattern == WORDS else pattern
 
 # %% ../nbs/00_languages.ipynb #e7a1b2c6
 def composed(

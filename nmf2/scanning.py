@@ -862,7 +862,7 @@ def count_share(
     with np.errstate(over="ignore"): return count_documents(*_arguments(scan, words, texts))
 
 # %% ../nbs/00_scanning.ipynb #3871474c
-PRICE = 200_000_000     # letters that scikit-learn counts, in two processes, while the compiler works
+PRICE = 50_000_000      # letters with which the slow way loses what the compiler takes, words for titles included
 
 def is_worth(
     n_letters:int,   # of all texts
