@@ -1,7 +1,8 @@
 """How long until the first tree?
 
 In new processes: `import nmf2`, and `from nmf2 import HierNMF2` (scikit-learn comes with it); the first fit with a filled numba
-cache, minus a warm one of the same matrix; the first fit ever, with an empty cache, likewise. Medians over several processes.
+cache, minus a warm one of the same matrix; the first fit ever, with an empty cache, likewise. Medians over several processes. And what a
+newcomer waits for: `nmf2 cluster` with the raw texts of 20 Newsgroups, if NMF2_DATA has them, three times, from an empty cache on.
 
     python benchmarks/coldstart.py [--quick] [--out FOLDER]
 """
@@ -11,10 +12,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 from common import arguments, table, write
 
+PACKAGE = Path(__file__).resolve().parent.parent
 TARGETS = {"import nmf2": .6, "first fit, filled cache": 1.5, "first fit, empty cache": 20}
 
 IMPORT = """
@@ -45,11 +48,26 @@ print(json.dumps([seconds[0] - warm, warm]))
 
 def in_new_process(program, cache):
     """The numbers that a program prints, with numba's cache in the given folder."""
-    package = Path(__file__).resolve().parent.parent
-    env = dict(os.environ, NUMBA_CACHE_DIR=cache, NMF2_NUMBA_CACHE="1", PYTHONPATH=str(package))
+    env = dict(os.environ, NUMBA_CACHE_DIR=cache, NMF2_NUMBA_CACHE="1", PYTHONPATH=str(PACKAGE))
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
     if done.returncode: sys.exit(done.stderr)
     return json.loads(done.stdout)
+
+
+def commands(cache, times, quick):
+    """Seconds of `nmf2 cluster`, several times; the first with an empty cache."""
+    env = dict(os.environ, NUMBA_CACHE_DIR=cache, NMF2_NUMBA_CACHE="1", PYTHONPATH=str(PACKAGE))
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        if quick: (path := Path(folder)/"few.txt").write_text("goal team hockey\nvote law court\nbread flour oven\n"*9, encoding="utf-8")
+        else: path = Path(os.environ["NMF2_DATA"])/"20newsgroups.jsonl.xz"
+        for i in range(times):
+            call = ["-m", "nmf2", "cluster", str(path), "--leaves", "2" if quick else "20", "-o", f"{folder}/{i}"]
+            t0 = perf_counter()
+            done = subprocess.run([sys.executable, *call], env=env, capture_output=True, text=True)
+            if done.returncode: sys.exit(done.stderr)
+            found.append(perf_counter() - t0)
+    return found
 
 
 def measure(times, few, fits):
@@ -72,6 +90,9 @@ def main():
     quick = FITS.replace("nmf2 import HierNMF2", "nmf2.products import Rows")                # compiles less
     quick = quick.replace("HierNMF2(20).fit(X)", "Rows(X).squares()")
     found = measure(1, 0, quick) if args.quick else measure(7, 2, FITS)
+    if args.quick or os.environ.get("NMF2_DATA"):
+        with tempfile.TemporaryDirectory() as cache: seconds = commands("" if args.quick else cache, 1 if args.quick else 3, args.quick)
+        found |= {f"the command, run {i}": [s] for i, s in enumerate(seconds, 1)}
     rows = [dict(what=name, seconds=seconds, median=float(np.median(seconds)), target=TARGETS.get(name))
             for name, seconds in found.items()]
     shown = table(["", "s", "target, s", "of the target"],

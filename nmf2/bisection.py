@@ -489,7 +489,8 @@ def _accept(kind, trials, i, c):
     alone = min(trials.then[N_A,c], trials.then[N_B,c]) == 0
     if alone or value <= trials.value[c] + GAIN*abs(trials.value[c]): return False
     trials.side[i,c] = 1 - trials.side[i,c]
-    for j in range(len(trials.known)): trials.known[j,c] = trials.then[j,c]   # a slice is slow to compile
+    # a slice is slow to compile
+    for j in range(len(trials.known)): trials.known[j,c] = trials.then[j,c]
     trials.value[c] = value
     _slopes(trials, c)
     return True
@@ -820,7 +821,8 @@ def revalue(
             for c in range(width): squares[c] += np.float64(tables[b,j,c])**2
         for c in range(min(width, len(known) - b*width)): known[b*width+c,1] = squares[c]
     for c in range(len(known)):
-        values[c,0], values[c,1] = cluster_values(kind, known[c,0], known[c,1], known[c,2])   # a row at once is slow to compile
+        # a row at once is slow to compile
+        values[c,0], values[c,1] = cluster_values(kind, known[c,0], known[c,1], known[c,2])
     for s in (0, 1): added[s] = values[:,s].sum()
 
 @njit(nogil=True)

@@ -655,6 +655,7 @@ def make_topics(
     times:dict,   # gets the seconds that each stage took
 )->Made:
     "Count, weigh and split."
+    from nmf2.compiling import say_if_compiling
     from nmf2.counting import found_of, told_found
     from nmf2.tree import leaf_shares
     shown = not args.quiet
@@ -668,7 +669,7 @@ def make_topics(
     about = pipe["trim"].report(), told_found(found_of(counter))
     report = as_options(" ".join(about).rstrip())
     say(f"  {report}", shown)
-    with stage("Growing the tree", times, shown):
+    with stage("Growing the tree", times, shown), say_if_compiling():
         n_empty = int((X.sum(axis=1) == 0).sum())
         topics = make_tree(corpus, X, pipe.get_feature_names_out(), args, counter)
         why = only_a_tree(args)
@@ -703,7 +704,8 @@ def run_job(
     times = {}
     check_arguments(args)
     out = check_folder(args.out, args.force, "--out", "--force")
-    with (told_when_there(args, out, MODEL), no_empty_folders(out),
+    from nmf2.topictree import two_compilers
+    with (two_compilers(), told_when_there(args, out, MODEL), no_empty_folders(out),
           whole_folder(out, args.force, "--out", "--force") as part):
         corpus = read_corpus(get_corpus, args, times)
         if len(corpus) < 2: raise ValueError(f"{args.path} holds one document only: a tree takes two or more")

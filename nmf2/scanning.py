@@ -9,9 +9,9 @@ __all__ = ['ASCII', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWER', 'INSI
            'is_simple', 'letter_table', 'letter_at', 'put', 'find_runs', 'find_joined', 'rules_of', 'eight', 'note',
            'Words', 'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all', 'add_all', 'table_of',
            'Room', 'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down', 'count_documents', 'Scan',
-           'plan', 'count_share', 'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for', 'merge', 'alphabetical',
-           'spelled', 'sort_order', 'settle', 'Rows', 'settle_batch', 'places_of', 'in_columns', 'finish',
-           'count_shares', 'Tokens', 'tokens_of']
+           'plan', 'count_share', 'is_there', 'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for', 'merge',
+           'alphabetical', 'spelled', 'sort_order', 'settle', 'Rows', 'settle_batch', 'places_of', 'in_columns',
+           'finish', 'count_shares', 'Tokens', 'tokens_of']
 
 # %% ../nbs/00_scanning.ipynb #b7d22836
 import queue
@@ -864,13 +864,17 @@ def count_share(
 # %% ../nbs/00_scanning.ipynb #3871474c
 PRICE = 50_000_000      # letters with which the slow way loses what the compiler takes, words for titles included
 
+def is_there(
+)->bool:
+    "Is the machine code there?"
+    scan = Scan(read_pattern(r"\w+"), True, None, no_words(1), None, (1, 1))
+    return is_made(count_documents, *_arguments(scan, no_words(1), ["a"]))
+
 def is_worth(
     n_letters:int,   # of all texts
 )->bool:
     "Is the machine code there, or is it time to make it?"
-    form = read_pattern(r"\w+")
-    scan = Scan(form, True, None, no_words(1), None, (1, 1))
-    return is_made(count_documents, *_arguments(scan, no_words(1), ["a"])) or owed(count_documents, n_letters) >= PRICE
+    return is_there() or owed(count_documents, n_letters) >= PRICE
 
 # %% ../nbs/00_scanning.ipynb #4555ceb7
 def in_order(

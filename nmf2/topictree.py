@@ -7,13 +7,13 @@ __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDI
            'most_similar', 'drawn_of', 'pieces', 'Best', 'best_start', 'root_topics', 'roots_of', 'Topics',
            'settled_topics', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of', 'Documents',
            'about_words', 'phrase_options', 'Edits', 'Saved', 'begin_history', 'topics_of', 'tell', 'warn_of_few',
-           'number_of', 'in_order', 'as_in_fit', 'as_output']
+           'number_of', 'compile_late', 'two_compilers', 'in_order', 'as_in_fit', 'as_output']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
 import warnings
 from collections import Counter
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from copy import copy
 from functools import partial
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .bisection import first_best, refine, repeated_bisection, rows_of, unit_rows
-from .compiling import say_if_compiling
+from .compiling import compiled_beside, say_if_compiling
 from .core import (LabelsLater, as_table, at_hand, check_choice, check_matrix, check_number,
                        in_partitions, is_corpus, is_frame, patch_to, progress_bar, seed_of, single_blas, width_of)
 from .counting import check_texts, found_of, told_found
@@ -36,11 +36,12 @@ from .headings import outline as in_outline
 from .kernels import documents
 from .languages import stemmed_language
 from .mixture import fit_mixture
-from .nnls import heaviest, memberships, unit
+from .nnls import heaviest, heaviest_by, memberships, unit
 from .order import own_order, sorted_by
 from .parts import in_threads
 from .products import Rows, strips_of
 from .regroup import cluster_sums, merged, merges, regroup
+from .scanning import count_shares, is_there, plan
 from .tree import as_words, in_table, leaf_numbers, leaf_shares
 from .weighting import (WORDS, EmptyDocumentsWarning, count_pipeline, known_names, text_pipeline,
                             weigh_new)
@@ -493,6 +494,19 @@ def _choose(*args, **options):
     from nmf2.support import choose_n_topics
     return choose_n_topics(*args, **options)
 
+# %% ../nbs/25_topictree.ipynb #b51de005
+def compile_late():
+    "Compile what a first fit needs last: the weights of documents, and what counts words."
+    X, Ht = sp.csr_array(np.eye(4, dtype=np.float32)), np.eye(4, dtype=np.float32)
+    memberships(X, Ht)
+    count_shares(plan(WORDS, True, stop_words=["the"]), [["one two"], ["three"]], np.float32, 2)
+    heaviest_by(Ht, Ht)
+
+def two_compilers():
+    "For a `with` block around a first fit of this machine: another process compiles what that needs late."
+    return nullcontext() if is_there() else compiled_beside(__name__, "compile_late")
+
+
 # %% ../nbs/25_topictree.ipynb #fadefce9
 @patch_to(TopicTree)
 def fit(model,
@@ -501,7 +515,7 @@ def fit(model,
     vocab=None,   # with counts: the words of the columns, (n_terms,)
 ):
     "Find the topics and their tree."
-    with say_if_compiling(): return _fitted(model, at_hand(documents), y, vocab)
+    with two_compilers(), say_if_compiling(): return _fitted(model, at_hand(documents), y, vocab)
 
 def _fitted(model, documents, y, vocab):
     "The model, with what `fit` finds"

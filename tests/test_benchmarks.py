@@ -115,6 +115,7 @@ def test_coldstart(quick):
     rows = {row["what"]: row["median"] for row in quick("coldstart")}
     assert 0 < rows["import nmf2"] < rows["from nmf2 import HierNMF2"]
     assert rows["first fit, empty cache"] > rows["first fit, filled cache"]
+    assert rows["the command, run 1"] > 0
 
 
 # ---- what they share

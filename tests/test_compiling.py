@@ -272,3 +272,52 @@ def test_what_is_owed_is_kept_beside_the_machine_code(tmp_path, monkeypatch):
     assert compiling.owed(twin, 1) == 12
     MachineCode(tmp_path, "function", "later").save("key", b"code")                            # sources have changed
     assert [path.name.split(".")[1] for path in tmp_path.iterdir()] == ["later"]
+
+
+# ---- another process that compiles
+
+def test_another_process_calls_the_function_and_ends_with_the_block(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(compiling, "NUMBA_CACHE", True)
+    monkeypatch.setattr("numba.get_num_threads", lambda: 2)
+    (tmp_path/"beside.py").write_text(f"""import time
+def note(): open({str(tmp_path/"there")!r}, "w").write("done")
+def wait(): time.sleep(100)
+""")
+    with compiling.compiled_beside("beside", "note") as process: assert process.wait(60) == 0
+    assert (tmp_path/"there").read_text() == "done"
+    with pytest.raises(KeyError), compiling.compiled_beside("beside", "wait") as process:
+        assert process.poll() is None
+        raise KeyError
+    assert process.poll() is not None
+
+
+@pytest.mark.parametrize("name, value", [("NUMBA_CACHE", False), ("sys.executable", "/usr/bin/blender"), ("sys.executable", None),
+                                         ("numba.get_num_threads", lambda: 1), ("parent_process", lambda: "a parent")])
+def test_no_other_process_where_it_would_be_of_no_use_or_in_the_way(monkeypatch, name, value):
+    monkeypatch.setattr(compiling, "NUMBA_CACHE", True)
+    monkeypatch.setattr("numba.get_num_threads", lambda: 2)
+    with compiling.compiled_beside("json", "dumps") as process: assert process is not None      # fails, and nobody minds
+    monkeypatch.setattr(name if "." in name else f"nmf2.compiling.{name}", value)
+    with compiling.compiled_beside("json", "dumps") as process: assert process is None
+
+
+LATE = """
+import json, sys
+from nmf2 import TopicTree, nnls, scanning, topictree
+themes = ["goal team hockey puck", "vote law court judge", "bread flour oven salt", "star planet orbit moon"]
+texts = [theme.rsplit(" ", i%2)[0] + " " + "abcdefg"[i%7]*3 for theme in themes for i in range(300)]
+scanning.PRICE = sys.modules["nmf2.counting"].COMPILED = 0
+topictree.compile_late() if "late" in sys.argv else TopicTree(4).fit([f"{text} "*20 for text in texts])
+print(json.dumps({f.__name__: sorted(map(str, f.signatures))
+                  for f in (scanning.count_documents, scanning.add_all, nnls._nnls.part, nnls._leaders.part)}))
+"""
+
+
+def test_what_is_compiled_beside_is_what_a_fit_needs(tmp_path):
+    def compiled(*args):
+        done = subprocess.run([sys.executable, "-c", LATE, *args], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+    late, by_fit = compiled("late"), compiled()
+    assert all(late.values()) and all(set(late[name]) <= set(by_fit[name]) for name in late), (late, by_fit)
