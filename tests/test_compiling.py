@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -321,3 +322,57 @@ def test_what_is_compiled_beside_is_what_a_fit_needs(tmp_path):
         return json.loads(done.stdout)
     late, by_fit = compiled("late"), compiled()
     assert all(late.values()) and all(set(late[name]) <= set(by_fit[name]) for name in late), (late, by_fit)
+
+
+# ---- Ctrl-C while something is compiled
+
+PRESSED = """
+import signal, threading
+from numba.extending import overload
+from nmf2.compiling import CAME, njit
+noted = []
+def press(): pass
+@overload(press)
+def _():
+    if not noted:
+        signal.raise_signal(signal.SIGINT)
+        noted.append(len(CAME))
+    return lambda: 1
+@njit
+def inner(): return 2
+@njit
+def outer(): return press() + inner()
+try: outer()
+except KeyboardInterrupt: print("stopped, noted first:", *noted, inner.signatures)
+found = []
+thread = threading.Thread(target=lambda: found.append(outer()), daemon=True)
+thread.start()
+thread.join(60)
+print("in another thread:", *found, signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+"""
+
+
+def test_ctrl_c_waits_until_no_lock_of_the_compiler_is_held(tmp_path):
+    done = subprocess.run([sys.executable, "-c", PRESSED], capture_output=True, text=True, cwd=tmp_path,
+                          env={**os.environ, "NMF2_NUMBA_CACHE": "0"})
+    assert done.stdout.splitlines() == ["stopped, noted first: 1 []", "in another thread: 3 True"], done.stderr
+
+
+def test_threads_stop_compiling_when_the_main_thread_is_interrupted(monkeypatch):
+    monkeypatch.setattr(compiling, "CAME", [])
+    begun = []
+    @compiling._without_interrupt
+    def compile(name):
+        begun.append(name)
+        if name == "called": return name
+        compiling.CAME.append((None, ()))                                # as somebody would while this waits for a lock
+        return compile("called")
+    errors = []
+    def work():
+        try: compile("caller")
+        except KeyboardInterrupt as e: errors.append(e)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert begun == ["caller"] and len(errors) == 1
+    assert compile("called") == "called"                                 # what came before is over
