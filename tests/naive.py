@@ -504,7 +504,9 @@ class Frame:
 
 def is_address(run): return "@" in run or "://" in run or any(map(str.isalnum, run.split(".")[1:-1]))
 def words_in(run): return re.findall(r"\w\w+", run)
-def whole_words_in(run): return words_in(re.sub(r"\w*n['’]t\b|['’](?:ll|re|ve)\b", " ", run))
+def whole_words_in(run):
+    run = re.sub(r"(?<!\d)%[^\w\s%]*[\d.*$]*(?:(?:hh?|ll?|[jqtz])[dioux]|p[a-z])\b", " ", run)      # places of formats, as %lu
+    return words_in(re.sub(r"\w*n['’]t\b|['’](?:ll|re|ve)\b", " ", run))
 
 
 def returning(texts, words):

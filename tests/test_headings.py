@@ -332,6 +332,23 @@ def test_pieces_of_contractions_are_in_no_phrase():
     assert not find_phrases(texts, ["ve", "got"]) and [str(p) for p in find_phrases(["ve got soil"]*9, ["ve", "got"])] == ["ve got"]
 
 
+def test_places_of_formats_head_nothing():
+    """Messages of programs say %lu and %pB where something is put in; these are no words, but what is in %PATH% is one."""
+    rng = np.random.default_rng(0)
+    def said(*subjects): return " ".join(rng.permutation([*subjects, *rng.choice(["%pB:", "%lu", "%-5zu", "%2$lld"], size=3)]))
+    texts = [said(*rng.choice(["garden", "soil", "%PATH%", "roses", "%seeds", "lawn", "5%ige"], size=3)) for _ in range(90)]
+    texts += [f"{a} {b}" for a, b in rng.choice(["puck", "ice", "rink"], size=(90, 2))]
+    heads = words_of(sum(TopicTree(2, max_df=1., stop_words="english").fit(texts).tree_.headings.values(), []))
+    assert heads >= {"puck", "ice", "rink"} and not heads & {"pb", "lu", "5zu", "zu", "lld"}
+    share = outside(uses_of(texts, ["pb", "lu", "path", "seeds", "ige", "garden"]))
+    assert max(share["pb"], share["lu"]) < .1 and min(share[word] for word in ("path", "seeds", "garden")) == 1
+
+
+def test_places_of_formats_are_in_no_phrase():
+    texts = ["%lu bytes", "%lu bytes read"]*9
+    assert not find_phrases(texts, ["lu", "bytes"]) and [str(p) for p in find_phrases(["lu bytes"]*9, ["lu", "bytes"])] == ["lu bytes"]
+
+
 def test_copies_head_little():
     """A message that was sent on ninety times is one text; what others say in their own words comes first. Ninety different ones would head."""
     rng = np.random.default_rng(2)
