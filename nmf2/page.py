@@ -366,12 +366,12 @@ def _around(text, pattern, length=200):
 
 GAP = r"[\s\-‐‑–_/]+"      # what may be in a text where a query has a space
 
-def _plainly(word): return re.sub("['’]", "['’]", re.escape(word))
+def _plainly(word): return re.sub("['’ʼ]", "['’ʼ]", re.escape(word))
 def _pattern(query): return re.compile(GAP.join(map(_plainly, query.split())), re.I)
 
 def _texts_with(reader, words, pattern):
     "How often a pattern is in the texts that have some words, {row number: times}, most first"
-    first, all_of = re.split("['’]", words[0].split()[0])[0], list(map(_pattern, words))
+    first, all_of = re.split("['’ʼ]", words[0].split()[0])[0], list(map(_pattern, words))
     texts = ((i, reader.whole_text(i)) for i in range(reader.tree.n_docs))
     # a quick look goes first
     times = {i: len(pattern.findall(text)) for i, text in texts

@@ -147,6 +147,8 @@ def test_texts_are_searched_for_titles():
     assert reader.find("femur salter")["texts"] == dict(count=0, documents=[])
     said = Reader(reader.tree, ["un coup d’état", "un coup d'état", "d’or", "x", "y"])
     assert said.find("coup d'état")["texts"]["count"] == 2 == said.find("coup d’état")["texts"]["count"]
+    said = Reader(reader.tree, ["пам'ять", "пам’ять", "памʼять", "x", "y"])
+    assert [said.find(query)["texts"]["count"] for query in ("пам'ять", "памʼять")] == [3, 3]
 
 
 def test_confidence_is_the_product_of_shares_on_the_way(planted):

@@ -113,6 +113,13 @@ def test_letters_of_one_sign_and_of_two_are_the_same(always):
     listed = TermCounter(token_pattern=WORDS, vocabulary=["cafe\u0301"])                    # so does a vocabulary
     assert listed.transform(["cafe\u0301 café"]).toarray().tolist() == [[1]]
 
+def test_apostrophes_within_cyrillic_words_are_letters(always):
+    """Ukrainian and Belarusian have them; typed as ' or ’ they are the letter ʼ, and between other letters they part words."""
+    counter = TermCounter(token_pattern=WORDS).fit(["пам'ять пам’ять памʼять", "'слово' 'слово", "d'accord d’accord", "аб'ект 'а'"]*60)
+    assert list(counter.get_feature_names_out()) == ["accord", "абʼект", "памʼять", "слово"]
+    assert counter.transform(["ПАМ’ЯТЬ і пам'ять"]).toarray().tolist() == [[0, 0, 2, 0]]
+
+
 def test_a_counter_of_an_earlier_version_knows_its_words(always):
     """Its vocabulary has letters of two signs, and no note that texts were composed."""
     texts = ["cafe\u0301 re\u0301sume\u0301"]*60

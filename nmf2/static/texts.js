@@ -3,7 +3,7 @@
 const plainly = words =>
   words
     .replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-    .replace(/['’]/g, "['’]")
+    .replace(/['’ʼ]/g, "['’ʼ]")
     .replace(/\s+/g, '[\\s\\-‐‑–_/]+')
 const patternOf = text => new RegExp(plainly(text), 'giu')
 
