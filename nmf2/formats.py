@@ -190,8 +190,10 @@ def _without_tags(text):
     seen = _Seen()
     seen.feed(text)
     seen.close()
-    if seen.unseen: seen.parts = [re.sub("<[^>]*>", "\n", text)]     # a tag that was never closed hid the rest
-    return re.sub(r"\s*\n\s*", "\n", "".join(seen.parts)).strip()
+    if seen.unseen:                                    # a tag that was never closed hid the rest
+        most, last, rest = text.rpartition(">")        # no < after it begins a tag
+        seen.parts = [re.sub("<[^>]*>", "\n", most + last), rest]
+    return "\n".join(filter(None, map(str.strip, "".join(seen.parts).split("\n"))))
 
 # %% ../nbs/00_formats.ipynb #e3a11005
 def _part(path, part, encoding):

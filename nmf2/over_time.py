@@ -47,10 +47,11 @@ def period_words(
     n:int=5,             # words for each, at most
 )->list:                 # of lists of words, one for each period and one for those without a date
     "Words that some documents have more of in a period than in others."
-    if not X.shape[0]: return [[] for _ in range(n_periods + 1)]
-    sums = cluster_sums(X, np.where(codes < 0, n_periods, codes))
+    if not X.nnz: return [[] for _ in range(n_periods + 1)]
+    seen = np.unique(X.indices)
+    sums = cluster_sums(X[:,seen], np.where(codes < 0, n_periods, codes))
     total = sums.sum(0)
-    words = [[str(vocab[j]) for j in largest(distinction(one, total), n)] if one.any() else []
+    words = [[str(vocab[seen[j]]) for j in largest(distinction(one, total), n)] if one.any() else []
              for one in sums]
     return words + [[] for _ in range(n_periods + 1 - len(words))]
 

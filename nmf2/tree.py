@@ -281,8 +281,8 @@ def largest(
     n:int=10,             # at most this many
 )->np.ndarray:            # places of the largest positive ones, largest first, equals in order
     "Where the largest of many numbers are."
-    least = np.partition(weights, -n)[-n] if n < len(weights) else 0
-    among = np.flatnonzero((weights >= least) & (weights > 0))
+    among = np.flatnonzero(weights > 0)
+    if n < len(among): among = among[weights[among] >= np.partition(weights[among], -n)[-n]]
     return among[np.argsort(-weights[among], kind="stable")[:n]]
 
 # %% ../nbs/21_tree.ipynb #f7bf6bca

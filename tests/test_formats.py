@@ -7,6 +7,7 @@ import itertools
 import json
 import lzma
 import os
+import re
 import tarfile
 import warnings
 import zlib
@@ -18,7 +19,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from nmf2.formats import (READERS, _dialect, _rows, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail,
+from nmf2.formats import (READERS, _dialect, _rows, _without_tags, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail,
                           read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, write_table)
 
 TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
@@ -155,6 +156,17 @@ def test_parts_of_mails(here):
     assert read_mail(put("c.eml", "Subject: a\n\nun café".encode()))["texts"] == ["a\n\nun café"]
     with pytest.warns(UserWarning, match="d.eml is not UTF-8 and was read as Latin-1"): assert read_mail(put("d.eml", "Subject: a\n\ncafé".encode("latin-1")))["texts"] == ["a\n\ncafé"]
     assert read_mail("d.eml", encoding="latin-1")["texts"] == ["a\n\ncafé"]
+
+
+def test_space_and_open_tags_in_mails():
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        text = "".join(rng.choice([" ", "\t", "\n", "\xa0", "\x1c", "a", "b"], 30))
+        assert _without_tags(text) == re.sub(r"\s*\n\s*", "\n", text).strip()
+        text = "<style>" + "".join(rng.choice([" ", "\n", "<", ">", "a", "<b>"], 30))
+        assert _without_tags(text) == re.sub(r"\s*\n\s*", "\n", re.sub("<[^>]*>", "\n", text)).strip()
+    assert _without_tags("a" + " "*3_000_000 + "b<br>" + " "*3_000_000 + "c").split() == ["a", "b", "c"]   # of hours, if each space looks ahead
+    assert _without_tags("<style>a > b" + "<"*1_000_000).count("<") == 1_000_000
 
 
 @pytest.mark.parametrize("data, why", [(b"no mail", "it has no head"), (b"", "it has no head"), (b"Subject: a\nContent-Transfer-Encoding: base64\n\nYWJjZ", "damaged or cut short"),

@@ -3,6 +3,7 @@ import datetime
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,7 +11,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from make_saved import some_texts
 from nmf2 import TopicTree
 from nmf2.dates import PERIODS, as_dates, in_periods
-from nmf2.over_time import by_period, shares_of
+from nmf2.headings import distinction
+from nmf2.over_time import by_period, period_words, shares_of
+from nmf2.regroup import cluster_sums
+from nmf2.tree import largest
 from test_editing import cheap, fitted
 
 
@@ -176,3 +180,14 @@ def test_the_picture_has_a_row_for_each_topic(model):
     assert plot_over_time(model, dates[:3], documents=some_texts(3), ax=ax) is ax
     with pytest.raises(ValueError, match="ax must be"): plot_over_time(model, dates, ax=plt)
     plt.close("all")
+
+
+def test_words_of_periods_are_those_of_all_columns():
+    rng = np.random.default_rng(0)
+    X, codes = sp.random_array((60, 200), density=.01, rng=rng, format="csr"), rng.integers(-1, 7, 60)
+    vocab = np.array([f"w{j}" for j in range(200)])
+    sums = cluster_sums(X, np.where(codes < 0, 8, codes))
+    expected = [[vocab[j] for j in largest(distinction(one, sums.sum(0)), 5)] if one.any() else [] for one in sums]
+    assert period_words(X, codes, 8, vocab) == expected and sum(map(len, expected)) > 10
+    assert period_words(X[:0], codes[:0], 2, vocab) == period_words(0*X[:3], codes[:3] % 2, 2, vocab) == [[], [], []]
+    assert period_words(sp.csr_array((3, 200)), codes[:3] % 2, 2, vocab) == [[], [], []]

@@ -296,6 +296,9 @@ def test_largest_is_a_stable_sort():
     for n in (1, 2, 5, 50, 99, 100, 200):
         w = rng.integers(-1, 6, 100).astype(float)
         assert_array_equal(largest(w, n), [j for j in np.argsort(-w, kind="stable")[:n] if w[j] > 0])
+    for n in (1, 5, 40):        # most weights are nothing, as those of a narrow topic
+        w = np.where(rng.random(300) < .1, rng.integers(-3, 6, 300), 0).astype(np.float32)
+        assert_array_equal(largest(w, n), [j for j in np.argsort(-w, kind="stable")[:n] if w[j] > 0])
     assert len(largest(np.zeros(5), 3)) == len(largest(np.zeros(0), 3)) == 0
 
 
