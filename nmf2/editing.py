@@ -203,7 +203,9 @@ def fill_tree(
     for id in ["", *(id + side for id in shape.splits for side in "01")]:
         score, split = found.get(id, (-1., None))
         rest = () if id else np.flatnonzero(shape.labels < 0)
-        new.add(id, docs[id], rest, score if id else np.inf, split)
+        there = before.get(id)                                    # versions share what is the same
+        rows = there.docs if there and np.array_equal(there.docs, docs[id]) else docs[id]
+        new.add(id, rows, rest, score if id else np.inf, split)
     new.splits = shape.splits
     new.levels = tuple(shape.levels)
     return new

@@ -424,3 +424,15 @@ def test_support_is_lost_where_a_tree_changes_and_comes_back(corpus):
     assert model.support_ is found
     model.redo()
     assert model.support_ is again
+
+
+def test_versions_share_the_documents_of_nodes_that_stay():
+    model = fitted(some_texts(60), n_topics=4, max_df=.6)
+    before = model.tree_
+    model.rename("0", "a name")
+    assert model.tree_ is not before
+    for node in before: assert model.tree_[node.id].docs is node.docs
+    model.move([int(before.leaves()[0].docs[0])], before.leaves()[-1].id)
+    assert_array_equal(model.tree_.labels(), model.labels_)
+    for node in model.tree_:
+        if node.children: assert_array_equal(np.sort(np.concatenate([child.docs for child in node.children])), node.docs)
