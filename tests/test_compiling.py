@@ -330,6 +330,7 @@ PRESSED = """
 import signal, threading
 from numba.extending import overload
 from nmf2.compiling import CAME, njit
+signal.signal(signal.SIGINT, signal.default_int_handler)      # shells set it aside for background jobs
 noted = []
 def press(): pass
 @overload(press)
