@@ -1752,5 +1752,6 @@ def main(
             with interruptible(), looking_less(): return args.run(args)
         except BaseException as e:
             if PRESSED or isinstance(e, KeyboardInterrupt): return stopped(args)
-            if isinstance(e, (ValueError, OSError, MemoryError, RecursionError)): return failed(e, args)
+            missing = isinstance(e, ImportError) and "pip install" in str(e)     # an extra, and the error says which
+            if missing or isinstance(e, (ValueError, OSError, MemoryError, RecursionError)): return failed(e, args)
             raise

@@ -555,7 +555,12 @@ FOREIGN = {b"PK\3\4": "a zip archive or an office document", b"\xd0\xcf\x11\xe0"
 
 def _unknown(source):
     "What to say of a file whose format can't be told"
-    kind = FOREIGN.get(source.peek(4))
+    kind, begins = FOREIGN.get(source.peek(4)), source.peek(8192)
+    if not begins: return f"{source}: the file is empty"
+    blank = len(begins) < 8192 and not begins.removeprefix(b"\xef\xbb\xbf").strip()
+    if blank: return f"{source}: there is nothing but space in this file"
+    if kind and str(source).lower().endswith(".zip"):
+        return f"{source}: an archive: unpack it, and give the folder with what was in it"
     first = f": it looks like {kind}, of which text files, a table or JSON lines have to be made first" if kind else ""
     return f"{source}: can't tell which format this is{first}. Say it with format=..., one of {', '.join(READERS)}"
 
@@ -579,7 +584,6 @@ def read(
     if format is not None: check_choice("format", format, READERS)
     with _opened(path, limits, verbose) as source:
         if format is None: format = guess_format(source)
-        if format is None and not path.is_dir() and not source.peek(1): raise ValueError(f"{path}: the file is empty")
         if format is None: raise ValueError(_unknown(source))
         _check_options(format, options)
         found = READERS[format](source, **options)

@@ -250,7 +250,9 @@ def field_names(
     there = listing(present, quote="'")
     for name in asked:
         if name and name not in present:
-            raise fault(path, None, f"no field {brief(name)}, asked for by {what}_field. There are: {there}")
+            one = what == "text" and {part.strip() for part in name.split(",")} <= {*present}
+            raise fault(path, None, f"no field {brief(name)}, asked for by {what}_field. There are: {there}"
+                                    + ". Only one can be the text: join them to one first"*one)
     if asked: return [name for name in asked if name]             # '' stands for: don't guess
     lower = {name.lower().strip(): name for name in reversed(present)}
     usual = [lower[name] for name in FIELDS[what] if name in lower]
@@ -1330,7 +1332,7 @@ DATES = frozenset("""am pm ind qnan eur usd gbp chf fr kr zł kč ft lei rm rp t
 FIGURE = re.compile(r"\d")
 WORD = re.compile(r"[^\W\d_]{2,}")
 NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
-CODE = re.compile(r"[A-Za-z][0-9]+")
+CODE = re.compile(r"[A-Za-z][-_]?[0-9]+")
 
 def _is_plain(text):
     "Does every program take this text for a text, and bring it back as it was?"

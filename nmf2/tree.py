@@ -742,6 +742,9 @@ def check_given(
     **given,           # what goes with its documents, each None or one entry a document
 )->list:               # the same, to be asked by row number
     "What goes with the documents, unless something is not as many."
+    for name, values in given.items():
+        if isinstance(values, str):
+            raise ValueError(f"{name} must have one entry for each of the {tree.n_docs} documents, got a single string")
     given = {name: at_hand(values) for name, values in given.items()}
     for name, values in given.items():
         if values is not None and len(values) != tree.n_docs:

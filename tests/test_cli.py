@@ -446,6 +446,13 @@ def test_signals_before_and_after(tmp_path, when, number, status):
     ended = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (status, "")
 
+def test_without_distributed_a_scheduler_is_refused_in_a_line(letters, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "distributed", None)        # an import that fails, as where it isn't installed
+    monkeypatch.setitem(sys.modules, "dask", None)
+    assert main(["cluster", "letters", "--scheduler", "tcp://127.0.0.1:9", "--quiet"]) == 2
+    assert capsys.readouterr().err == "nmf2: error: Dask needs the package distributed: pip install 'nmf2[dask]' installs it\n"
+    assert not Path("nmf2-results").exists()
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_that_becomes_another_error(letters, monkeypatch, capsys, number):
     def join(*args, **options):

@@ -658,7 +658,7 @@ def test_original_reuters():
 # tables
 
 CELLS = ["goal", "3 wise men", "CRAN.471", "comp.graphics/37261", "wörld", "東京", "it's", "a,b", 'a"b', "a|b", "may", "MP3", "TRUE story",
-         "d12", "E5", "x0"]
+         "d12", "E5", "x0", "T-0042", "A-1", "q_07"]
 MARKED = ["0010", "010", "00", "", "1e5", "1E+5", " 7", "1_000", "0x1F", "0xFF", "1-2", "2024-01-05", "MAR1", "1 May", "10:30", "10 am", "True", "FALSE", "NA",
           "n/a", "null", "nan", "None", "<NA>", "#N/A", "1.#IND", "inf", "=1+1", "+1", "-1", "@A1", "\t=1", "\r=1", "\n=1", "'tis", "''", '"', "＝1", "１２",
           "½", "5 €", "€5", "5%", "(5)", "d0\r=1+0", "1,5", "12345678901234567", "\ufeffx"]
@@ -670,6 +670,12 @@ def test_which_texts_are_marked():
     assert [text for text in MARKED if as_cell(text) != "'" + text] == []
     assert [as_cell(v) for v in (None, 3, -1.5, np.inf, -np.inf, np.nan, np.float32(2), np.int64(-2), True, "17", "0", Path("a"))] == \
         ["", 3, -1.5, "", "", "", 2, -2, True, "17", "0", "a"]
+
+
+def test_one_field_is_the_text(here):
+    Path("t.csv").write_text("subject,body\na b,c d\ne f,g h\n")
+    with pytest.raises(ValueError, match="There are: 'subject', 'body'. Only one can be the text: join them"): read_csv("t.csv", text_field="subject,body")
+    with pytest.raises(ValueError, match="There are: 'subject', 'body'$"): read_csv("t.csv", text_field="subject,title")
 
 
 def test_tables_are_read_as_they_were_written(here):

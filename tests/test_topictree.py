@@ -110,6 +110,8 @@ def test_pages_say_what_transform_says(texts, corpus, tmp_path):
     explorer._follow()
     assert_allclose(explorer.reader.shares, model.transform(texts))
     with pytest.raises(ValueError, match="must have one entry for each of the 450 documents"): loaded.to_html(texts[:9])
+    for show, one in ((loaded.to_html, "tree.html"), (loaded.tree_.to_html, "x"*450)):     # a path; a letter for each document
+        with pytest.raises(ValueError, match="texts must .* got a single string"): show(one)
     counts = TopicTree(9).fit(corpus.X, vocab=corpus.vocab)
     assert_allclose(counts.explore(texts).reader.shares, counts.transform(corpus.X))
 
