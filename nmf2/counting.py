@@ -596,6 +596,7 @@ def fit_transform_in(self,
     try: X = super(TermCounter, self).fit_transform(texts)
     except ValueError as e:
         if "empty vocabulary" not in str(e): raise
+        if not any(map(str.strip, texts)): raise ValueError(f"No terms in the texts: all {len(texts):,} are empty") from None
         raise ValueError(_no_terms(self, len(texts))) from None
     X.sort_indices()
     return X if names_of(X) is not None else with_names(X, self.get_feature_names_out())

@@ -117,7 +117,7 @@ def _text_files(folder, names, encoding):
     for name, (file, data) in zip(names, contents(folder, [Path(folder)/name for name in names])):
         name = _shown_name(name)
         if _ending(name) == ".eml": found[name], guess = _mail(file, data, encoding)
-        elif b"\0" in data and not encoding and usual_encoding(data) == "utf-8-sig":
+        elif (b"\0" in data or data[:5] == b"%PDF-") and not encoding and usual_encoding(data) == "utf-8-sig":
             binary.append(name)
             continue
         else: found[name], guess = _decode(file, data, encoding)
@@ -138,6 +138,8 @@ def read_folder(
     names, left = walk(path)
     names = [name for name in names if Path(name).match(re.sub(r"^(\*\*/)+", "", pattern))]
     found, guessed, binary = _text_files(path, names, encoding)
+    if binary and not found:
+        raise fault(path, None, f"no file here is text ({listing(binary, 3)}): text files have to be made of them first")
     if not found: raise fault(path, None, f"no text files match {pattern!r} in this folder. Is it the right one?")
     for odd, why in [(guessed, "not UTF-8 and read as Latin-1"), (binary, "not text and left out")]:
         if odd: warnings.warn(f"{path}: {len(odd)} of {len(names)} files are {why}, the first {odd[0]}", stacklevel=2)

@@ -98,6 +98,7 @@ def test_shares_without_words(method):
     counter, plain = TermCounter(n_jobs=2), CountVectorizer()
     assert_same(counter, counter.fit_transform(texts), plain, plain.fit_transform(texts))
     with pytest.raises(ValueError, match="No terms in the 300 texts"): TermCounter(n_jobs=2).fit(["", "1", "?"]*100)
+    with pytest.raises(ValueError, match="No terms in the texts: all 3 are empty$"): TermCounter().fit(["", " ", "\n"])
 
 # ---- when to count alone
 

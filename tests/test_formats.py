@@ -672,6 +672,15 @@ def test_which_texts_are_marked():
         ["", 3, -1.5, "", "", "", 2, -2, True, "17", "0", "a"]
 
 
+def test_a_folder_of_files_that_are_no_text(here):
+    Path("scans").mkdir()
+    for name in "ab": Path(f"scans/{name}.pdf").write_bytes(b"%PDF-1.4\nstream of letters\n%%EOF")        # not a single zero byte
+    with pytest.raises(ValueError, match=r"scans: no file here is text \(a.pdf, b.pdf\): text files have to be made of them first$"): read_folder("scans")
+    Path("scans/note.txt").write_text("a note")
+    with pytest.warns(UserWarning, match="2 of 3 files are not text and left out, the first a.pdf"): assert read_folder("scans")["texts"] == ["a note"]
+    assert len(read_folder("scans", encoding="utf-8")["texts"]) == 3
+
+
 def test_one_field_is_the_text(here):
     Path("t.csv").write_text("subject,body\na b,c d\ne f,g h\n")
     with pytest.raises(ValueError, match="There are: 'subject', 'body'. Only one can be the text: join them"): read_csv("t.csv", text_field="subject,body")
