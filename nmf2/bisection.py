@@ -6,9 +6,9 @@
 __all__ = ['CRITERIA', 'I1', 'I2', 'E1', 'H1', 'H2', 'G1', 'G1P', 'COLUMNS', 'COPIES', 'N_A', 'N_B', 'SQUARE_A', 'SQUARE_B',
            'WHOLE_A', 'WHOLE_B', 'GAIN', 'CALM', 'REST', 'SAME', 'PART', 'rows_of', 'unit_factors', 'unit_rows',
            'cluster_values', 'worth', 'Documents', 'arrays', 'labels_of', 'kind_of', 'composites', 'composites_of',
-           'numbered', 'criterion_of_sums', 'criterion_of', 'shuffle_docs', 'Task', 'Trials', 'Halves', 'first_best',
-           'bisect', 'Cluster', 'Clustering', 'repeated_bisection', 'coarser', 'bisections', 'sum_tables', 'Assignment',
-           'revalue', 'recount', 'wants_to_move', 'move_each', 'refine', 'direct', 'RepeatedBisection']
+           'numbered', 'criterion_of_sums', 'criterion_of', 'shuffle_docs', 'Task', 'Trials', 'is_first_use', 'Halves',
+           'first_best', 'bisect', 'Cluster', 'Clustering', 'repeated_bisection', 'coarser', 'bisections', 'sum_tables',
+           'Assignment', 'revalue', 'recount', 'wants_to_move', 'move_each', 'refine', 'direct', 'RepeatedBisection']
 
 # %% ../nbs/22_bisection.ipynb #a7a6b821
 import warnings
@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .compiling import njit, say_if_compiling
+from .compiling import is_new, njit, say_if_compiling
 from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags,
                        patch_to, renamed, seed_of, stream, width_of)
 from .instructions import add_to_strip, fetch, strip_product
@@ -567,6 +567,13 @@ def _trials(g, task):
         t += 1
     _measure(task, trials)
     _note(task, trials, g, t)
+
+# %% ../nbs/22_bisection.ipynb #c57a0002
+def is_first_use(
+)->bool:
+    "Was no collection ever cut in two on this machine, with this version?"
+    return is_new(_trials.part)
+
 
 # %% ../nbs/22_bisection.ipynb #da3b1ff5
 class Halves(NamedTuple):

@@ -58,11 +58,15 @@ def as_regex(
     return _words_with_marks() if pattern == WORDS else pattern
 
 # %% ../nbs/00_languages.ipynb #e7a1b2c6
-WITHIN = re.compile("(?<=[\u0400-\u04ff])['\u2019](?=[\u0400-\u04ff])")     # an apostrophe that is a letter
+WITHIN = re.compile("['\u2019](?<=[\u0400-\u04ff].)(?=[\u0400-\u04ff])")     # an apostrophe that is a letter
+
+def _has_apostrophes(text):
+    "Are apostrophes of a text letters? (A look for the sign comes first, since it takes no time.)"
+    return ("'" in text or "\u2019" in text) and WITHIN.search(text) is not None
 
 def _is_composed(text):
     "Are all letters of a text what they are to be counted as?"
-    return text.isascii() or (unicodedata.is_normalized("NFC", text) and not WITHIN.search(text))
+    return text.isascii() or (unicodedata.is_normalized("NFC", text) and not _has_apostrophes(text))
 
 def composed(
     texts:list,   # strings

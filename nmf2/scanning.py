@@ -9,9 +9,9 @@ __all__ = ['ASCII', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWER', 'INSI
            'is_simple', 'letter_table', 'letter_at', 'put', 'find_runs', 'find_joined', 'rules_of', 'eight', 'note',
            'Words', 'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all', 'add_all', 'table_of',
            'Room', 'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down', 'count_documents', 'Scan',
-           'plan', 'count_share', 'is_there', 'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for', 'merge',
-           'alphabetical', 'spelled', 'sort_order', 'settle', 'Rows', 'settle_batch', 'places_of', 'in_columns',
-           'finish', 'count_shares', 'Tokens', 'tokens_of']
+           'plan', 'count_share', 'counting_is_made', 'is_worth', 'in_order', 'Part', 'count_parts', 'tables_for',
+           'merge', 'alphabetical', 'spelled', 'sort_order', 'settle', 'Rows', 'settle_batch', 'places_of',
+           'in_columns', 'finish', 'count_shares', 'Tokens', 'tokens_of']
 
 # %% ../nbs/00_scanning.ipynb #b7d22836
 import queue
@@ -864,9 +864,9 @@ def count_share(
 # %% ../nbs/00_scanning.ipynb #3871474c
 PRICE = 50_000_000      # letters with which the slow way loses what the compiler takes, words for titles included
 
-def is_there(
+def counting_is_made(
 )->bool:
-    "Is the machine code there?"
+    "Is the machine code that counts words there?"
     scan = Scan(read_pattern(r"\w+"), True, None, no_words(1), None, (1, 1))
     return is_made(count_documents, *_arguments(scan, no_words(1), ["a"]))
 
@@ -874,7 +874,7 @@ def is_worth(
     n_letters:int,   # of all texts
 )->bool:
     "Is the machine code there, or is it time to make it?"
-    return is_there() or owed(count_documents, n_letters) >= PRICE
+    return counting_is_made() or owed(count_documents, n_letters) >= PRICE
 
 # %% ../nbs/00_scanning.ipynb #4555ceb7
 def in_order(

@@ -24,7 +24,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .bisection import first_best, refine, repeated_bisection, rows_of, unit_rows
+from .bisection import first_best, is_first_use, refine, repeated_bisection, rows_of, unit_rows
 from .compiling import compiled_beside, say_if_compiling
 from .core import (LabelsLater, as_table, at_hand, check_choice, check_matrix, check_number,
                        in_partitions, is_corpus, is_frame, patch_to, progress_bar, seed_of, single_blas, width_of)
@@ -41,7 +41,7 @@ from .order import own_order, sorted_by
 from .parts import in_threads
 from .products import Rows, strips_of
 from .regroup import cluster_sums, merged, merges, regroup
-from .scanning import count_shares, is_there, plan
+from .scanning import count_shares, plan
 from .tree import as_words, in_table, leaf_numbers, leaf_shares
 from .weighting import (WORDS, EmptyDocumentsWarning, count_pipeline, known_names, text_pipeline,
                             weigh_new)
@@ -504,7 +504,7 @@ def compile_late():
 
 def two_compilers():
     "For a `with` block around a first fit of this machine: another process compiles what that needs late."
-    return nullcontext() if is_there() else compiled_beside(__name__, "compile_late")
+    return compiled_beside(__name__, "compile_late") if is_first_use() else nullcontext()
 
 
 # %% ../nbs/25_topictree.ipynb #fadefce9

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -143,6 +144,58 @@ def test_where_nothing_can_be_kept_it_is_compiled_each_time(tmp_path):
     for damage in (b"", whole[:5], whole[:-3], b"nonsense"):
         file.path("int64").write_bytes(damage)
         assert file.load("int64") is None
+
+
+def test_code_beside_the_package_is_read_and_no_more(tmp_path):
+    ours, beside = tmp_path/"ours", tmp_path/"beside"
+    for folder in (ours, beside): folder.mkdir()
+    MachineCode(beside, "m.f-1.py312", "aa").save("int64", "of the administrator")
+    code = MachineCode(ours, "m.f-1.py312", "aa", beside=beside)
+    assert code.load("int64") == "of the administrator" and code.has("int64") and not code.has("float64") and not code.is_empty()
+    code.save("float64", "ours")
+    code.path("int64").write_bytes(b"damaged")                                 # the other one is as good
+    assert (code.load("float64"), code.load("int64")) == ("ours", "of the administrator")
+    code.flush()
+    assert not list(ours.iterdir()) and len(list(beside.iterdir())) == 1
+
+
+READ_ONLY = """
+import json, sys
+from contextlib import suppress
+from numba.core import caching
+class Nowhere(caching.FunctionCache._impl_class):
+    _locator_classes = []
+if "read-only" in sys.argv: caching.FunctionCache._impl_class = Nowhere
+from nmf2 import compiling, ranks
+import numpy as np
+ranks.descending(np.ones(3), 6)
+print(json.dumps(dict(hits=sum(ranks.descending.stats.cache_hits.values()), unkept=bool(compiling.UNKEPT))))
+"""
+
+
+def test_where_nothing_can_be_written_machine_code_is_read(tmp_path):
+    "numba finds no folder in a container whose files can't be written, and gives up"
+    copied(tmp_path)
+    env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
+    env.update(PYTHONPATH=str(tmp_path), NMF2_NUMBA_CACHE="1", PYTHONDONTWRITEBYTECODE="1")
+    def run(*args):
+        done = subprocess.run([sys.executable, "-c", READ_ONLY, *args], env=env, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+    run()
+    assert run("read-only") == dict(hits=1, unkept=True)
+    assert run() == dict(hits=1, unkept=False)
+
+
+def test_where_nothing_is_kept_it_is_said(monkeypatch, capsys):
+    monkeypatch.setattr(compiling, "SAID", [])
+    monkeypatch.setattr(compiling, "UNKEPT", [njit])
+    monkeypatch.setattr(compiling, "_SOURCES", "")                             # compile it anew
+    with compiling.say_if_compiling(after=.1):
+        njit(lambda x: x + 1)(3)
+        time.sleep(.4)
+    said = capsys.readouterr().err
+    assert "each time" in said and "NUMBA_CACHE_DIR" in said and "once" not in said
 
 
 def lost(a, b): return (a + b) - a
@@ -303,6 +356,61 @@ def test_no_other_process_where_it_would_be_of_no_use_or_in_the_way(monkeypatch,
     with compiling.compiled_beside("json", "dumps") as process: assert process is None
 
 
+def test_one_other_process_is_enough(monkeypatch):
+    monkeypatch.setattr(compiling, "NUMBA_CACHE", True)
+    monkeypatch.setattr("numba.get_num_threads", lambda: 2)
+    with compiling.compiled_beside("json", "dumps") as outer, compiling.compiled_beside("json", "dumps") as inner:
+        assert outer is not None and inner is None
+    with compiling.compiled_beside("json", "dumps") as process: assert process is not None
+
+
+def test_what_is_owed_is_no_machine_code(tmp_path):
+    from types import SimpleNamespace
+    file = MachineCode(tmp_path, "m.f-1.py312", "aa")
+    class function: overloads, _cache = {}, SimpleNamespace(_cache_file=file)
+    compiling.owed(function, 3)
+    MachineCode(tmp_path, "m.f-1.py312", "bb").path("int64").write_bytes(b"of other sources")
+    assert compiling.is_new(function) and file.is_empty()
+    file.save("int64", b"code")
+    assert not compiling.is_new(function) and not file.is_empty()
+    compiling.OWED.pop(function, None)
+
+
+FITS = """
+import subprocess
+from nmf2 import TopicTree, compiling
+begun = []
+class Popen(subprocess.Popen):
+    def __init__(self, *args, **options):
+        begun.append(args)
+        super().__init__(*args, **options)
+compiling.subprocess.Popen = Popen
+compiling._may_begin = lambda: True
+texts = ["red apple pie", "red apple tart", "blue sea wave", "blue sea tide"]*3
+for _ in range(2):
+    TopicTree(2).fit(texts)
+    print(len(begun))
+"""
+
+
+@pytest.mark.slow
+def test_only_a_first_fit_has_another_process(tmp_path):
+    def numbers():
+        env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NMF2_NUMBA_CACHE": "1"}
+        done = subprocess.run([sys.executable, "-c", FITS], capture_output=True, text=True, cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+    assert numbers() == ["1", "1"]
+    assert numbers() == ["0", "0"]                       # these texts are counted by scikit-learn each time
+
+
+def test_python_runs_the_loops_where_numba_is_switched_off(tmp_path):
+    program = "from nmf2.ranks import descending; import numpy as np; print(*descending(np.array([1., 3., 2.]), 3))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path,
+                          env={**os.environ, "NUMBA_DISABLE_JIT": "1", "NMF2_NUMBA_CACHE": "1"})
+    assert done.stdout.split() == ["1", "2", "0"], done.stderr
+
+
 LATE = """
 import json, sys
 from nmf2 import TopicTree, nnls, scanning, topictree
@@ -366,7 +474,7 @@ def test_threads_stop_compiling_when_the_main_thread_is_interrupted(monkeypatch)
     def compile(name):
         begun.append(name)
         if name == "called": return name
-        compiling.CAME.append((None, ()))                                # as somebody would while this waits for a lock
+        compiling.CAME.append(2)                                         # as somebody would while this waits for a lock
         return compile("called")
     errors = []
     def work():
