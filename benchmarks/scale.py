@@ -1,7 +1,7 @@
 """What do partitions cost?
 
 The same tree from one matrix in memory, from partitions of it in memory, from shards on disk, and with `--dask` from two processes of a
-cluster: seconds, as ratios to the fit in memory. The same for `TopicTree` and texts of the same words, in memory and in seven files. For
+cluster, and from two threads of one process that Dask gives tasks to: seconds, as ratios to the fit in memory. The same for `TopicTree` and texts of the same words, in memory and in seven files. For
 rank-2 NMF of the whole collection: bytes that a sweep moves for each partition, against the two topics that must go out and the two sums
 that must come back. And what the page *A billion documents* calculates with: how fast one thread sweeps and asks documents that may move,
 how fast words are counted, how many documents want to move, and with `--dask` how long a cluster takes to answer for 100 partitions that
@@ -94,7 +94,15 @@ def in_memory(X, n_leaves):
     with progress_bar(None, "", False, "split") as bar: grow(grower, n_leaves, bar)
 
 
-def measure(X, n_leaves, rounds, client):
+def clusters():
+    """Two processes, and two threads of this one, by what they are called in the table."""
+    from distributed import Client
+    options = dict(dashboard_address=":0", set_as_default=False, silence_logs=50)
+    return {"Dask": Client(n_workers=2, threads_per_worker=1, **options),
+            "Dask, one process": Client(n_workers=1, threads_per_worker=2, processes=False, **options)}
+
+
+def measure(X, n_leaves, rounds, clients):
     """Seconds of each way, medians of interleaved runs."""
     ways = {"in memory": lambda: in_memory(X, n_leaves)}
     with TemporaryDirectory() as folder:
@@ -103,11 +111,12 @@ def measure(X, n_leaves, rounds, client):
             ways[f"{n} in memory"] = lambda parts=parts: fit(HierNMF2(n_leaves), parts, Local())
         save_shards(X, Path(folder)/"corpus", 7)
         ways["7 shards"] = lambda: fit(HierNMF2(n_leaves), Path(folder)/"corpus", Local())
-        if client: ways["7 shards, Dask"] = lambda: fit(HierNMF2(n_leaves), Path(folder)/"corpus", Dask(client))
+        for name, client in clients.items():
+            ways[f"7 shards, {name}"] = lambda client=client: fit(HierNMF2(n_leaves), Path(folder)/"corpus", Dask(client))
         return interleaved(ways, rounds)
 
 
-def measure_texts(X, n_topics, rounds, client):
+def measure_texts(X, n_topics, rounds, clients):
     """The same for texts, and a `TopicTree` of them."""
     words = [f"{j:06}".translate(str.maketrans("0123456789", "abcdefghij")) for j in range(X.shape[1])]
     texts = [" ".join(words[j] for j in X.indices[lo:hi]) for lo, hi in zip(X.indptr, X.indptr[1:])]
@@ -120,7 +129,8 @@ def measure_texts(X, n_topics, rounds, client):
         ways["in memory, from the files"] = lambda: TopicTree(n_topics).fit(read_whole())
         whole = min(WHOLE, X.nnz//2)                     # in partitions, however few there are
         ways["7 files"] = lambda: fit_topics(TopicTree(n_topics), folder, engine=Local(), whole=whole)
-        if client: ways["7 files, Dask"] = lambda: fit_topics(TopicTree(n_topics), folder, engine=Dask(client), whole=whole)
+        for name, client in clients.items():
+            ways[f"7 files, {name}"] = lambda client=client: fit_topics(TopicTree(n_topics), folder, engine=Dask(client), whole=whole)
         return interleaved(ways, rounds)
 
 
@@ -130,16 +140,13 @@ def against_memory(seconds):
 
 
 def main():
-    args = arguments(__doc__, "scale.json", share=(.05, "of the size of RCV1"), dask="on two processes of a cluster, too")
+    args = arguments(__doc__, "scale.json", share=(.05, "of the size of RCV1"), dask="on a cluster of two processes, and of two threads, too")
     X, _ = rcv1_like(.0003 if args.quick else float(args.share))
-    client = None
-    if args.dask:
-        from distributed import Client
-        client = Client(n_workers=2, threads_per_worker=1, dashboard_address=":0")
-    how = (4, 1, client) if args.quick else (20, 3, client)
+    clients = clusters() if args.dask else {}
+    how = (4, 1, clients) if args.quick else (20, 3, clients)
     seconds, of_texts = measure(X, *how), measure_texts(X, *how)
-    waits = answer(client) if client else None
-    if client: client.close()
+    waits = answer(clients["Dask"]) if clients else None
+    for client in clients.values(): client.close()
     sweeps = fit(HierNMF2(how[0]), cut(X, 2), Local()).n_sweeps_
     row = dict(n_docs=X.shape[0], n_terms=X.shape[1], nonzeros=X.nnz, bytes=bytes_of(X), seconds=seconds,
                ratios=against_memory(seconds), texts=dict(seconds=of_texts, ratios=against_memory(of_texts)), sweep=moved(X, 7),

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import get_num_threads
 
-from .core import check_matrix, check_number, width_of
+from .core import check_matrix, check_number, progress_bar, width_of
 from .parts import ROWS, in_parts, in_threads, n_parts
 from .products import Rows, strips_of
 from .weighting import doc_freq
@@ -213,6 +213,7 @@ def fit_mixture(
     max_iter:int=30,        # rounds, at most
     tol:float=.003,         # stop when the criterion rises by less, at least 0
     alpha:float|None=None,  # words made up for each cluster, above 0; None for what `made_up` says
+    verbose:bool=False,     # show a progress bar?
 )->Mixture:
     "Clusters whose words make the documents probable. Source: Nigam et al. (2000)."
     X, labels, k = _checked(X, labels, max_iter, tol, alpha)
@@ -222,13 +223,16 @@ def fit_mixture(
     cuts = word_ranges(df)
     clusters = clusters_of_labels(rows, labels, k, cuts)
     held, criteria = np.full(len(labels), -1), []
-    for _ in range(max_iter):
-        said = lifts(clusters, q, alpha)
-        clusters, found, fit = mixture_round(rows, said, held, cuts)
-        lost = _lost(found, labels, k)
-        held[lost] = labels[lost]
-        criteria.append((fit + said.prior)/rows.shape[0])
-        if not lost.any() and len(criteria) > 1 and criteria[-1] - criteria[-2] < tol: break
+    with progress_bar(max_iter, "Settling topics", verbose, "round") as bar:
+        for _ in range(max_iter):
+            said = lifts(clusters, q, alpha)
+            clusters, found, fit = mixture_round(rows, said, held, cuts)
+            lost = _lost(found, labels, k)
+            held[lost] = labels[lost]
+            criteria.append((fit + said.prior)/rows.shape[0])
+            bar.update()
+            if not lost.any() and len(criteria) > 1 and criteria[-1] - criteria[-2] < tol: break
+        bar.end()
     while (lost := _lost(found, labels, k)).any():      # rounds ran out
         held[lost] = found[lost] = labels[lost]
     return Mixture(found, criteria, int((held >= 0).sum()))

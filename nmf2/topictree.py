@@ -205,7 +205,7 @@ def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, per_topic=PI
         order = own_order(part)
         own = sorted_by(part, order)
         best = best_start(own, n_topics, n_init, moves_max_iter, seed, verbose, per_topic)
-        mixed = fit_mixture(own, best.labels).labels
+        mixed = fit_mixture(own, best.labels, verbose=verbose).labels
         own_topics = settled_topics(own, mixed, 1)
     labels = np.full(X.shape[0], -1)
     labels[filled[order.rows]] = own_topics.labels
