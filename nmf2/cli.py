@@ -5,21 +5,22 @@
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE', 'PHRASES',
            'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'STDIN', 'SMALL', 'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING',
-           'EXAMPLES', 'ALSO_CALLED', 'ANSWERS', 'stop_if_interrupted', 'interruptible', 'told_when_there',
+           'EXAMPLES', 'ALSO_CALLED', 'AS_IN_FIT', 'ANSWERS', 'stop_if_interrupted', 'interruptible', 'told_when_there',
            'no_empty_folders', 'count', 'weigh', 'Topics', 'join', 'split', 'as_model', 'only_a_tree', 'first_levels',
            'node_rows', 'node_columns', 'document_rows', 'document_columns', 'file_lines', 'write_results', 'in_shell',
            'as_options', 'silence', 'Forgiving', 'say', 'stage', 'agreement', 'without_leaf', 'reason', 'summary',
            'in_seconds', 'readable', 'what_to_ask', 'print_results', 'given', 'n_leaves', 'check_arguments',
-           'make_tree', 'model_options', 'find_support', 'Made', 'make_topics', 'read_corpus', 'run_job', 'demo',
-           'named', 'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes',
+           'make_tree', 'model_options', 'find_support', 'Made', 'make_topics', 'how_read', 'read_corpus', 'run_job',
+           'demo', 'named', 'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes',
            'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions',
            'model_file', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of', 'show',
            'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change',
-           'documents_of', 'older_beside', 'save_again', 'grow', 'update', 'documents_in', 'write_tree', 'export',
-           'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
-           'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
-           'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
-           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'main']
+           'documents_of', 'older_beside', 'save_again', 'grow', 'check_new', 'update', 'documents_in', 'write_tree',
+           'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words',
+           'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading',
+           'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export',
+           'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less',
+           'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -47,6 +48,7 @@ import numpy as np
 
 from .compiling import STOPPING
 from .core import check_number
+from .files import brief, listing
 from .formats import FIELDS, READERS, plural, write_table
 from .writing import AsRead, check_folder, stamp_of, whole_file, whole_folder
 
@@ -378,6 +380,7 @@ PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgr
            "their rows are all zero (": "they are in no topic (", "its row is all zero (": "it is in no topic (",
            "write it again with tree.save(path)": "make it again with nmf2 cluster",
            "if that is right, raise max_ratio": "if that is right, --no-limits reads it",
+           "? model.undo() takes them out again": "?",
            "without it: TopicTree.load(path, tokenizer=...)": "without it; TopicTree.load takes it in Python"}
 
 def _known_options(match):
@@ -684,6 +687,28 @@ def make_topics(
         with stage("Fitting again", times, shown): find_support(X, topics.tree, args)
     return Made(topics, model, known, n_empty, report)
 
+# %% ../nbs/70_cli.ipynb #29939019
+def how_read(
+    reading:dict|None,    # of a `Corpus`
+    like:dict|None=None,  # the same of the fit, if there was one
+)->str:                   # '' if there is nothing to tell
+    "From which columns documents came, and what else was read as in the fit."
+    reading, like, told = reading or {}, like or {}, {}
+    if "text_field" in reading:
+        kind = "column" if reading.get("format") in ("csv", "parquet", "arrow") else "field"
+        told["text_field"] = f"text: {kind} {brief(reading['text_field'])}"
+        told["id_field"] = f"ids: {brief(reading['id_field'])}" if reading.get("id_field") else "ids: row numbers"
+    if labels := reading.get("label_field"): told["label_field"] = "labels: " + listing(labels, 6, quote="'")
+    rest = {name: value for name, value in like.items() if reading.get(name) == value is not None}
+    for name in (*told, "seen", "label_field"): rest.pop(name, None)
+    if rest.get("format") == reading.get("seen"): rest.pop("format", None)
+    told |= {name: as_options(f"{name}={value!r}") for name, value in rest.items()}
+    known = [*like, *["id_field"]*("text_field" in like)]        # that there was none is known, too
+    same = {name for name in told if name in known and reading.get(name) == like.get(name)}
+    if len(same) == len(told): return "; ".join(told.values()) + ", as in the fit"*bool(told)
+    return "; ".join(words + ", as in the fit"*(name in same) for name, words in told.items())
+
+
 # %% ../nbs/70_cli.ipynb #2993901b
 def read_corpus(
     get_corpus,   # function that returns the corpus
@@ -691,9 +716,10 @@ def read_corpus(
     times:dict,   # gets the seconds it took
     path=None,    # from where, if not from `args.path`
 ):                # Corpus
-    "The documents, and how many there are."
+    "The documents; how many there are, and from which columns, is told."
     with stage(f"Reading {path or args.path}", times, not args.quiet): corpus = get_corpus()
-    say(f"  {plural(len(corpus), 'document')}", not args.quiet)
+    told = how_read(corpus.reading, vars(args).get("like"))
+    say(f"  {plural(len(corpus), 'document')}" + f"; {told}"*bool(told), not args.quiet)
     return corpus
 
 # %% ../nbs/70_cli.ipynb #49ad8f13
@@ -714,7 +740,8 @@ def run_job(
         topics, model, known, n_empty, report = make_topics(corpus, args, times)
         with stage("Writing", times, not args.quiet) as clock:
             figures = summary(corpus, topics, n_empty)
-            def text(): return "\n".join([f"{args.path}: {figures}", report, in_seconds({**times, "Writing": clock()}), ""])
+            told = f"{args.path}: {figures}", *filter(None, [how_read(corpus.reading)]), report
+            def text(): return "\n".join([*told, in_seconds({**times, "Writing": clock()}), ""])
             save = model and (lambda path: model.save(path, args.keep_texts))
             write_results(part, corpus, topics, text, save, **known)
         stop_if_interrupted()
@@ -753,10 +780,11 @@ def reader_options(
 # %% ../nbs/70_cli.ipynb #e2d85f06
 def heads_a_table(
     line:str,   # the first of some lines
+    known="",   # the column in which texts were before, if any
 )->bool:
-    "Does a line look like the names of columns, one of them a usual name for texts?"
+    "Does a line look like the names of columns, one of them that of texts before, or a usual name?"
     names = [name.strip(' "').casefold() for name in re.split("[,;\t]", line)]
-    return len(names) > 1 and not set(FIELDS["text"]).isdisjoint(names)
+    return len(names) > 1 and not {known.casefold(), *FIELDS["text"]}.isdisjoint(names)
 
 # %% ../nbs/70_cli.ipynb #22377980
 STDIN = Path("/dev/stdin")
@@ -768,9 +796,10 @@ def from_path(
     "The documents at a path."
     from nmf2.data import read
     path = Path(path or args.path).expanduser()
-    corpus = read(path, format=args.format, limits=args.limits, verbose=not args.quiet, **reader_options(args))
-    in_lines = path == STDIN and args.format is None and corpus.texts is not None and corpus.ids[0] == "1"
-    if in_lines and heads_a_table(corpus.texts[0]):
+    like = vars(args).get("like")
+    corpus = read(path, format=args.format, limits=args.limits, verbose=not args.quiet, like=like, **reader_options(args))
+    in_lines = path == STDIN and args.format is None and corpus.reading["format"] == "lines" and corpus.ids[0] == "1"
+    if in_lines and heads_a_table(corpus.texts[0], (like or {}).get("text_field", "")):
         warnings.warn("standard input is read as lines, each of them a document, and the first looks like the head "
                       "of a table: --format csv reads it as a table")
     return corpus
@@ -887,6 +916,7 @@ def run_in_partitions(
     with (told_when_there(args, out, MODEL), no_empty_folders(out),
           whole_folder(out, args.force, "--out", "--force") as part):
         with stage(f"Fitting {args.path} in partitions", times, not args.quiet): model = fit_in_partitions(args)
+        say(f"  {how_read(model.reading_)}", bool(model.reading_) and not args.quiet)
         tree, why = model.tree_, [reason(model.choice_)] if model.choice_ else []
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
         with stage("Writing", times, not args.quiet):
@@ -923,7 +953,7 @@ def has_model(
     return False
 
 def open_model(
-    args,     # the parsed command line
+    args,     # the parsed command line, which gets `like`: how the documents of the fit were read
 )->tuple:     # (`Tree`, `TopicTree` or None)
     "The tree in a file, and the model if there is more in it than the tree."
     from nmf2.topictree import TopicTree
@@ -931,6 +961,7 @@ def open_model(
     path, limits = model_file(args.file), {} if args.limits else dict(max_ratio=1e9)
     if not has_model(path): return Tree.load(path, **limits), None
     model = TopicTree.load(path, **limits)
+    args.like = model.reading_
     return model.tree_, model
 
 # %% ../nbs/70_cli.ipynb #edb54a6f
@@ -1052,6 +1083,7 @@ def predict(
                          "nmf2 cluster has --method, --weights, --max-features or --analyzer")
     if args.leaves and args.leaves > tree.n_leaves:
         raise ValueError(f"--leaves must be at most {tree.n_leaves}, the topics there are, got {args.leaves}")
+    if args.like: args.like = args.like | dict(label_field="")        # no answer needs labels
     corpus = read_corpus(get_corpus, args, times)
     if "count" in model.pipeline_.named_steps:
         model.pipeline_["count"].set_params(n_jobs=args.jobs or -1, verbose=not args.quiet)
@@ -1167,6 +1199,22 @@ def grow(
     save_again(args, model, kept)
     return 0
 
+# %% ../nbs/70_cli.ipynb #fa79432c
+def check_new(
+    args,     # the parsed command line
+    model,    # the `TopicTree`
+    new,      # documents that are to be added
+    old,      # those of the tree, or None if the model has them
+):
+    "Stop at documents that are there already, where only their texts can tell."
+    from nmf2.updating import only_numbers, seen_before, together
+    if args.again or not only_numbers(titles_of(model), new.ids, model.tree_.n_docs): return
+    n = seen_before(together(model, new, old))
+    if 2*n > len(new):
+        raise ValueError(f"{args.path}: {n:,} of {plural(len(new), 'document')} are in the tree already, word for word. "
+                         "Give new ones only; --again adds these a second time")
+
+
 # %% ../nbs/70_cli.ipynb #fa79432d
 def update(
     args,   # the parsed command line
@@ -1177,6 +1225,7 @@ def update(
     model, kept = open_to_change(args)
     old = documents_of(args, model, args.documents, "--documents OLD", kept)
     new = read_corpus(get_corpus, args, {})
+    check_new(args, model, new, old)
     with stage("Adding documents", {}, not args.quiet): told = model.update(new, old, args.min_new or None)
     save_again(args, model, kept, str(told))
     return 0
@@ -1433,9 +1482,10 @@ class Parser(argparse.ArgumentParser):
 # %% ../nbs/70_cli.ipynb #b080c2d4
 def add_reading(
     p:argparse.ArgumentParser,   # the parser of a command
+    what:str|None=None,          # about all of them
 ):
     "The options for reading."
-    g = p.add_argument_group("reading")
+    g = p.add_argument_group("reading", what)
     g.add_argument("--format", metavar="NAME", choices=READERS,
                    help=f"how to read it: {', '.join(READERS)} (default: found out from name and contents)")
     for name, (metavar, kind, text) in READING.items():
@@ -1548,7 +1598,7 @@ def add_making(
                         description="Topics of the documents at a path.")
     c.add_argument("path", metavar="PATH",
                    help="a file or a folder with documents, - for standard input, or the name of a known collection")
-    add_reading(c)
+    add_reading(c, f"{MODEL} remembers all of these, for new documents to be read alike.")
     add_spread(c)
     for p, max_df, usual, run in ((d, .2, N_LEAVES, demo), (c, .5, "auto", cluster)):
         add_counting(p, max_df)
@@ -1604,6 +1654,8 @@ def add_export(
     p.set_defaults(run=export)
 
 # %% ../nbs/70_cli.ipynb #e14bc349
+AS_IN_FIT = "What isn't given is as it was when the tree was made."
+
 def add_predict(
     jobs,         # the subparsers
     **options,    # of the parser
@@ -1620,7 +1672,7 @@ def add_predict(
                    help="reject what is less typical than this share of the old documents (default 0.01)")
     g.add_argument("--jobs", metavar="N", type=whole_number, default=None,
                    help="count terms in at most N processes (default: one for each core)")
-    add_reading(p)
+    add_reading(p, AS_IN_FIT)
     p.set_defaults(run=predict)
 
 # %% ../nbs/70_cli.ipynb #f0b6332d
@@ -1656,7 +1708,7 @@ def add_explore(
     g.add_argument("--port", metavar="N", type=whole_number, default=0,
                    help="port of the address (default: one that is free)")
     g.add_argument("--no-open", dest="open", action="store_false", help="print the address, and open no browser")
-    add_reading(p)
+    add_reading(p, AS_IN_FIT)
     p.set_defaults(run=explore)
 
 # %% ../nbs/70_cli.ipynb #48ab477a
@@ -1680,7 +1732,9 @@ def add_changing(
     groups[1].add_argument("--documents", metavar="OLD", default=None, help=made)
     groups[1].add_argument("--min-new", metavar="N", type=whole_number, default=10,
                            help="new documents that a new topic must have (default 10); 0 for no new topics")
-    for each in (p, u): add_reading(each)
+    groups[1].add_argument("--again", action="store_true",
+                           help="add documents even if their texts are in the tree already")
+    for each in (p, u): add_reading(each, AS_IN_FIT)
     p.set_defaults(run=grow)
     u.set_defaults(run=update)
 

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from .core import check_choice, check_number, check_sparse, patch_to, progress_bar, renamed, seed_of
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
-from .formats import READERS, guess_format, walk
+from .formats import NoField, READERS, guess_format, walk
 from .languages import WORDS
 
 # %% ../nbs/01_data.ipynb #84f71343
@@ -172,7 +172,10 @@ class Corpus:
     - `vocab` (n_terms,): the words that the columns of `X` count
     - `ids` (n_docs,): names of the documents
     - `labels` (n_docs, n_levels): classes from coarse to fine, '' where there is none; None if nobody has any
+    - `reading`: how `read` has read it, for others that are to be read `like` it; None if it was made otherwise
     """
+    reading = None
+
     def __init__(self,
         texts=None,   # one string a document
         X=None,       # counts, (n_docs, n_terms), in place of texts or as well as them
@@ -225,7 +228,8 @@ def _part(corpus, rows):
     "Some of the documents: a slice, numbers, or a mask"
     rows = np.atleast_1d(np.arange(len(corpus))[rows])
     part = object.__new__(Corpus)
-    part.name, part._ids, part._vocab = corpus.name, corpus._ids[rows], corpus._vocab
+    part.name, part.reading = corpus.name, corpus.reading
+    part._ids, part._vocab = corpus._ids[rows], corpus._vocab
     part.texts = None if corpus.texts is None else [corpus.texts[i] for i in rows]
     part.labels = None if corpus.labels is None else corpus.labels[rows]
     part._X = None if corpus._X is None else corpus._X[rows]
@@ -564,6 +568,51 @@ def _unknown(source):
     first = f": it looks like {kind}, of which text files, a table or JSON lines have to be made first" if kind else ""
     return f"{source}: can't tell which format this is{first}. Say it with format=..., one of {', '.join(READERS)}"
 
+# %% ../nbs/01_data.ipynb #5c5455b1
+def _lasting(format):
+    "The options of a reader that hold for other files as well"
+    takes = inspect.signature(READERS[format]).parameters.values()
+    return [one.name for one in takes if one.annotation is not one.empty]      # paths have no type
+
+def _how_read(format, seen, options, fields):
+    "How a file was read, in types that JSON has"
+    given = {name: options[name] for name in _lasting(format) if options.get(name) is not None}
+    if fields is not None:
+        found = dict(text_field=fields.text, label_field=fields.label, id_field=fields.id)
+        given |= {name: value for name, value in found.items() if value}
+    return dict(format=format, seen=seen) | given
+
+
+# %% ../nbs/01_data.ipynb #5c5455b3
+def _format_of(source, format, like):
+    "The format, and what it looks like: that which was asked for, that of before if it looks the same, or a guess"
+    why = None
+    try: seen = guess_format(source)
+    except ValueError as e: seen, why = "unclear", e                # a folder of several things
+    before = like.get("format") if like.get("seen") == seen else None
+    format = format or (before if before in READERS else None) or (None if why else seen)
+    if format is None: raise why or ValueError(_unknown(source))
+    return format, seen
+
+def _as_before(format, like):
+    "The options of before that hold for this format"
+    return {name: like[name] for name in _lasting(format)
+            if name in like and (name.endswith("_field") or like.get("format") == format)}
+
+
+# %% ../nbs/01_data.ipynb #5c5455b5
+def _found(format, source, options, before):
+    "What a reader finds with some options, and those of before where there are none"
+    try: return READERS[format](source, **before | options)
+    except NoField as e:
+        option = f"{e.what}_field"
+        if option in options: raise
+        none = "" if e.what == "text" else f", or {option}='' for none"
+        came = dict(text="the texts", label="labels", id="ids")[e.what]
+        raise ValueError(f"{source}: no field {brief(e.name)}, from which {came} came in the fit. There are: {e.there}. "
+                         f"Say which it is here with {option}=...{none}") from None
+
+
 # %% ../nbs/01_data.ipynb #5c5455c8
 @renamed(progress="verbose")
 def read(
@@ -572,6 +621,7 @@ def read(
     *,
     limits:bool=True,        # refuse what the length of the file can't justify? See `00_files`
     verbose:bool=False,      # show a progress bar?
+    like:dict|None=None,     # `reading` of a corpus or `reading_` of a model: options that hold unless others are given
     **options,               # for the reader of that format, such as label_field='topic'
 )->Corpus:                   # with texts or counts, depending on the format
     "The collection in a file or a folder."
@@ -583,12 +633,14 @@ def read(
         raise FileNotFoundError(f"{path}: there is no such file or folder{away}")
     if format is not None: check_choice("format", format, READERS)
     with _opened(path, limits, verbose) as source:
-        if format is None: format = guess_format(source)
-        if format is None: raise ValueError(_unknown(source))
+        format, seen = _format_of(source, format, like or {})
         _check_options(format, options)
-        found = READERS[format](source, **options)
-        try: return Corpus(**found, name=_stem(path))
+        before = _as_before(format, like or {})
+        found = _found(format, source, options, before)
+        try: corpus = Corpus(**found, name=_stem(path))
         except ValueError as e: raise ValueError(f"{path}: {e}") from None
+    corpus.reading = _how_read(format, seen, before | options, getattr(found, "fields", None))
+    return corpus
 
 # %% ../nbs/01_data.ipynb #a63c19ad
 def _places(folder=None):

@@ -537,8 +537,8 @@ def _warn_of_room(blocks, n_topics, memory):
 # %% ../nbs/62_scale_texts.ipynb #f51c08b7
 def _grow_topics(model, blocks, seed, how, texts_of, seen, memory):
     "Find the topics of weighted documents, and their tree, and let the model know"
-    begin_history(model)
     model.given_ = model.counts_ = None
+    begin_history(model)
     model.vocab_ = model.pipeline_.get_feature_names_out()
     def words(tree, leaf_df): give_headings(tree, leaf_df, **texts_of(tree, leaf_df))
     n_topics, model.choice_ = number_of(model, partial(number_over, blocks, seed, how["whole"]))
@@ -554,6 +554,12 @@ def _grow_topics(model, blocks, seed, how, texts_of, seen, memory):
     return model
 
 # %% ../nbs/62_scale_texts.ipynb #48204bb6
+def _of_field(model, sources):
+    "The same model, which knows in which field the texts were, if that is one"
+    fields = {getattr(source, "field", None) for source in sources}
+    if len(fields) == 1 and None not in fields: model.reading_ = dict(text_field=fields.pop())
+    return model
+
 def fit_topics(
     model,              # a `TopicTree`
     documents,          # as for `text_sources`; or counts in partitions, as for `as_blocks`
@@ -574,7 +580,7 @@ def fit_topics(
     sources = text_sources(documents, **options)
     engine = usual_engine() if engine is None else engine
     counts = counted_over(sources, engine, model.verbose, **{name: getattr(pipe["count"], name) for name in COUNTING})
-    if counts.told[:,2].sum() <= whole: return model.fit(_all_texts(engine, sources))
+    if counts.told[:,2].sum() <= whole: return _of_field(model.fit(_all_texts(engine, sources)), sources)
     known = words_over(counts, model.min_df, model.max_df)
     blocks = weighted_over(counts, pipe, known, model.verbose, own=True)   # from here on only weights are needed
     model.pipeline_ = pipe
@@ -583,7 +589,7 @@ def fit_topics(
         if not phrases: return {}
         rows = typical_over(blocks, tree, enough_texts(leaf_df, sum(leaf.size for leaf in tree.leaves())))
         return phrases | dict(texts=None, typical=texts_at(sources, counts, rows))
-    return _grow_topics(model, blocks, seed, how, texts_of, known.seen, memory)
+    return _of_field(_grow_topics(model, blocks, seed, how, texts_of, known.seen, memory), sources)
 
 # %% ../nbs/62_scale_texts.ipynb #8adb55f5
 def _are_counts(documents):

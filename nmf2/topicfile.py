@@ -170,6 +170,11 @@ def _signs_kept(expected):
     if not len(expected.ranks): return dict(focus=expected.focus)
     return dict(expected.signs._asdict(), ranks=expected.ranks)
 
+def _reading_kept(model):
+    "How the documents were read, for new ones to be read like them"
+    reading = getattr(model, "reading_", None)
+    return None if reading is None else {name: _plain(value) for name, value in reading.items()}
+
 def packed_model(
     model,                   # a fitted `TopicTree`
     keep_texts:bool=False,   # with the texts of the fit?
@@ -190,7 +195,8 @@ def packed_model(
                  languages=list(found_of(counter).languages), tagged=found_of(counter).tagged,
                  composed=bool(getattr(counter, "composed_", False)),
                  tokenizer=cannot_be_kept(model).get("tokenizer"),
-                 unknown=model.expected_.unknown, history=list(model.history), edits=edits)
+                 unknown=model.expected_.unknown, history=list(model.history), edits=edits,
+                 reading=_reading_kept(model))
     if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")
     return dict(model=as_json(about), **signs, sizes=model.expected_.sizes, **splits,
                 **_weights(model, columns), **arrays)
@@ -218,6 +224,14 @@ def _check_about(about):
     for name in ("unknown", "tagged"): check_number(name, about.get(name, 0.), 0, whole=False, high=1)
     sound(_is_or_none(about.get("choice"), dict), "the choice of a number of topics is something else")
     if about["choice"] is not None: check_types(about["choice"], dict(n_topics=int, why=str))
+    _check_reading(about.get("reading"))
+
+def _check_reading(reading):
+    "Stop unless options for reading are words, yes or no, numbers, or lists of words"
+    sound(_is_or_none(reading, dict), "how documents were read is something else")
+    for value in (reading or {}).values():
+        words = type(value) is list and all(type(one) is str for one in value)
+        sound(words or value is None or type(value) in (str, bool, int), "an option for reading is something else")
 
 def _check_weights_said(weights):
     "Stop unless it is said how counts are weighed"
@@ -402,6 +416,7 @@ def unpacked_model(
     signs = Signs(arrays["focus"], arrays.get("near", NOT_KNOWN))
     model.expected_ = Expected(signs, arrays["sizes"], about["unknown"], arrays.get("ranks", NOT_KNOWN))
     begin_history(model, about["history"])
+    model.reading_ = about.get("reading")                      # no file of an earlier version says so
     kept, moved, dropped = (about["edits"][name] for name in Edits._fields)
     model.edits_ = Edits(tuple(kept), np.array(moved, np.intp), tuple(dropped))
     return model

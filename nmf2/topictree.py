@@ -250,6 +250,7 @@ class TopicTree(LabelsLater, BaseEstimator):
     - `criteria_` list: the criterion that each start came to
     - `history` list: what was done to the tree since, see `nmf2.editing`; `edits_`: what is kept
     - `expected_`: what to expect of new documents, as `nmf2.answers` found it
+    - `reading_`: how the documents were read, for new ones to be read `like` them; None if not by `read`
     """
     def __init__(self,
         n_topics:int|str=20,          # leaves wanted; "auto": what `support.choose_n_topics` finds
@@ -441,6 +442,7 @@ def begin_history(
     "No edits yet that could be undone."
     model.history, model.edits_, model.past_, model.future_ = list(history), Edits(), [], []
     model.saved_ = None                                          # a `Saved`, when it has a file
+    model.reading_ = getattr(vars(model).get("given_"), "reading", None)    # of a `Corpus`
 
 # %% ../nbs/25_topictree.ipynb #a6f5946b
 def topics_of(

@@ -333,7 +333,7 @@ def test_one_is_no_plural(letters, capsys):
     Path("one.jsonl").write_text(json.dumps(dict(text=SPORT[0])))
     assert main(["cluster", "one.jsonl", "--min-df", "1", "--max-df", "1.0"]) == 2
     err = capsys.readouterr().err
-    assert "1 document\n" in err and "1 documents" not in err
+    assert "1 document; text: field 'text'; ids: row numbers\n" in err and "1 documents" not in err
 
 def test_empty_documents_are_reported(letters, capsys):
     (letters/"sport"/"empty.txt").write_text("")
@@ -742,7 +742,7 @@ def test_reading_says_how_far_it_is_and_has_limits(letters, monkeypatch, capsys)
     monkeypatch.setattr(nmf2.data, "read", read)
     assert main(["cluster", "letters", *SMALL]) == 0
     assert main(["cluster", "letters", "--force", "--quiet", "--no-limits", "--format", "csv", "--read", "n_terms=3", *SMALL]) == 0
-    assert asked == [(None, True, True, {}), ("csv", False, False, {"n_terms": 3})]
+    assert asked == [(None, True, True, {"like": None}), ("csv", False, False, {"like": None, "n_terms": 3})]
 
 def test_counting_says_how_far_it_is(letters, capsys):
     assert main(["cluster", "letters", *SMALL]) == 0
@@ -957,7 +957,7 @@ def test_two_updates_at_once(asked, monkeypatch, capsys):
         assert main(["update", str(OUT), "new.txt", "--documents", "letters", "--quiet"]) == 0
         return read(get_corpus, args, times, path)
     told = []
-    Path("more.txt").write_text("roses need water\n"*2)
+    Path("more.txt").write_text("roses need more water\n"*2)
     monkeypatch.setattr(cli, "read_corpus", meanwhile)
     assert main(["update", str(OUT), "more.txt", "--documents", "letters", "--quiet"]) == 2
     assert f"{OUT/cli.MODEL} was changed by somebody else in the meantime; that stays, and nothing was written: run it again" in capsys.readouterr().err
@@ -1173,3 +1173,126 @@ def test_the_whole_way_in_processes_of_their_own(asked):
         out, err = p.communicate(timeout=300)
     finally: p.kill()
     assert p.returncode == 0 and out == "" and err.endswith("Ctrl-C ends it\n") and "Traceback" not in err
+
+# ---- how documents were read is remembered
+
+def a_table(name, texts, columns, first=0, separator=",", encoding="utf-8"):
+    "A table of texts, of which some columns hold something else"
+    def cell(column, i, text): return {"n": f"T-{first + i}", "kind": "ab"[i % 2], "w": text}.get(column, "nothing at all")
+    lines = [[cell(kind, i, text) for kind in columns.values()] for i, text in enumerate(texts)]
+    with open(name, "w", newline="", encoding=encoding) as fh: csv.writer(fh, delimiter=separator).writerows([list(columns), *lines])
+
+@pytest.fixture
+def tickets(tmp_path, monkeypatch):
+    "Tables with a column that would be guessed to be the text, and is not"
+    monkeypatch.chdir(tmp_path)
+    a_table("june.csv", SPORT + GARDEN, dict(ticket="n", subject="w", body="", product="kind"))
+    a_table("july.csv", NEW, dict(body="", ticket="n", subject="w", text=""), 100)
+    a_table("august.csv", NEW, dict(nr="n", title="w", body=""), 200)
+    return [*SMALL, "--max-df", ".5", "-o", "out"]
+
+def answers(capsys, *argv):
+    "What nmf2 predict prints, and what it tells about reading"
+    capsys.readouterr()
+    assert main(["predict", *argv]) == 0
+    printed = capsys.readouterr()
+    return list(csv.DictReader(io.StringIO(printed.out))), next(line.strip() for line in printed.err.splitlines() if re.match("  .*document", line))
+
+def test_columns_are_those_of_the_fit(tickets, capsys):
+    from nmf2 import TopicTree
+    fields = ["--text-field", "subject", "--id-field", "ticket"]
+    assert main(["cluster", "june.csv", *fields, "--label-field", "product", *tickets]) == 0
+    told = "text: column 'subject'; ids: 'ticket'"
+    assert f"  12 documents; {told}; labels: 'product'\n" in capsys.readouterr().err and f"\n{told}; labels: 'product'\n" in Path("out/report.txt").read_text()
+    assert TopicTree.load("out").reading_ == dict(format="csv", seen="csv", text_field="subject", label_field=["product"], id_field="ticket")
+    found, said = answers(capsys, "out", "july.csv")
+    assert [row["id"] for row in found] == ["T-100", "T-101", "T-102"] and said == f"3 documents; {told}, as in the fit"
+    assert (found, f"3 documents; {told}, as in the fit") == answers(capsys, "out", "july.csv", *fields)
+    assert found[0]["known"] != "0.0" == answers(capsys, "out", "july.csv", "--text-field", "body")[0][0]["known"]
+    assert main(["update", "out", "july.csv", "--documents", "june.csv", "--label-field", ""]) == 0
+    assert capsys.readouterr().err.count(f"; {told}") == 2
+    model = TopicTree.load("out")
+    assert list(model.given_.ids[-4:]) == ["T-11", "T-100", "T-101", "T-102"] and model.reading_["text_field"] == "subject"
+
+def test_columns_that_are_not_there(tickets, capsys):
+    assert main(["cluster", "june.csv", "--text-field", "subject", "--id-field", "ticket", *tickets]) == 0
+    capsys.readouterr()
+    there = "There are: 'nr', 'title', 'body'. Say which it is here with"
+    assert main(["predict", "out", "august.csv"]) == 2
+    assert f"august.csv: no field 'subject', from which the texts came in the fit. {there} --text-field ...\n" in capsys.readouterr().err
+    assert main(["predict", "out", "august.csv", "--text-field", "title"]) == 2
+    assert f"no field 'ticket', from which ids came in the fit. {there} --id-field ..., or --id-field '' for none\n" in capsys.readouterr().err
+    assert main(["predict", "out", "august.csv", "--text-field", "subjekt"]) == 2
+    assert "no field 'subjekt', asked for by --text-field. There are: 'nr'" in capsys.readouterr().err
+    for ids, first in [("nr", "T-200"), ("", "0")]:
+        found, said = answers(capsys, "out", "august.csv", "--text-field", "title", "--id-field", ids)
+        assert found[0]["id"] == first and "as in the fit" not in said and found[0]["known"] != "0.0"
+
+def test_what_was_guessed_is_remembered(tickets, capsys):
+    a_table("a.csv", SPORT + GARDEN, dict(message="w", uid="n", nothing="", category="kind"))
+    a_table("b.csv", NEW, dict(text="", id="", message="w", uid="n"))
+    assert main(["cluster", "a.csv", *tickets]) == 0
+    assert "12 documents; text: column 'message'; ids: 'uid'; labels: 'category'\n" in capsys.readouterr().err
+    found, said = answers(capsys, "out", "b.csv")
+    assert said == "3 documents; text: column 'message'; ids: 'uid', as in the fit" and [row["id"] for row in found] == ["T-0", "T-1", "T-2"]
+    Path("c.jsonl").write_text("\n".join(json.dumps(dict(message=text, text="", uid=i)) for i, text in enumerate(NEW)))
+    assert answers(capsys, "out", "c.jsonl")[1] == "3 documents; text: field 'message'; ids: 'uid', as in the fit"
+    Path("d.txt").write_text("\n".join(NEW))
+    assert answers(capsys, "out", "d.txt")[1] == "3 documents"
+
+def test_formats_and_encodings_are_remembered(tickets, capsys):
+    for name, texts in [("a.txt", SPORT + GARDEN), ("b.txt", NEW[:2] + ["größer goal"])]:
+        a_table(name, texts, {"text": "w", "Maß": "n"}, separator="~", encoding="cp1252")
+    options = ["--format", "csv", "--delimiter", "~", "--encoding", "cp1252", "--id-field", "Maß"]
+    assert main(["cluster", "a.txt", *options, *tickets]) == 0
+    found, said = answers(capsys, "out", "b.txt")
+    assert said == "3 documents; text: column 'text'; ids: 'Maß'; --format csv; --delimiter '~'; --encoding cp1252, as in the fit"
+    assert (found, said) == answers(capsys, "out", "b.txt", *options)
+    Path("c.txt").write_text("\n".join(NEW))
+    assert answers(capsys, "out", "c.txt", "--format", "lines")[1] == "3 documents"
+    a_table("c.csv", NEW, dict(text="w", ticket="n"))
+    assert main(["predict", "out", "c.csv", "--id-field", "ticket"]) == 2
+    assert "c.csv: no field 'text', from which the texts came in the fit. There are: 'text,ticket'" in capsys.readouterr().err
+    said = answers(capsys, "out", "c.csv", "--id-field", "ticket", "--delimiter", ",")[1]
+    assert said == "3 documents; text: column 'text', as in the fit; ids: 'ticket'; --encoding cp1252, as in the fit"
+
+def test_the_head_of_a_table_on_standard_input_is_known(tickets, monkeypatch, capsys):
+    assert main(["cluster", "june.csv", "--text-field", "subject", "--id-field", "ticket", *tickets]) == 0
+    a_table("new.csv", NEW, dict(subject="w", ticket="n"))
+    monkeypatch.setattr(cli, "STDIN", Path("new.txt").absolute())
+    os.rename("new.csv", "new.txt")
+    capsys.readouterr()
+    assert main(["predict", "out", "-"]) == 0 and "looks like the head of a table: --format csv" in capsys.readouterr().err
+
+def test_models_from_before_guess_as_they_did(tickets, capsys):
+    old = Path(__file__).parent/"data"/"topictree-2.nmf2"
+    assert cli.open_model(types.SimpleNamespace(file=old, limits=True))[1].reading_ is None
+    found, said = answers(capsys, str(old), "june.csv")
+    assert said == "12 documents; text: column 'body'; ids: row numbers" and len(found) == 12
+
+def test_the_field_of_partitions_is_remembered(tickets, capsys):
+    rows = [dict(body="nothing", subject=text) for text in (SPORT + GARDEN)*3]
+    Path("june.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert main(["cluster", "june.jsonl", "--memory", "2GB", "--text-field", "subject", *tickets]) == 0
+    assert "  text: field 'subject'" in capsys.readouterr().err
+    assert answers(capsys, "out", "july.csv", "--id-field", "ticket")[1] == "3 documents; text: column 'subject', as in the fit; ids: 'ticket'"
+
+def test_an_update_that_is_typed_twice(tickets, capsys):
+    from nmf2.topictree import TopicTree
+    a_table("a.csv", SPORT + GARDEN, dict(text="w"))
+    a_table("b.csv", NEW, dict(text="w"))
+    assert main(["cluster", "a.csv", "--keep-texts", *tickets]) == 0
+    assert main(["update", "out", "b.csv"]) == 0
+    before = Path("out/topics.nmf2").read_bytes()
+    capsys.readouterr()
+    assert main(["update", "out", "b.csv", "--quiet"]) == 2
+    told = capsys.readouterr().err
+    assert told == "nmf2: error: b.csv: 3 of 3 documents are in the tree already, word for word. Give new ones only; --again adds these a second time\n"
+    assert Path("out/topics.nmf2").read_bytes() == before
+    a_table("longer.csv", [*NEW, "a new one"], dict(text="w"))
+    assert main(["update", "out", "longer.csv"]) == 2 and "3 of 4 documents are in the tree" in capsys.readouterr().err
+    assert main(["update", "out", "b.csv", "--again"]) == 0
+    assert "note: 3 of 3 new documents have the text of an old one, word for word: were they added before?\n" in capsys.readouterr().err
+    assert TopicTree.load("out").tree_.n_docs == 18
+    a_table("c.csv", [NEW[0], "a late penalty", "the keeper was late"], dict(text="w"))
+    assert main(["update", "out", "c.csv"]) == 0 and "word for word" not in capsys.readouterr().err

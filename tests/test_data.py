@@ -467,3 +467,45 @@ def test_paths_that_are_none(here):
         with pytest.raises(ValueError, match="path must be"): read(bad)
     with pytest.raises(FileNotFoundError, match="nobody-at-all"): read("~nobody-at-all/x.txt")
     with pytest.raises(FileNotFoundError): read("a\0b")
+
+
+# reading like before
+
+def test_a_corpus_knows_how_it_was_read(here):
+    Path("a.csv").write_text("nr;subject;text\n1;one;x\n2;two;x\n")
+    corpus = read("a.csv", text_field="subject", id_field="nr", label_field="", quote="")
+    expected = dict(format="csv", seen="csv", text_field="subject", id_field="nr", label_field="", quote="")
+    assert corpus.reading == corpus[:1].reading == expected and Corpus(["x"]).reading is None
+    assert pickle.loads(pickle.dumps(corpus)).reading == expected
+    Path("b.jsonl").write_text('{"text": "x", "subject": "three", "topic": "t"}')
+    assert read("b.jsonl").reading == dict(format="jsonl", seen="jsonl", text_field="text", label_field=["topic"])
+    again = read("b.jsonl", like=dict(expected, id_field=""))
+    assert again.texts == ["three"] and again.labels is None
+    with pytest.raises(ValueError, match="b.jsonl: no field 'nr', from which ids came in the fit. There are: 'text', 'subject', 'topic'. "
+                       "Say which it is here with id_field=..., or id_field='' for none$"): read("b.jsonl", like=expected)
+    assert read("b.jsonl", like=expected, id_field="").texts == ["three"]
+    with pytest.raises(ValueError, match="no field 'no', asked for by text_field"): read("b.jsonl", like=expected, text_field="no")
+
+
+def test_what_looks_the_same_is_read_in_the_same_format(here):
+    for name in ("a.txt", "b.txt"): Path(name).write_text("text,label\nball,sport\n")
+    like = read("a.txt", format="csv").reading
+    assert (like["format"], like["seen"]) == ("csv", "lines")
+    assert read("b.txt", like=like).texts == ["ball"] and len(read("b.txt", like=like, format="lines")) == len(read("b.txt")) == 2
+    Path("c.jsonl").write_text('{"text": "goal"}')
+    assert read("c.jsonl", like=dict(like, label_field="")).texts == ["goal"]
+    assert read("b.txt", like=dict(like, format="none that is known")).reading["format"] == "lines"
+    for name in ("x/a.csv", "x/b.txt", "y/a.csv", "y/b.txt"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("a text")
+    like = read("x", format="folder", pattern="*.txt").reading
+    assert list(read("y", like=like).ids) == ["b.txt"]
+    with pytest.raises(ValueError, match="look like collections"): read("y", like=read("b.txt").reading)
+
+
+def test_other_files_are_not_remembered(here):
+    Path("a.svm").write_text("1 1:2 3:1\n2 2:1\n")
+    Path("words").write_text("one\ntwo\nthree\n")
+    reading = read("a.svm", n_terms=3, vocab="words").reading
+    assert reading == dict(format="svmlight", seen="svmlight", n_terms=3)
+    assert read("a.svm", like=reading | dict(vocab="nowhere")).X.shape == (2, 3)

@@ -133,6 +133,21 @@ def mail(body="we meet at the café", subject="The café", html=None, **options)
     return bytes(made)
 
 
+def test_pages_of_the_web_lose_their_tags(here):
+    page = "<!DOCTYPE html><html><head><title>The caf&eacute;</title><style>p {color: red}</style></head><body><p class='x'>Open <b>all</b> day<script>var x</script></html>"
+    put("web/a.html", page)
+    put("web/b.HTM.gz", gzip.compress(page.encode()))
+    put("web/c.xhtml", "<meta http-equiv='Content-Type' content='text/html; charset=windows-1252'><p>“closed”".encode("cp1252"))
+    put("web/d.html", "<meta charset='utf-8'><p>größer".encode())
+    put("web/e.txt", "1 < 2 <b>")
+    put("web/f.html", b"%PDF-1.4 <p>")
+    with pytest.warns(UserWarning, match="1 of 6 files are not text"): found = read_folder("web")
+    assert found["texts"] == ["The café\nOpen all day"]*2 + ["“closed”", "größer", "1 < 2 <b>"]
+    for said in ("no-such-thing", "utf-8", "hex"):
+        put("odd/a.html", f"<meta charset={said}><p>größer".encode("latin-1"))
+        with pytest.warns(UserWarning, match="1 of 1 files are not UTF-8 and read as Latin-1"): assert read_folder("odd")["texts"] == ["größer"]
+
+
 @pytest.mark.parametrize("packed", ["base64", "quoted-printable", "8bit"])
 @pytest.mark.parametrize("charset", ["utf-8", "iso-8859-1"])
 def test_mails(here, packed, charset):

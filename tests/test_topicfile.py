@@ -421,3 +421,22 @@ def test_bombs_are_not_unpacked(parts, tmp_path):
         np.savez_compressed((tmp_path/"m").open("wb"), **arrays | {name: big})
         with pytest.raises(ValueError, match="max_ratio"): TopicTree.load(tmp_path/"m", max_ratio=2)
     with pytest.raises(ValueError, match="max_ratio must"): TopicTree.load(tmp_path/"m", max_ratio=0)
+
+
+def test_how_documents_were_read_comes_back(tmp_path, texts):
+    from nmf2.data import read
+    from nmf2.topicfile import packed_model, unpacked_model
+    from nmf2.treefile import from_json
+    Path(tmp_path/"a.jsonl").write_text("\n".join(json.dumps(dict(subject=text, text="")) for text in texts))
+    corpus = read(tmp_path/"a.jsonl", text_field="subject")
+    model = fitted(corpus, max_df=.6)
+    assert model.reading_ == dict(format="jsonl", seen="jsonl", text_field="subject") and fitted(texts).reading_ is None
+    for keep in (False, True):
+        again = saved(model, tmp_path/"m", keep_texts=keep)
+        assert again.reading_ == model.reading_ and read(tmp_path/"a.jsonl", like=again.reading_).texts == texts
+    arrays = packed_model(model)
+    about = from_json(arrays["model"].tobytes(), "nmf2 TopicTree", (1, 2))
+    for wrong in ([], dict(text_field=[1]), dict(text_field=dict()), dict(text_field=1.5)):
+        with pytest.raises(ValueError, match="reading|read"): unpacked_model(about | dict(reading=wrong), arrays, model.tree_)
+    del about["reading"]
+    assert unpacked_model(about, arrays, model.tree_).reading_ is None

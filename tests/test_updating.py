@@ -512,3 +512,16 @@ def test_models_with_updates_can_be_pickled():
     again = pickle.loads(pickle.dumps(model))
     again.undo()
     assert bits(again) == bits(fitted(some_texts(60), n_topics=4, max_df=.6))
+
+
+def test_an_update_made_twice_is_told():
+    texts = some_texts(80)
+    model = fitted(texts[:60], n_topics=4, max_df=.6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.update(["a goal by nobody", "another text", texts[0], ""])
+    with pytest.warns(UserWarning, match="3 of 4 new documents have the text of an old one, word for word: were they added before") as told:
+        model.update(["a goal by nobody", "another text", texts[0], ""])
+    assert told[0].filename == __file__ and model.tree_.n_docs == 68
+    model.undo()
+    assert model.tree_.n_docs == 64
