@@ -13,8 +13,8 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'make_tree', 'model_options', 'find_support', 'Made', 'make_topics', 'how_read', 'read_corpus', 'run_job',
            'demo', 'named', 'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes',
            'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions',
-           'model_file', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of', 'show',
-           'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change',
+           'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of',
+           'show', 'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change',
            'documents_of', 'older_beside', 'save_again', 'grow', 'check_new', 'update', 'documents_in', 'write_tree',
            'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words',
            'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading',
@@ -334,9 +334,8 @@ def write_results(
 
 # %% ../nbs/70_cli.ipynb #978a0133
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
-    "text_field", "label_field", "id_field", "encoding", "delimiter", "quote", "format", "stop_words", "tokenizer",
-    "token_pattern",
-    "analyzer", "min_df", "max_df", "max_features", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter",
+    "text_field", "label_field", "id_field", "columns", "encoding", "delimiter", "quote", "format",
+    "stop_words", "tokenizer", "token_pattern", "analyzer", "min_df", "max_df", "max_features", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter",
     "init")}
 OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--ngrams", "n_jobs": "--jobs",
             "random_state": "--seed", "lowercase": "--keep-case", "header": "--no-header", "limits": "--no-limits",
@@ -699,8 +698,9 @@ def how_read(
         told["text_field"] = f"text: {kind} {brief(reading['text_field'])}"
         told["id_field"] = f"ids: {brief(reading['id_field'])}" if reading.get("id_field") else "ids: row numbers"
     if labels := reading.get("label_field"): told["label_field"] = "labels: " + listing(labels, 6, quote="'")
+    if more := reading.get("columns"): told["columns"] = "to look at: " + listing(more, 6, quote="'")
     rest = {name: value for name, value in like.items() if reading.get(name) == value is not None}
-    for name in (*told, "seen", "label_field"): rest.pop(name, None)
+    for name in (*told, "seen", "label_field", "columns"): rest.pop(name, None)
     if rest.get("format") == reading.get("seen"): rest.pop("format", None)
     told |= {name: as_options(f"{name}={value!r}") for name, value in rest.items()}
     known = [*like, *["id_field"]*("text_field" in like)]        # that there was none is known, too
@@ -797,7 +797,8 @@ def from_path(
     from nmf2.data import read
     path = Path(path or args.path).expanduser()
     like = vars(args).get("like")
-    corpus = read(path, format=args.format, limits=args.limits, verbose=not args.quiet, like=like, **reader_options(args))
+    how = dict(format=args.format, limits=args.limits, verbose=not args.quiet, like=like)
+    corpus = read(path, **how, **reader_options(args))
     in_lines = path == STDIN and args.format is None and corpus.reading["format"] == "lines" and corpus.ids[0] == "1"
     if in_lines and heads_a_table(corpus.texts[0], (like or {}).get("text_field", "")):
         warnings.warn("standard input is read as lines, each of them a document, and the first looks like the head "
@@ -872,7 +873,8 @@ def check_spread(
     if args.memory and args.memory < SMALL:
         raise ValueError(f"--memory must be at least 1GB, got {args.memory:,} bytes")
     check_checkpoint(args.checkpoint, Path(args.path).expanduser())
-    if args.format or args.read or given(args, ("label_field", "id_field", "encoding", "delimiter", "quote", "header")):
+    others = given(args, [*(name for name in READING if name != "text_field"), "header"])
+    if args.format or args.read or others:
         raise ValueError("with --memory or --scheduler, files are read by their endings; of the options for reading "
                          "there is only --text-field")
 
@@ -944,6 +946,13 @@ def model_file(
     if path.is_dir(): path = path/MODEL
     if not path.is_file(): raise FileNotFoundError(f"{path}: no such file; nmf2 cluster writes one into its results")
     return path
+
+def without(
+    args,      # the parsed command line, from `open_model`
+    *names,    # of options for reading
+):
+    "Let options for reading not be as in the fit, since nothing would come of them."
+    if args.like: args.like = args.like | dict.fromkeys(names, "")
 
 def has_model(
     path:Path,   # a file
@@ -1083,7 +1092,7 @@ def predict(
                          "nmf2 cluster has --method, --weights, --max-features or --analyzer")
     if args.leaves and args.leaves > tree.n_leaves:
         raise ValueError(f"--leaves must be at most {tree.n_leaves}, the topics there are, got {args.leaves}")
-    if args.like: args.like = args.like | dict(label_field="")        # no answer needs labels
+    without(args, "label_field", "columns")
     corpus = read_corpus(get_corpus, args, times)
     if "count" in model.pipeline_.named_steps:
         model.pipeline_["count"].set_params(n_jobs=args.jobs or -1, verbose=not args.quiet)
@@ -1139,6 +1148,7 @@ def open_to_change(
     if model is None:
         raise ValueError(f"{args.file} has a tree alone, which can't be changed; there is more in it unless "
                          "nmf2 cluster has --method, --weights, --max-features or --analyzer")
+    without(args, "columns")
     return model, getattr(model.given_, "texts", model.given_) is not None
 
 def documents_of(
@@ -1211,8 +1221,8 @@ def check_new(
     if args.again or not only_numbers(titles_of(model), new.ids, model.tree_.n_docs): return
     n = seen_before(together(model, new, old))
     if 2*n > len(new):
-        raise ValueError(f"{args.path}: {n:,} of {plural(len(new), 'document')} are in the tree already, word for word. "
-                         "Give new ones only; --again adds these a second time")
+        raise ValueError(f"{args.path}: {n:,} of {plural(len(new), 'document')} are in the tree already, "
+                         "word for word. Give new ones only; --again adds these a second time")
 
 
 # %% ../nbs/70_cli.ipynb #fa79432d
@@ -1368,6 +1378,7 @@ def fields(
 READING = {"text_field": ("NAME", str, "column or field with the texts"),
            "label_field": ("NAME", fields, "column or field with the label; several, from coarse to fine: a,b"),
            "id_field": ("NAME", str, "column or field with the names of the documents; '' numbers them"),
+           "columns": ("NAME", fields, "columns that the page shows, such as dates, products; several: a,b"),
            "encoding": ("NAME", encoding, "encoding of the files (default: UTF-8, and Latin-1 where that fails)"),
            "delimiter": ("C", character,
                          r"what separates columns; \t for a tab (default: found out from the first line)"),
@@ -1443,7 +1454,8 @@ says why; 130 stopped by Ctrl-C, 143 by SIGTERM"""
 ALSO_CALLED = dict.fromkeys(["--topics", "--clusters", "--n-topics", "--n-clusters", "--n-leaves", "--num-topics",
                              "--k"], "--leaves")
 ALSO_CALLED |= {"--output": "--out", "--language": "--stop-words", "--text": "--text-field", "--column": "--text-field",
-                "--labels": "--label-field", "--label": "--label-field", "--id": "--id-field"}
+                "--labels": "--label-field", "--label": "--label-field", "--id": "--id-field",
+                "--date-field": "--columns", "--date": "--columns", "--dates": "--columns"}
 
 def did_you_mean(
     name:str,   # of what isn't there
@@ -1598,7 +1610,7 @@ def add_making(
                         description="Topics of the documents at a path.")
     c.add_argument("path", metavar="PATH",
                    help="a file or a folder with documents, - for standard input, or the name of a known collection")
-    add_reading(c, f"{MODEL} remembers all of these, for new documents to be read alike.")
+    add_reading(c, f"{MODEL} remembers these, for new documents to be read alike.")
     add_spread(c)
     for p, max_df, usual, run in ((d, .2, N_LEAVES, demo), (c, .5, "auto", cluster)):
         add_counting(p, max_df)

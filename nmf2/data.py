@@ -163,6 +163,19 @@ def _fitting(texts, X, vocab, ids, labels):
     else: _all_different(ids := _names(ids, "ids", n_docs, "document"))
     return texts, X, vocab, ids, None if labels is None else _label_table(labels, n_docs)
 
+# %% ../nbs/01_data.ipynb #1c066fe4
+def _columns(columns, n_docs):
+    "More about documents, a list for each name"
+    if columns is None: return {}
+    if not isinstance(columns, dict):
+        raise ValueError(f"columns must be a dictionary with a list for each name, got a {type(columns).__name__}")
+    lists = {str(name): _as_list(values, f"columns[{name!r}]") for name, values in columns.items()}
+    for name, values in lists.items():
+        if len(values) != n_docs:
+            raise ValueError(f"columns[{name!r}] must have an entry for each document ({n_docs}), and has {len(values)}")
+    return lists
+
+
 # %% ../nbs/01_data.ipynb #b09b4852
 class Corpus:
     """Documents: texts or counts or both, names, and labels.
@@ -172,6 +185,7 @@ class Corpus:
     - `vocab` (n_terms,): the words that the columns of `X` count
     - `ids` (n_docs,): names of the documents
     - `labels` (n_docs, n_levels): classes from coarse to fine, '' where there is none; None if nobody has any
+    - `columns`: more about the documents that one may want to look at, {name: (n_docs,)}, such as dates
     - `reading`: how `read` has read it, for others that are to be read `like` it; None if it was made otherwise
     """
     reading = None
@@ -183,9 +197,10 @@ class Corpus:
         ids=None,     # names of the documents; 0, 1, ... if not given
         labels=None,  # for each document a class, or a list of classes from coarse to fine
         name:str='',  # what the collection is called
+        columns=None, # more about each document, {name: (n_docs,)}, such as its date
     ):
         self.texts, self._X, self._vocab, self._ids, self.labels = _fitting(texts, X, vocab, ids, labels)
-        self.name = name
+        self.name, self.columns = name, _columns(columns, len(self._ids))
         self._whole = None           # the corpus that this is a part of, and its rows there, until it is counted
 
     @property
@@ -230,6 +245,7 @@ def _part(corpus, rows):
     part = object.__new__(Corpus)
     part.name, part.reading = corpus.name, corpus.reading
     part._ids, part._vocab = corpus._ids[rows], corpus._vocab
+    part.columns = {name: [values[i] for i in rows] for name, values in getattr(corpus, "columns", {}).items()}
     part.texts = None if corpus.texts is None else [corpus.texts[i] for i in rows]
     part.labels = None if corpus.labels is None else corpus.labels[rows]
     part._X = None if corpus._X is None else corpus._X[rows]
@@ -578,7 +594,7 @@ def _how_read(format, seen, options, fields):
     "How a file was read, in types that JSON has"
     given = {name: options[name] for name in _lasting(format) if options.get(name) is not None}
     if fields is not None:
-        found = dict(text_field=fields.text, label_field=fields.label, id_field=fields.id)
+        found = dict(text_field=fields.text, label_field=fields.label, id_field=fields.id, columns=fields.more)
         given |= {name: value for name, value in found.items() if value}
     return dict(format=format, seen=seen) | given
 
@@ -597,7 +613,7 @@ def _format_of(source, format, like):
 def _as_before(format, like):
     "The options of before that hold for this format"
     return {name: like[name] for name in _lasting(format)
-            if name in like and (name.endswith("_field") or like.get("format") == format)}
+            if name in like and (name.endswith("_field") or name == "columns" or like.get("format") == format)}
 
 
 # %% ../nbs/01_data.ipynb #5c5455b5
@@ -605,10 +621,10 @@ def _found(format, source, options, before):
     "What a reader finds with some options, and those of before where there are none"
     try: return READERS[format](source, **before | options)
     except NoField as e:
-        option = f"{e.what}_field"
+        option = e.option
         if option in options: raise
         none = "" if e.what == "text" else f", or {option}='' for none"
-        came = dict(text="the texts", label="labels", id="ids")[e.what]
+        came = dict(text="the texts", label="labels", id="ids", more="more to look at")[e.what]
         raise ValueError(f"{source}: no field {brief(e.name)}, from which {came} came in the fit. There are: {e.there}. "
                          f"Say which it is here with {option}=...{none}") from None
 

@@ -260,20 +260,21 @@ class NoField(ValueError):
     "A field that was asked for isn't there."
     def __init__(self,
         path,        # the file
-        what:str,    # one of `FIELDS`
+        what:str,    # one of `FIELDS`, or "more"
         name:str,    # what was asked for
         there:str,   # the fields that are there, in words
         more:str="", # what else to say
     ):
         self.what, self.name, self.there = what, name, there
-        super().__init__(str(fault(path, None, f"no field {brief(name)}, asked for by {what}_field. "
-                                               f"There are: {there}{more}")))
+        self.option = "columns" if what == "more" else f"{what}_field"
+        by = self.option + "="*(what == "more")
+        super().__init__(str(fault(path, None, f"no field {brief(name)}, asked for by {by}. There are: {there}{more}")))
 
 
 # %% ../nbs/00_formats.ipynb #16b3f7fe
 def field_names(
     path,        # the file, for errors
-    what:str,    # one of `FIELDS`, such as "text"
+    what:str,    # one of `FIELDS`, such as "text"; or "more", of which none are usual
     asked,       # a name, several, '' for none; None to take a usual name
     present,     # fields that are there
 )->list:         # of names
@@ -286,7 +287,7 @@ def field_names(
             raise NoField(path, what, name, there, ". Only one can be the text: join them to one first"*one)
     if asked: return [name for name in asked if name]             # '' stands for: don't guess
     lower = {name.lower().strip(): name for name in reversed(present)}
-    usual = [lower[name] for name in FIELDS[what] if name in lower]
+    usual = [lower[name] for name in FIELDS.get(what, ()) if name in lower]
     if what == "text" and not usual:
         if len(present) == 1: return present
         raise fault(path, None, f"which field holds the text? Say it with text_field=...; there are: {there}")
@@ -298,14 +299,19 @@ class Fields(NamedTuple):
     text:str       # with the text
     label:list     # with labels, coarse to fine
     id:str|None    # with names of the documents, if any
+    more:list=[]   # with something else to look at, such as dates
 
-def _fields(path, present, text_field, label_field, id_field):
-    "The field of the text, those of the labels, and that of the identifier, if any"
+    def names(self):
+        "Each field once."
+        return list(dict.fromkeys(filter(None, [self.text, *self.label, self.id, *self.more])))
+
+def _fields(path, present, text_field, label_field, id_field, columns=None):
+    "The field of the text, those of the labels, that of the identifier, if any, and more that are asked for"
     text = field_names(path, "text", text_field, present)
     if len(text) != 1: raise ValueError(f"text_field must be the name of one field; got {brief(text_field)}")
     label, id_ = field_names(path, "label", label_field, present), field_names(path, "id", id_field, present)
     if len(id_) > 1: raise ValueError(f"id_field must be the name of one field; got {brief(id_field)}")
-    return Fields(text[0], label, id_[0] if id_ else None)
+    return Fields(text[0], label, id_[0] if id_ else None, field_names(path, "more", columns, present))
 
 
 # %% ../nbs/00_formats.ipynb #da190f6e
@@ -374,20 +380,20 @@ class Found(dict):
 
 def _from_columns(path, columns, fields, lines=None):
     "Texts, ids and labels out of columns (name -> a value for each document), whose lines are known, or not"
-    text, label, id_ = fields
+    text, label, id_, more = fields
     found = Found(texts=_texts(path, lines, columns[text], text))
     found.fields = fields
     if id_: found["ids"] = _identifiers(path, lines, columns[id_], id_)
     if label:
         values = zip(*(columns[name] for name in label))
         found["labels"] = [_record_labels(*_place(path, lines, i), own) for i, own in enumerate(values)]
+    if more: found["columns"] = {name: list(columns[name]) for name in more}
     return found
 
 def _from_records(path, records, fields):
     "The same out of (line number, dict) pairs"
-    text, label, id_ = fields
-    columns = {name: [record.get(name) for _, record in records] for name in (*label, id_) if name is not None}
-    columns[text] = [record.get(text, MISSING) for _, record in records]
+    columns = {name: [record.get(name) for _, record in records] for name in fields.names()}
+    columns[fields.text] = [record.get(fields.text, MISSING) for _, record in records]
     return _from_columns(path, columns, fields, [line for line, _ in records])
 
 # %% ../nbs/00_formats.ipynb #076f4959
@@ -442,6 +448,7 @@ def read_jsonl(
     text_field:str|None=None,     # field with the text; by default a usual name is looked for
     label_field:str|list|None=None,  # field with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,       # field with the identifier; '' for none
+    columns:str|list|None=None,   # more of them to keep for a look at topics, such as dates
     encoding:str|None=None,       # of the file; by default UTF-8, and Latin-1 where that fails
 )->dict:                          # texts, and ids and labels where there are such fields
     "JSON lines, or a single JSON list of objects."
@@ -455,7 +462,7 @@ def read_jsonl(
             if not isinstance(record, dict):
                 raise fault(source, n, f"each document should be an object {{...}}, not {brief(record)}")
         present = list(dict.fromkeys(name for _, record in records for name in record))
-        return _from_records(source, records, _fields(source, present, text_field, label_field, id_field))
+        return _from_records(source, records, _fields(source, present, text_field, label_field, id_field, columns))
 
 # %% ../nbs/00_formats.ipynb #1ec3a437
 def _dialect(delimiter, quote):
@@ -530,8 +537,7 @@ def _head(source, text):
 # %% ../nbs/00_formats.ipynb #fa46792d
 def _table_records(source, rows, names, fields, separator):
     "(line number, dict of the fields that are needed) of each row"
-    text, label, id_ = fields
-    wanted = [(name, names.index(name)) for name in (text, *label, id_) if name is not None]
+    wanted = [(name, names.index(name)) for name in fields.names()]
     records = []
     for line, row in rows:
         if len(row) != len(names):
@@ -545,15 +551,14 @@ def _table_records(source, rows, names, fields, separator):
 # %% ../nbs/00_formats.ipynb #dfbc1101
 def _quick_columns(source, names, fields, separator, header):
     "The columns that are needed, by Arrow; None if it is better done slowly, or there may be something to say"
-    text, label, id_ = fields
-    wanted = dict.fromkeys(name for name in (text, *label, id_) if name is not None)
+    wanted = fields.names()
     data = source.stream().read()
     if usual_encoding(data) != "utf-8-sig": return None
     columns = csv_columns(data, len(names), separator, header, [names.index(name) for name in wanted])
     if not columns or not all(columns.values()): return None
     found = {name: columns[names.index(name)] for name in wanted}
-    source.justify(len(found[text]), "documents")
-    ids = found.get(id_, [])
+    source.justify(len(found[fields.text]), "documents")
+    ids = found.get(fields.id, [])
     return found if all(ids) and len(set(ids)) == len(ids) else None        # else the line has to be found
 
 # %% ../nbs/00_formats.ipynb #d4a7c1e6
@@ -570,6 +575,7 @@ def read_csv(
     text_field:str|None=None,     # column with the text; by default a usual name is looked for
     label_field:str|list|None=None,  # column with the label, or several, coarse to fine; '' for none
     id_field:str|None=None,       # column with the identifier; '' for none
+    columns:str|list|None=None,   # more of them to keep for a look at topics, such as dates
     delimiter:str|None=None,      # what separates columns; by default told or guessed from the first line
     quote:str='"',                # what encloses a field that holds delimiters or line ends; '' if nothing does
     header:bool=True,             # does the first line name the columns? If not, they are called '0', '1', ...
@@ -585,7 +591,7 @@ def read_csv(
         names, rows = _column_names(source, rows, header)
         if delimiter and header and not text_field and len(names) == 1 and re.search("[\t,;|]", names[0]):
             raise fault(source, line, f"a single column, {brief(names[0])}: is delimiter={delimiter!r} right?")
-        fields = _fields(source, names, text_field, label_field, id_field)
+        fields = _fields(source, names, text_field, label_field, id_field, columns)
         if encoding is None and quote == '"' and line == len(head) == 1:
             quick = _quick_columns(source, names, fields, separator, header)
             if quick: return names, _from_columns(source, quick, fields)
@@ -599,12 +605,11 @@ def _parts(path, end):
     "The files with an ending in a folder and below"
     return [Path(path)/name for name in walk(path)[0] if name.lower().endswith(end)]
 
-def _read_columns(path, columns_of, text_field, label_field, id_field):
-    "Texts, ids and labels of a table that is read column by column"
-    fields = _fields(path, columns_of.names, text_field, label_field, id_field)
-    wanted = dict.fromkeys(name for name in (fields[0], *fields[1], fields[2]) if name is not None)
-    columns = columns_of.read(list(wanted))
-    if not columns[fields[0]]: raise fault(path, None, "no documents in this table")
+def _read_columns(path, columns_of, *asked):
+    "Texts, ids, labels and more of a table that is read column by column"
+    fields = _fields(path, columns_of.names, *asked)
+    columns = columns_of.read(fields.names())
+    if not columns[fields.text]: raise fault(path, None, "no documents in this table")
     return _from_columns(path, columns, fields)
 
 # %% ../nbs/00_formats.ipynb #c831105b
@@ -613,9 +618,10 @@ def read_parquet(
     text_field:str|None=None,        # column with the text; by default a usual name is looked for
     label_field:str|list|None=None,  # column with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,          # column with the identifier; '' for none
+    columns:str|list|None=None,      # more of them to keep for a look at topics, such as dates
 )->dict:                             # texts, and ids and labels where there are such columns
     "Parquet, by pyarrow."
-    fields = text_field, label_field, id_field
+    fields = text_field, label_field, id_field, columns
     if os.path.isdir(path):
         return _read_columns(path, folder_columns(path, _parts(path, (".parquet", ".pq")), parquet_columns), *fields)
     with opened(path) as source: return _read_columns(source, parquet_columns(source), *fields)
@@ -626,9 +632,10 @@ def read_arrow(
     text_field:str|None=None,        # column with the text; by default a usual name is looked for
     label_field:str|list|None=None,  # column with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,          # column with the identifier; '' for none
+    columns:str|list|None=None,      # more of them to keep for a look at topics, such as dates
 )->dict:                             # texts, and ids and labels where there are such columns
     "Arrow and Feather files, and datasets of Hugging Face on disk, by pyarrow."
-    fields = text_field, label_field, id_field
+    fields = text_field, label_field, id_field, columns
     if os.path.isdir(path):
         return _read_columns(path, folder_columns(path, dataset_files(path), arrow_columns), *fields)
     with opened(path) as source: return _read_columns(source, arrow_columns(source), *fields)

@@ -36,17 +36,19 @@ class _Given(NamedTuple):
     ids:object      # likewise
     labels:object   # likewise
     title:str
+    columns:object  # None, or more about the documents
     counts:object   # None, or counts and their words
 
-def _taken_apart(texts, ids, labels, title):
-    "Texts, or a `Corpus` with names, labels and a title, and with counts if it has no texts"
+def _taken_apart(texts, ids, labels, title, columns=None):
+    "Texts, or a `Corpus` with names, labels, columns and a title, and with counts if it has no texts"
     if sp.issparse(texts) or getattr(texts, "ndim", 1) > 1:
         raise ValueError("texts must be a list of texts or a Corpus, got a matrix. Of counts it is Corpus(X=counts, vocab=words)")
-    if not is_corpus(texts): return _Given(texts, ids, labels, title, None)
+    if not is_corpus(texts): return _Given(texts, ids, labels, title, columns, None)
     corpus = texts
     counts = (corpus.X, corpus.vocab) if corpus.texts is None and corpus.vocab is not None else None
     return _Given(corpus.texts, corpus.ids if ids is None else ids,
-                  corpus.labels if labels is None else labels, title or corpus.name, counts)
+                  corpus.labels if labels is None else labels, title or corpus.name,
+                  getattr(corpus, "columns", None) if columns is None else columns, counts)
 
 # %% ../nbs/50_page.ipynb #ee9f498e
 class Reader:
@@ -66,13 +68,13 @@ class Reader:
         shares=None,      # of leaves in each document, as from `transform`, (n_docs, n_leaves)
         weights=None,     # of the tree's words in each document, CSR, (n_docs, n_terms)
     ):
-        given = _taken_apart(texts, ids, labels, title)
+        given = _taken_apart(texts, ids, labels, title, columns)
         self.tree, self.counts = tree, given.counts
         self.texts, self.ids, labels = check_given(tree, texts=given.texts, ids=given.ids,
                                                    labels=given.labels)
         self.title = shortened(given.title or "Topics", 100)
         self.classes = [] if labels is None else [_coded(level) for level in _levels(labels)]
-        self.columns = _named_columns(tree, columns)
+        self.columns = _named_columns(tree, given.columns)
         self.shares, self.weights = _checked_shares(tree, shares), _checked_weights(tree, weights)
         self.spans = tree.spans()
         self.given_levels = levels

@@ -1296,3 +1296,26 @@ def test_an_update_that_is_typed_twice(tickets, capsys):
     assert TopicTree.load("out").tree_.n_docs == 18
     a_table("c.csv", [NEW[0], "a late penalty", "the keeper was late"], dict(text="w"))
     assert main(["update", "out", "c.csv"]) == 0 and "word for word" not in capsys.readouterr().err
+
+def test_columns_to_look_at_are_on_the_page(tickets, monkeypatch, capsys):
+    import nmf2.serving
+    with open("dated.csv", "w", newline="") as fh:
+        csv.writer(fh).writerows([["day", "text", "shop"], *([f"2024-0{1 + i//3}-11", text, ["web", "store"][i % 2]] for i, text in enumerate(SPORT + GARDEN))])
+    assert main(["cluster", "dated.csv", "--columns", "day,shop", *tickets]) == 0
+    assert "12 documents; text: column 'text'; ids: row numbers; to look at: 'day', 'shop'\n" in capsys.readouterr().err
+    page = Path("out/tree.html").read_text(encoding="utf-8")
+    assert '"name":"day"' in page and "2024-02" in page and '"name":"shop"' in page and '"store"' in page
+    pages = []
+    monkeypatch.setattr(nmf2.serving, "page_server", lambda page, port: pages.append(page) or types.SimpleNamespace(server_address=("", 1)))
+    monkeypatch.setattr(nmf2.serving, "serve", lambda *args: None)
+    monkeypatch.setattr(nmf2.serving, "address", lambda server: "there")
+    assert main(["explore", "out", "dated.csv", "--no-open"]) == 0
+    assert '"name":"day"' in pages[0] and '"store"' in pages[0] and "'day', 'shop', as in the fit\n" in capsys.readouterr().err
+    a_table("new.csv", NEW, dict(text="w"))
+    assert answers(capsys, "out", "new.csv")[1] == "3 documents; text: column 'text'; ids: row numbers, as in the fit"
+    assert main(["update", "out", "new.csv", "--documents", "dated.csv"]) == 0
+    assert main(["cluster", "dated.csv", "--columns", "days", *tickets, "--force"]) == 2
+    assert "no field 'days', asked for by --columns. There are: 'day', 'text', 'shop'" in capsys.readouterr().err
+    assert main(["cluster", "dated.csv", "--date-field", "day"]) == 2 and "did you mean --columns?" in capsys.readouterr().err
+    assert main(["cluster", "dated.csv", "--columns", "day", "--memory", "2GB", *tickets, "--force"]) == 2
+    assert "there is only --text-field" in capsys.readouterr().err

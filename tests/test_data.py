@@ -509,3 +509,23 @@ def test_other_files_are_not_remembered(here):
     reading = read("a.svm", n_terms=3, vocab="words").reading
     assert reading == dict(format="svmlight", seen="svmlight", n_terms=3)
     assert read("a.svm", like=reading | dict(vocab="nowhere")).X.shape == (2, 3)
+
+
+def test_columns_to_look_at(here):
+    Path("a.csv").write_text('text,day,n\none,2024-01-02,7\n"two, three",,8\n')
+    Path("a.jsonl").write_text('{"text": "one", "day": "2024-01-02", "n": 7}\n{"text": "two, three", "n": 8}\n')
+    assert read("a.csv").columns == {}
+    corpus = read("a.csv", columns=["day", "n"])
+    assert corpus.columns == dict(day=["2024-01-02", ""], n=["7", "8"]) and corpus[1:].columns == dict(day=[""], n=["8"])
+    assert corpus.reading["columns"] == ["day", "n"]
+    assert read("a.jsonl", like=corpus.reading).columns == dict(day=["2024-01-02", None], n=[7, 8])
+    assert read("a.jsonl", like=corpus.reading, columns="text").columns == dict(text=["one", "two, three"])
+    assert read("a.jsonl", like=corpus.reading, columns="").columns == {}
+    with pytest.raises(ValueError, match="no field 'hour', asked for by columns=. There are: 'text', 'day', 'n'"): read("a.csv", columns="hour")
+    with pytest.raises(ValueError, match="no field 'hour', from which more to look at came in the fit.*columns=..., or columns='' for none"): read("a.csv", like=dict(columns=["hour"]))
+    for wrong, why in [(["x"], "must be a dictionary"), (dict(day=["x"]), "an entry for each document .2., and has 1"), (dict(day="ab"), "must be a list")]:
+        with pytest.raises(ValueError, match=r"columns.*" + why): Corpus(["a", "b"], columns=wrong)
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    pq.write_table(pa.table(dict(text=["one", "two"], day=[1, 2])), "a.parquet")
+    assert read("a.parquet", columns="day").columns == dict(day=[1, 2])
