@@ -216,8 +216,9 @@ def warn_of_old(
     "Say so if most new documents were added before."
     again = seen_before(both)
     if again and 2*again > (n_new := len(both.given) - both.n_old):
-        warnings.warn(f"{again:,} of {plural(n_new, 'new document')} have the text of an old one, word for word: "
-                      "were they added before? model.undo() takes them out again", stacklevel=frames_up())
+        warnings.warn(f"{again:,} of {plural(n_new, 'new document')} have the text of an old one, "
+                      "word for word: were they added before? model.undo() takes them out again",
+                      stacklevel=frames_up())
 
 
 # %% ../nbs/28_updating.ipynb #3e485cab
