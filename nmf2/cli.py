@@ -14,13 +14,13 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'demo', 'named', 'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes',
            'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions',
            'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of',
-           'show', 'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'explore', 'open_to_change',
-           'documents_of', 'older_beside', 'save_again', 'grow', 'check_new', 'update', 'documents_in', 'write_tree',
-           'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words',
-           'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading',
-           'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export',
-           'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less',
-           'main']
+           'show', 'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'read_again', 'explore',
+           'open_to_change', 'documents_of', 'older_beside', 'save_again', 'grow', 'check_new', 'update',
+           'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share',
+           'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
+           'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file',
+           'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed',
+           'stopped', 'looking_less', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -995,7 +995,7 @@ def check_file(
     if args.out.is_file() and not args.force:
         raise ValueError(f"--out {args.out} is there already; --force replaces it")
     if "file" in args and not changes: check_other(args.out, model_file(args.file))
-    for path in given(args, ("path", "documents")).values():
+    for path in [vars(args).get("path"), *vars(args).get("paths", []), *vars(args).get("documents", [])]:
         if path: check_other(args.out, Path(path).expanduser())
 
 @contextmanager
@@ -1106,17 +1106,35 @@ def check_same(
     tree,         # a `Tree`
     titles,       # names of its documents, or None
     corpus,       # documents read again
-    path:str,     # from where
+    path:str,     # from where, in words
 ):
     "Stop unless documents may be those of the tree."
     if len(corpus) != tree.n_docs:
         raise ValueError(f"{path} has {plural(len(corpus), 'document')}, and the tree was made from {tree.n_docs:,}: "
-                         "give the path it was made from, with the same options for reading")
+                         "give all it was made from, the files of updates last, with the same options for reading")
     if titles is None: return
     i = next((i for i, (old, new) in enumerate(zip(titles, corpus.ids)) if str(old) != str(new)), None)
     if i is not None:
         raise ValueError(f"{path} has other documents than the tree was made from: the one in row {i} is called "
                          f"{str(corpus.ids[i])!r:.60}, and was called {str(titles[i])!r:.60}")
+
+# %% ../nbs/70_cli.ipynb #c57a0022
+def read_again(
+    args,         # the parsed command line
+    tree,         # the `Tree` in a file
+    model,        # the `TopicTree` it is from, or None
+    paths:list,   # where its documents are: what it was made from, then the files of updates
+):                # Corpus
+    "The documents of a tree, or an error if they are others."
+    from nmf2.updating import together
+    if len(paths) > 1 and model is None:
+        raise ValueError(f"{args.file} has a tree alone, which was made from one path; got {len(paths)}")
+    def at(path): return argparse.Namespace(**vars(args) | dict(path=path))
+    whole, *later = [read_corpus(documents_at(one), one, {}) for one in map(at, paths)]
+    for corpus in later: whole = together(model, corpus, whole).kept
+    check_same(tree, titles_of(model), whole, listing(paths, 5))
+    return whole
+
 
 # %% ../nbs/70_cli.ipynb #dba2051f
 def explore(
@@ -1125,11 +1143,9 @@ def explore(
     "Show the tree in a browser until Ctrl-C."
     from nmf2.serving import address, page_server, serve
     check_number("--port", args.port, 0, high=65535)
-    get_corpus, times = documents_at(args) if args.path is not None else None, {}
-    with stage(f"Opening {args.file}", times, not args.quiet): tree, model = open_model(args)
-    corpus = [] if get_corpus is None else [read_corpus(get_corpus, args, times)]
-    for one in corpus: check_same(tree, titles_of(model), one, args.path)
-    with stage("Making the page", times, not args.quiet): page = (model or tree).to_html(*corpus)
+    with stage(f"Opening {args.file}", {}, not args.quiet): tree, model = open_model(args)
+    corpus = [read_again(args, tree, model, args.paths)] if args.paths else []
+    with stage("Making the page", {}, not args.quiet): page = (model or tree).to_html(*corpus)
     server = page_server(page, args.port)
     args.written = None
     print(address(server), file=sys.stdout or Forgiving(None), flush=True)
@@ -1154,18 +1170,16 @@ def open_to_change(
 def documents_of(
     args,            # the parsed command line
     model,           # the `TopicTree` that is in the file
-    path,            # where its documents are, or None
-    option:str,      # how to give them
+    paths:list,      # where its documents are, if that is said
+    option:str,      # how to say it
     kept:bool,       # or are they in the file?
 ):                   # Corpus, or None if it has them
     "The documents from which a tree was made."
-    if path is None and kept: return None
-    if path is None:
+    if not paths and kept: return None
+    if not paths:
         raise ValueError(f"{args.file} has no texts, and this needs those of its documents: give {option}, the path "
                          "that it was made from, or make it with nmf2 cluster --keep-texts")
-    corpus = read_corpus(lambda: from_path(args, path), args, {}, path)
-    check_same(model.tree_, titles_of(model), corpus, path)
-    return corpus
+    return read_again(args, model.tree_, model, paths)
 
 # %% ../nbs/70_cli.ipynb #b207a2de
 ANEW = {"tree.html": "html", "assignments.csv": "assignments", "topics.csv": "csv", "tree.json": "json"}
@@ -1204,7 +1218,7 @@ def grow(
     check_number("--leaves", args.leaves, 1)
     model, kept = open_to_change(args)
     more = args.leaves > model.n_topics_
-    old = documents_of(args, model, args.path, "PATH", kept) if more else None
+    old = documents_of(args, model, args.paths, "PATH", kept) if more else None
     with stage("Growing the tree", {}, not args.quiet): model.grow(args.leaves, old)
     save_again(args, model, kept)
     return 0
@@ -1715,8 +1729,9 @@ def add_explore(
     what = "Show the tree of a file in a browser, at an address that only this computer can reach, until Ctrl-C."
     p = jobs.add_parser("explore", help="the tree in a browser", description=what, **options)
     g = add_file(p, out=False, reads=True)
-    p.add_argument("path", metavar="PATH", nargs="?", default=None,
-                   help="the documents it was made from, for the page to show (default: those in FILE, if any)")
+    p.add_argument("paths", metavar="PATH", nargs="*",
+                   help="the documents it was made from, for the page to show (default: those in FILE, if any); "
+                        "behind it the files of updates")
     g.add_argument("--port", metavar="N", type=whole_number, default=0,
                    help="port of the address (default: one that is free)")
     g.add_argument("--no-open", dest="open", action="store_false", help="print the address, and open no browser")
@@ -1738,10 +1753,11 @@ def add_changing(
     for g in groups:
         g.add_argument("-o", "--out", metavar="OUT", type=Path, help="file for the new version (default: FILE itself)")
         g.add_argument("--force", action="store_true", help="replace OUT if it is there")
-    p.add_argument("path", metavar="PATH", nargs="?", default=None, help=made)
+    p.add_argument("paths", metavar="PATH", nargs="*", help=made + "; behind it the files of updates")
     u.add_argument("path", metavar="PATH", help="new documents: a file or a folder, or - for standard input")
     groups[0].add_argument("--leaves", metavar="N", type=whole_number, required=True, help="number of topics")
-    groups[1].add_argument("--documents", metavar="OLD", default=None, help=made)
+    groups[1].add_argument("--documents", metavar="OLD", action="append", default=[],
+                           help=made + "; again for each earlier update")
     groups[1].add_argument("--min-new", metavar="N", type=whole_number, default=10,
                            help="new documents that a new topic must have (default 10); 0 for no new topics")
     groups[1].add_argument("--again", action="store_true",

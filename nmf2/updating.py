@@ -175,6 +175,12 @@ def _all_labels(old, new, n_old, n_new):
     return np.concatenate([np.full((n, n_levels), "", object) if labels is None else labels
                            for labels, n in ((old, n_old), (new, n_new))])
 
+def _all_columns(old, new):
+    "What both collections have besides texts, names and labels"
+    if not is_corpus(new): return None
+    return {name: [*values, *new.columns[name]] for name, values in old.columns.items() if name in new.columns}
+
+
 # %% ../nbs/28_updating.ipynb #bcd3549f
 def _with_names(model, documents):
     "What has names and labels of documents of a fit: these if they are a `Corpus`, or the model"
@@ -198,8 +204,8 @@ def together(
         return Together(given, given if of_texts else None, sizes[0])
     if of_texts: what = dict(texts=given)
     else: what = dict(X=given, vocab=known_names(model.pipeline_["trim"]))
-    name = told[0].name if is_corpus(told[0]) else ""
-    return Together(given, Corpus(**what, ids=ids, labels=labels, name=name), sizes[0])
+    if is_corpus(told[0]): what |= dict(name=told[0].name, columns=_all_columns(*told))
+    return Together(given, Corpus(**what, ids=ids, labels=labels), sizes[0])
 
 # %% ../nbs/28_updating.ipynb #bcd354a1
 def seen_before(

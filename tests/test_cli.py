@@ -948,6 +948,25 @@ def test_what_is_read_is_not_replaced(asked, monkeypatch, capsys, argv):
     assert "is read by this command, and would be replaced; give another file" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in Path(".").rglob("*") if path.is_file()} == before
 
+def test_documents_of_an_updated_tree_are_in_several_files(asked, capsys):
+    from nmf2.topictree import TopicTree
+    Path("more.txt").write_text("roses need more water\n"*2)
+    assert main(["update", str(OUT), "new.txt", "--documents", "letters", "--quiet"]) == 0
+    ids = TopicTree.load(OUT/cli.MODEL).given_.ids
+    assert main(["update", str(OUT), "more.txt", "--documents", "letters", "--quiet"]) == 2
+    assert "the tree was made from 15: give all it was made from, the files of updates last" in capsys.readouterr().err
+    assert main(["update", str(OUT), "more.txt", "--documents", "new.txt", "--documents", "letters", "--quiet"]) == 2
+    assert "new.txt, letters has other documents than the tree was made from" in capsys.readouterr().err
+    assert main(["update", str(OUT), "more.txt", "--documents", "letters", "--documents", "new.txt", "--quiet"]) == 0
+    assert main(["grow", str(OUT), "letters", "new.txt", "more.txt", "--leaves", "4", "--quiet"]) == 0
+    model = TopicTree.load(OUT/cli.MODEL)
+    assert model.n_topics_ == 4 and model.tree_.n_docs == 17 and list(model.given_.ids[:15]) == list(ids)
+
+def test_a_tree_alone_is_from_one_path(letters, monkeypatch, capsys):
+    assert main(["cluster", "letters", *KEEP, "--method", "hiernmf2"]) == 0
+    assert main(["explore", str(OUT), "letters", "letters", "--no-open"]) == 2
+    assert "has a tree alone, which was made from one path; got 2" in capsys.readouterr().err
+
 def test_two_updates_at_once(asked, monkeypatch, capsys):
     from nmf2.topictree import TopicTree
     read = cli.read_corpus
