@@ -233,16 +233,22 @@ _LATIN |= _in_table("""
 # %% ../nbs/00_languages.ipynb #f27d90b3
 _OTHER = _in_table("""
     arabic: في من على أن إلى التي هذا عن مع الذي لا ما هذه هو كان أو كما قد بين;
+    belarusian: і у ў не на з са што да як гэта гэты гэтага для па за ад але або ці яго яе іх ён яна яны
+            быў была было былі быць пры калі каб які якая якія так таксама толькі пра ёсць;
     bengali: এবং এই করে থেকে তার যে না হয় জন্য একটি করা ও কিন্তু তিনি সঙ্গে;
-    bulgarian: и в с на да се от за не са по като към или има със беше тази това който във;
+    bulgarian: и в с на да се от за не са по като към или има със беше тази това който във при;
     greek: η ο και το να του της των την στο με για από που είναι τα στην δεν τη τον σε οι;
     gujarati: અને છે આ માટે પર એક તે કે હતી છો નથી હતા કરે પણ તો;
     hebrew: של את על לא הוא זה עם כי או גם היא אני כל אם יש אל היה אבל;
     hindi: के का की में है और से को पर यह एक नहीं हैं कि ने था लिए इस जो तो;
     korean: 이 그 및 등 수 것 있는 있다 한 더 또는 대한 위해 하는 같은 때 그리고 이는 것이다;
+    macedonian: на и во да се за од со не што како или ќе ја го ги кој која кои по но тоа овој ова беше
+            ако кога дека може има нема при е;
     marathi: आणि आहे या हे च्या मध्ये ते नाही एक होते केली त्या करून आहेत होता;
     persian: در به از که این را با است برای آن یک می شود های بر تا خود هم اما;
     russian: в и не на что с к у я о как по это из для от но или так же за при его;
+    serbian: је и у на да се за су са од не као што или који која које из али није нису по то би ће ако
+            само овај ли бити може када све;
     ukrainian: і в з у є не на що та до як це для від або але за із він її про був;
     urdu: کے میں کی ہے اور سے کا کو اس کہ پر نے ہیں ایک یہ تھا کر بھی""")
 FREQUENT = dict(sorted((_LATIN | _OTHER).items()))
@@ -256,12 +262,21 @@ BEGINNING = 1000                               # letters of a text that are look
 
 def _words_of(text): return set(text[:BEGINNING].lower().split())
 
+_LACKING = dict(belarusian="ищъїєґјљњћђџѓќѕ", bulgarian="ыэёіїєґўјљњћђџѓќѕ", russian="іїєґўјљњћђџѓќѕ",
+                macedonian="йщъыьэюяёіїєґўћђ", serbian="йщъыьэюяёіїєґўѓќѕ", ukrainian="ыэёъўјљњћђџѓќѕ")
+
+def _is_written(words, name):
+    "Do nearly all words have letters of this language only?"
+    lacking = set(_LACKING.get(name, ()))
+    return sum(not lacking.isdisjoint(word) for word in words) <= len(words)/10
+
 def language_of(
     text:str,   # the beginning is enough
 )->str|None:
     "The language a text is in, if its frequent words tell."
     words = _words_of(text)
     found = Counter(name for word in words & SPOKEN.keys() for name in SPOKEN[word])
+    found = Counter({name: n for name, n in found.items() if _is_written(words, name)})
     (name, n), (_, second) = (found.most_common(2) + [(None, 0)]*2)[:2]
     return name if n > second and n >= max(2, len(words)/15) else None
 
