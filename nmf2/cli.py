@@ -180,8 +180,9 @@ def join(
     grown = topic_tree(X, min(n_leaves, filled), vocab, seed=seed, verbose=verbose, texts=texts, **options)
     tree = grown.tree
     if tree.n_leaves < n_leaves and not choice:
-        warnings.warn(f"n_leaves={n_leaves} can't be had: documents have most of "
-                      f"{plural(tree.n_leaves, 'topic')} only")
+        none = n_leaves - tree.n_leaves
+        warnings.warn(f"n_leaves={n_leaves} can't be had: {none} of these topics would have no documents, "
+                      f"so there are {tree.n_leaves}")
     return Topics(tree, grown=grown, choice=choice)
 
 # %% ../nbs/70_cli.ipynb #c34ff3d2
@@ -1306,7 +1307,9 @@ def n_or_auto(
     text:str,   # such as '3', or 'auto'
 ):              # int or str
     "A whole number, or 'auto'."
-    return text if text == "auto" else whole_number(text)
+    if text == "auto": return text
+    try: return int(text)
+    except ValueError: raise argparse.ArgumentTypeError(f"must be a whole number or auto, got {text!r:.60}") from None
 
 def number(
     text:str,   # such as '0.01'
@@ -1329,7 +1332,7 @@ def count_or_share(
     text:str,   # such as '3' or '0.5'
 ):              # int or float
     "A whole number of documents, or a share of them."
-    try: return int(text) if text.isdigit() else float(text)
+    try: return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share such as 0.1") from None
 
@@ -1837,3 +1840,8 @@ def main(
             missing = isinstance(e, ImportError) and "pip install" in str(e)     # an extra, and the error says which
             if missing or isinstance(e, (ValueError, OSError, MemoryError, RecursionError)): return failed(e, args)
             raise
+
+# %% ../nbs/70_cli.ipynb #a1d7c3e6
+if __name__ == "__main__" and "__file__" in globals():
+    from nmf2.__main__ import main as command
+    sys.exit(command())

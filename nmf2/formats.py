@@ -696,6 +696,9 @@ def _archived(source):
             members, left = _tar_members(archive, contents)
     except Exception as e:
         raise fault(source, None, f"the archive is damaged or cut short ({e}). Fetch it again.") from None
+    if not members:
+        raise fault(source, None, "an archive, and there are no Reuters stories in it (.sgm files), which alone are read "
+                                  "from archives: unpack it, and give the folder with what was in it")
     _tell(source, len(members), left)
     for name, data in members:
         name = f"{source}/{_shown_name(name)[-80:]}"
@@ -753,8 +756,7 @@ def read_reuters(
     if stories and not ids:
         raise fault(path, None, f"none of the {stories:,} stories has exactly one topic, as single_topic=True wants")
     if not ids:
-        raise fault(path, None, "no Reuters stories here (.sgm files, <REUTERS ...>). "
-                                "Unpack archives of other kinds first.")
+        raise fault(path, None, "no Reuters stories here (.sgm files, <REUTERS ...>)")
     return {"texts": texts, "ids": ids, "labels": labels}
 
 # %% ../nbs/00_formats.ipynb #6baae9a6

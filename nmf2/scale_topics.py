@@ -36,7 +36,7 @@ from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, a
 from .scale import fit as fit_tree
 from .shards import Scrap
 from .support import TOO_FEW, Choice, choose_by_sample, choose_n_topics
-from .topictree import LEAST, PIECES, Grown, drawn_of, most_similar, root_topics, sums_of
+from .topictree import LEAST, PIECES, Grown, check_enough, drawn_of, most_similar, root_topics, sums_of
 from .tree import Split, Tree
 
 # %% ../nbs/61_scale_topics.ipynb #e6f5c7e6
@@ -653,8 +653,7 @@ def topic_tree_over(
 )->Grown:
     "The tree of `TopicTree` for weighted documents in partitions."
     n_filled = sum(f.n_filled for f in blocks.found)
-    if n_topics > n_filled:
-        raise ValueError(f"n_topics must be at most {n_filled}, the documents that have words, got {n_topics}")
+    check_enough(n_topics, n_filled, "document with words", "documents with words")
     how = dict(n_init=n_init, moves_max_iter=moves_max_iter, seed=seed, per_topic=per_topic, whole=whole)
     if checkpoint is not None: checkpoint = Checkpoint(checkpoint, about_blocks(blocks) | how | dict(n_topics=n_topics))
     labels, criteria = best_start_over(blocks, n_topics, **how, checkpoint=checkpoint, verbose=verbose)

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDIES', 'NO_ROWS', 'OUTPUTS', 'sums_of',
            'most_similar', 'drawn_of', 'pieces', 'Best', 'best_start', 'root_topics', 'roots_of', 'Topics',
-           'settled_topics', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of', 'Documents',
-           'about_words', 'phrase_options', 'Edits', 'Saved', 'begin_history', 'topics_of', 'tell', 'warn_of_few',
-           'number_of', 'compile_late', 'two_compilers', 'in_order', 'as_in_fit', 'as_output']
+           'settled_topics', 'check_enough', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of',
+           'Documents', 'about_words', 'phrase_options', 'Edits', 'Saved', 'begin_history', 'topics_of', 'tell',
+           'warn_of_few', 'number_of', 'compile_late', 'two_compilers', 'in_order', 'as_in_fit', 'as_output']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
@@ -179,6 +179,17 @@ def _with_documents(X, Ht):
         if used.all(): return Topics(Ht, labels)
         Ht = Ht[:,used]
 
+# %% ../nbs/25_topictree.ipynb #c4e7a1d2
+def check_enough(
+    n_topics:int,   # wanted
+    n_docs:int,     # that there are
+    one:str="document", several:str="documents",   # what to call them
+):
+    "Stop if there are fewer documents than topics."
+    if n_topics > n_docs:
+        raise ValueError(f"there {'is' if n_docs == 1 else 'are'} only {n_docs:,} {one if n_docs == 1 else several}, "
+                         f"and n_topics={n_topics}: ask for fewer topics, such as {max(1, min(n_docs//2, 20))}")
+
 # %% ../nbs/25_topictree.ipynb #fa16843a
 class Grown(NamedTuple):
     "A tree of topics, and what it was chosen from."
@@ -197,9 +208,7 @@ def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, per_topic=PI
     They are the same for any order of documents and words.
     """
     filled = np.flatnonzero(documents(X).filled())
-    if n_topics > len(filled):
-        raise ValueError(f"n_topics must be at most {len(filled)}, the documents that have words, "
-                         f"got {n_topics}")
+    check_enough(n_topics, len(filled), "document with words", "documents with words")
     with single_blas():
         part = _without_empty(X, filled)
         order = own_order(part)
@@ -378,9 +387,7 @@ def _documents(pipeline, labels):
 def _check_size(est, given, y):
     "Stop at too few documents, and at words that were given for `y`"
     n_docs, n_columns = given.shape if hasattr(given, "shape") else (len(given), 0)
-    if est.n_topics != AUTO and est.n_topics > n_docs:
-        raise ValueError(f"n_topics must be at most {n_docs}, the documents there are, "
-                         f"got {est.n_topics}")
+    if est.n_topics != AUTO: check_enough(est.n_topics, n_docs)
     if y is not None and n_columns != n_docs and len(y) == n_columns:
         raise ValueError("y is not used, and has as many entries as there are terms: "
                          "give the words as vocab=...")
@@ -478,9 +485,9 @@ def warn_of_few(
 ):
     "Say if there are fewer topics than wanted."
     if model.n_topics != AUTO and model.n_topics_ < model.n_topics:
-        some = plural(model.n_topics_, "topic")
-        warnings.warn(f"n_topics={model.n_topics} can't be had: documents have most of {some} only",
-                      stacklevel=3)
+        none = model.n_topics - model.n_topics_
+        warnings.warn(f"n_topics={model.n_topics} can't be had: {none} of these topics would have no documents, "
+                      f"so there are {model.n_topics_}", stacklevel=3)
 
 # %% ../nbs/25_topictree.ipynb #142afae0
 def number_of(

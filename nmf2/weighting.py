@@ -79,12 +79,11 @@ def check_counts(
 # %% ../nbs/02_weighting.ipynb #284ec49f
 def _n_docs_of(name, limit, n_docs):
     "`limit` as a number of documents"
-    if isinstance(limit, (float, np.floating)):
-        if not 0 <= limit <= 1:
-            raise ValueError(f"{name}={limit} must be a share of the documents, from 0.0 to 1.0, "
-                             "or a whole number of documents")
-        return limit*n_docs
-    return check_number(name, limit, 1)
+    share, whole = isinstance(limit, (float, np.floating)), isinstance(limit, (int, np.integer))
+    if not (0 <= limit <= 1 if share else whole and not isinstance(limit, bool) and limit >= 1):
+        raise ValueError(f"{name} must be a whole number of documents, at least 1, "
+                         f"or a share of them from 0.0 to 1.0, got {limit!r:.60}")
+    return limit*n_docs if share else int(limit)
 
 # %% ../nbs/02_weighting.ipynb #1dc4e3c2
 def check_limits(

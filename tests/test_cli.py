@@ -253,7 +253,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "../nowhere"], "../nowhere: no such file or folder"),
     (["cluster", "letters", "--leaves", "1"], "--leaves must be"),
     (["cluster", "letters", "--seed", "-1"], "--seed must be"),
-    (["cluster", "letters", "--leaves", "many"], "--leaves must be a whole number, got 'many'"),
+    (["cluster", "letters", "--leaves", "many"], "--leaves must be a whole number or auto, got 'many'"),
     (["cluster", "letters", "--min-df", "500"], "Lower --min-df"),
     (["cluster", "letters", "--format", "word"], "format must be one of"),
     (["cluster", "letters", "--read", "colour=red"], "knows no --read colour=..., only --read pattern=..., --encoding"),
@@ -267,7 +267,9 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "--leaves", "1"*5000], "--leaves must be a whole number"), (["cluster", os.devnull], "the file is empty"),
     (["cluster", "letters", "--ngrams", "99"], "none has 99 words in a row"),
     (["cluster", "letters", "--min-df", "few"], "neither a whole number nor a share"),
-    (["cluster", "letters", "--min-df", "1.5"], "--min-df 1.5 must be a share"),
+    (["cluster", "letters", "--max-df", "0"], "--max-df must be a whole number of documents, at least 1, or a share of them from 0.0 to 1.0, got 0"),
+    (["cluster", "letters", "--min-df=-1"], "from 0.0 to 1.0, got -1"),
+    (["cluster", "letters", "--min-df", "1.5"], "--min-df must be a whole number of documents, at least 1, or a share of them from 0.0 to 1.0, got 1.5"),
     (["cluster", "letters", "-o", "letters/topics"], "lies in letters"),
     (["cluster", "."], "lies in ."),
     (["cluster", "letters", "-o", "full"], "has files in it"),
@@ -290,7 +292,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "--weights", "tf"], "--weights must be one of ncut, tfidf, none, got 'tf'"),
     (["cluster", "letters", "--text-field", "body"], "knows no --text-field, only --read pattern=..., --encoding"),
     (["cluster", "letters", "--leaves", "-3"], "--leaves must be a whole number of at least 2, got -3"),
-    (["cluster", "letters", "--leaves", "2.5"], "--leaves must be a whole number, got '2.5'"),
+    (["cluster", "letters", "--leaves", "2.5"], "--leaves must be a whole number or auto, got '2.5'"),
     (["cluster", "table.csv"], "Say it with --text-field ...; there are: 'a', 'b'"),
     (["cluster", "table.csv", "--text-field", "c"], "asked for by --text-field"),
     (["cluster", "table.csv", "--text-field", "a", "--id-field", "b"], "pass --id-field '' to number the documents"),
@@ -414,6 +416,11 @@ def test_it_is_stopped(tmp_path, when, number):
     finally: p.kill()
     assert p.returncode == 128 + number and out == "" and list(tmp_path.iterdir()) == []
     assert err.rstrip().endswith("nmf2: stopped; nothing was written") and "Traceback" not in err
+
+@pytest.mark.parametrize("words, status, said", [("--version", 0, "nmf2 "), ("clusterr", 2, "did you mean cluster?")])
+def test_the_module_is_the_command_too(words, status, said):
+    ended = subprocess.run([sys.executable, "-m", "nmf2.cli", words], env=ENV, capture_output=True, text=True)
+    assert ended.returncode == status and said in ended.stdout + ended.stderr and "Traceback" not in ended.stderr
 
 @pytest.mark.slow
 def test_ctrl_c_while_modules_are_loaded():

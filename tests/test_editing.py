@@ -393,6 +393,9 @@ def test_a_new_fit_forgets(corpus):
     (lambda m: m.move([999], leaf(m, 0)), "below 240"), (lambda m: m.move([-1], leaf(m, 0)), "docs must be"), (lambda m: m.move([.5], leaf(m, 0)), "docs must be"),
     (lambda m: m.move(None, leaf(m, 0)), "None is neither"), (lambda m: m.move([None, 1], leaf(m, 0)), "None is neither"),
     (lambda m: m.move([0], ""), "must be a leaf"), (lambda m: m.move(m.tree_[leaf(m, 0)].docs, leaf(m, 1)), "merge it"),
+    (lambda m: m.split(leaf(m, 0), 5), "^documents must be those of the fit, .* got 5. A leaf becomes two: for more, split these, or model.grow"),
+    (lambda m: m.refit("ball"), "^documents must be those of the fit, a list of texts or a matrix of counts, got 'ball'$"),
+    (lambda m: m.drop_words(str(m.vocab_[0]).upper()), "is not: there is '[a-z]+'$"), (lambda m: m.drop_words(" ".join(m.vocab_[:2])), r"is not: give its words one by one, \['"),
     (lambda m: m.drop_words("nothing"), "is not"), (lambda m: m.drop_words([]), "got none"), (lambda m: m.drop_words(m.vocab_), "leave some word"),
     (lambda m: m.drop_words(3), "words must be .* and 3 is not"), (lambda m: m.drop_words(None), "words must be .* and None is not"),
     (lambda m: m.drop_words([["a"]]), "words must be .* is not"), (lambda m: m.keep("0", "no"), "on must be True, or False .* got 'no'"),
@@ -409,6 +412,8 @@ def test_bad_input(starts, step, message):
 def test_documents_that_are_alike_stay_together():
     model = fitted(["goal umpire said"]*6 + ["vote law said"]*6 + ["oven dough said"]*6, n_topics=3, min_df=1, max_df=.5)
     with pytest.raises(ValueError, match="too much alike"): model.split(leaf(model, 0))
+    model = fitted(["goal umpire said"]*6 + ["vote law said"], n_topics=2, min_df=1, max_df=1.)
+    with pytest.raises(ValueError, match="can't be split: it has one document$"): model.split(model.tree_.leaves()[model.labels_[6]])
 
 
 def test_support_is_lost_where_a_tree_changes_and_comes_back(corpus):

@@ -367,6 +367,10 @@ def test_reuters_faults(here):
     fails(read_reuters, put("lost.sgm", STORY.replace("</REUTERS>", "", 1)), "line 2", "no </REUTERS>")
     fails(read_reuters, put("number.sgm", STORY.replace('NEWID="2"', "")), "line 10", "NEWID")
     fails(read_reuters, put("none.sgm", "nothing"), "no Reuters stories")
+    with tarfile.open("letters.tar.gz", "w:gz") as archive: archive.add(put("letter.txt", "a letter"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fails(read_reuters, Path("letters.tar.gz"), "an archive, and there are no Reuters stories in it", "unpack it, and give the folder")
     put("reut/a.sgm", STORY*2000)
     with tarfile.open("reuters.tar.gz", "w:gz") as archive: archive.add("reut")
     whole = Path("reuters.tar.gz").read_bytes()

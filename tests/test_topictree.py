@@ -386,7 +386,7 @@ def test_a_topic_without_documents_is_dropped():
     X = sp.csr_array(np.array([[1., 0., 0.], [1., .1, 0.], [0., 0., 1.], [1., .05, 0.]]))
     found = settled_topics(X, np.array([0, 0, 1, 2]))
     assert set(found.labels) == set(range(found.Ht.shape[1]))
-    with pytest.warns(UserWarning, match="n_topics=4 can't be had"):
+    with pytest.warns(UserWarning, match="n_topics=4 can't be had: 2 of these topics would have no documents, so there are 2$"):
         few = TopicTree(4, min_df=1, max_df=1.).fit(np.array([[5., 0], [5, 0], [0, 3], [0, 3]]), vocab=["a", "b"])
     assert few.n_topics_ == 2 and len(few.components_) == 2
 
@@ -423,12 +423,21 @@ def test_documents_that_have_none_of_the_topics():
     assert model.labels_.max() == 1 and len(set(model.labels_[:60])) == len(set(model.labels_[60:120])) == 1
 
 
-@pytest.mark.parametrize("options, message", [(dict(n_topics=0), "n_topics must be a whole number of at least 1"), (dict(n_topics=900), "at most 450"),
+@pytest.mark.parametrize("options, message", [(dict(n_topics=0), "n_topics must be a whole number of at least 1"), (dict(n_topics=900), "only 450 documents, and n_topics=900: ask for fewer topics, such as 20$"),
                                               (dict(n_init=0), "n_init must be a whole number of at least 1"), (dict(n_init="two"), "n_init"),
                                               (dict(moves_max_iter=-1), "moves_max_iter"),
                                               (dict(random_state=-1), "random_state"), (dict(tau=-1), "tau")])
 def test_bad_parameters(corpus, options, message):
     with pytest.raises(ValueError, match=message): TopicTree(**options).fit(corpus.X, vocab=corpus.vocab)
+
+
+def test_fewer_documents_than_topics_are_told_with_both_numbers(texts):
+    for given, message in ((texts[:10], "there are only 10 documents, and n_topics=20: ask for fewer topics, such as 5$"),
+                           (texts[:1], "there is only 1 document, and n_topics=20: ask for fewer topics, such as 1$"),
+                           (["ball goal"]*12 + ["", " "]*6, "there are only 12 documents with words, and n_topics=20: .* such as 6$")):
+        with pytest.raises(ValueError, match=message), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            TopicTree(min_df=1, max_df=1.).fit(given)
 
 
 def test_bad_documents(texts):

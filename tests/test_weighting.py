@@ -159,10 +159,10 @@ def test_no_warning_without_reason():
 @pytest.mark.parametrize("options, message", [
     (dict(min_df=31), "No terms are left in the 30 documents.*Lower min_df"),
     (dict(min_df=2, max_df=0.01), "Raise max_df|raise max_df"),
-    (dict(min_df=0), "min_df must be a whole number of at least 1"),
-    (dict(min_df=1.5), "min_df=1.5 must be a share"),
-    (dict(max_df=-0.1), "max_df=-0.1 must be a share"),
-    (dict(max_df=float("nan")), "max_df=nan must be a share"),
+    (dict(min_df=0), "min_df must be a whole number of documents, at least 1, or a share of them .* got 0"),
+    (dict(min_df=1.5), "min_df must be .* or a share of them from 0.0 to 1.0, got 1.5"),
+    (dict(max_df=-0.1), "max_df must be .* a share of them .* got -0.1"),
+    (dict(max_df=float("nan")), "max_df must be .* a share of them .* got nan"),
     (dict(min_df="3"), "min_df"), (dict(max_df=None), "max_df"),
     (dict(max_features=0), "max_features must be a whole number of at least 1"),
     (dict(max_features=2.5), "max_features"),
@@ -516,10 +516,10 @@ def test_the_pipeline_names_its_columns():
 # limits are checked before anything is counted
 
 @pytest.mark.parametrize("limits, why", [
-    (dict(min_df=1.5), "min_df=1.5 must be a share"), (dict(min_df=0), "min_df must be a whole number of at least 1"), (dict(max_df=0), "max_df must be"),
+    (dict(min_df=1.5), "min_df must be .* or a share of them from 0.0 to 1.0, got 1.5"), (dict(min_df=0), "min_df must be a whole number of documents, at least 1, or a share of them .* got 0"), (dict(max_df=0), "max_df must be"),
     (dict(max_df=0.), "max_df=0.0 leaves no term"), (dict(min_df=3, max_df=2), "min_df=3 is more than max_df=2"), (dict(min_df=-1), "min_df"),
     (dict(min_df=2, max_df=1), "1 is one document, 1.0 is all of them"), (dict(min_df=.5, max_df=.25), "min_df=0.5 is more than max_df=0.25"),
-    (dict(max_features=0), "max_features must be"), (dict(max_df=np.nan), "max_df=nan"), (dict(min_df="3"), "min_df"), (dict(max_df=True), "max_df")])
+    (dict(max_features=0), "max_features must be"), (dict(max_df=np.nan), "max_df must be .* got nan"), (dict(min_df="x"), "or a share of them from 0.0 to 1.0, got 'x'"), (dict(max_df=True), "max_df")])
 def test_limits_that_are_none(limits, why):
     for make in (text_pipeline, count_pipeline):
         with pytest.raises(ValueError, match=why): make(**limits)
