@@ -40,6 +40,7 @@ import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stderr, suppress
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -1842,6 +1843,4 @@ def main(
             raise
 
 # %% ../nbs/70_cli.ipynb #a1d7c3e6
-if __name__ == "__main__" and "__file__" in globals():
-    from nmf2.__main__ import main as command
-    sys.exit(command())
+if __name__ == "__main__" and "__file__" in globals(): sys.exit(import_module("nmf2.__main__").main())

@@ -523,8 +523,9 @@ def split(
     X = matrix_of(model, documents, "split")
     found = two_topics(X[leaf.docs])
     if found is None:
-        why = f"its {leaf.size:,} documents are too much alike" if leaf.size > 1 else "it has one document"
-        raise ValueError(f"{in_table(leaf.id)} can't be split: {why}")
+        many = f"its {leaf.size:,} documents are too much alike"
+        raise ValueError(f"{in_table(leaf.id)} can't be split: "
+                         f"{many if leaf.size > 1 else 'it has one document'}")
     pair, side = found
     shape = shape_split(shape_of(model), leaf.id, side)
     leads = leads_split(leads_of(model.tree_), leaf.id, pair)

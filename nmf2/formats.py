@@ -182,12 +182,12 @@ class _Seen(HTMLParser):
     def handle_starttag(self, tag, attrs):
         if tag == "body": self.unseen = 0                   # what was not closed before
         self.unseen += tag in self.hidden
-        if tag not in IN_LINE: self.parts.append("\n")
+        if tag not in IN_LINE: self.parts.append("\n" if tag == "br" else "\n\n")
 
     def handle_endtag(self, tag):
         if tag == "head": self.unseen = 0
         self.unseen -= self.unseen > 0 and tag in self.hidden
-        if tag not in IN_LINE: self.parts.append("\n")
+        if tag not in IN_LINE: self.parts.append("\n\n")
 
     def handle_data(self, data):
         if not self.unseen: self.parts.append(data)
@@ -200,7 +200,8 @@ def _without_tags(text, hidden=UNSEEN):
     if seen.unseen:                                    # a tag that was never closed hid the rest
         most, last, rest = text.rpartition(">")        # no < after it begins a tag
         seen.parts = [re.sub("<[^>]*>", "\n", most + last), rest]
-    return "\n".join(filter(None, map(str.strip, "".join(seen.parts).split("\n"))))
+    lines = [line.strip() for line in "".join(seen.parts).split("\n")]
+    return "\n".join([line for line, before in zip(lines, ["", *lines]) if line or before]).strip()
 
 # %% ../nbs/00_formats.ipynb #e3a11005
 def _part(path, part, encoding):

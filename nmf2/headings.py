@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['CANDIDATES', 'DOTTED', 'CUT_OFF', 'PLACE', 'ASSUMED', 'LEAST', 'RARE', 'TOGETHER', 'NAMED', 'ENDINGS', 'CYRILLIC',
-           'ALWAYS', 'MORE', 'LONGEST', 'LINKS', 'ARTICLES', 'LINK', 'TEXTS', 'WORDS', 'PART', 'SOME', 'NOUNS',
-           'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Uses', 'uses_of',
-           'returning', 'outside', 'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares',
-           'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'typical_texts', 'find_headings', 'with_nouns',
-           'in_stems', 'give_headings', 'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline',
-           'name_nodes']
+           'SHORT', 'ALWAYS', 'MORE', 'LONGEST', 'LINKS', 'ARTICLES', 'GAP', 'LINK', 'TEXTS', 'WORDS', 'PART', 'SOME',
+           'NOUNS', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Uses',
+           'uses_of', 'returning', 'outside', 'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares',
+           'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'typical_texts', 'find_headings',
+           'with_nouns', 'in_stems', 'give_headings', 'good_cuts', 'good_levels', 'checked_levels', 'outline_rows',
+           'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
@@ -403,6 +403,16 @@ class Phrase(NamedTuple):
 
     def __str__(self): return self.said(self.words)
 
+# %% ../nbs/24_headings.ipynb #d3f1a5b7
+SHORT = 2/3            # part of the length of a line beside it that a line has which was broken to fit
+
+def _lines_apart(text):
+    "A text with an empty line after each line that ends early, such as headlines"
+    lines = text.split("\n")
+    sizes = list(map(len, lines))
+    ends = ["\n\n" if n < SHORT*max(near) else "\n" for n, *near in zip(sizes, sizes[1:], [0, *sizes])]
+    return "".join([part for pair in zip(lines, [*ends, ""]) for part in pair])
+
 # %% ../nbs/24_headings.ipynb #c012df1b
 def _in_docs(docs, keys):
     "The different keys, which of them each is, and in how many texts they are"
@@ -483,7 +493,8 @@ def _belongs(phrase):
 LINKS = """of and or in per de del d' des du di da do dos das della dei delle à en et ou y o e ed
     der von und oder van av och og""".split()      # between the parts of a name
 ARTICLES = "the a la le les l' los las lo el il gli i os as der den dem das die het".split()
-LINK = rf"\s+(?:{'|'.join(LINKS)})(?:\s+(?:{'|'.join(ARTICLES)}))?(?:\s+|(?<='))"
+GAP = r"(?:[^\S\n]*\n[^\S\n]*|[^\S\n]+)"       # space, at most to the next line
+LINK = rf"{GAP}(?:{'|'.join(LINKS)})(?:{GAP}(?:{'|'.join(ARTICLES)}))?(?:{GAP}|(?<='))"
 LINK = LINK.replace("'", "['’]")
 
 def _apart(tokens, among):
@@ -530,7 +541,7 @@ def find_phrases(
     known = sorted(words | others)
     among = np.array([word in words for word in known], bool)
     texts = _beginnings(texts, token_pattern, lowercase, length)
-    whole = [_without_pieces(text)[0] for text in texts]
+    whole = [_lines_apart(_without_pieces(text)[0]) for text in texts]
     tokens = tokens_of(whole, known, token_pattern)
     alone, last = _text_freq(tokens, among), _pairs(tokens, among)
     found = [_fuller(phrase, tokens, last[at] - 1, last[at], known, others)
@@ -708,7 +719,8 @@ def with_nouns(
     if not nouns or not single: return {}
     known = sorted(single.union(nouns))
     noun = np.array([word in nouns for word in known])
-    tokens = tokens_of(_beginnings(texts, token_pattern, lowercase, length), known, token_pattern)
+    texts = list(map(_lines_apart, _beginnings(texts, token_pattern, lowercase, length)))
+    tokens = tokens_of(texts, known, token_pattern)
     alone, found = _text_freq(tokens, ~noun), {}
     for a, b, n in _pairs_with(tokens, noun):
         word = b if noun[a] else a

@@ -485,8 +485,8 @@ def warn_of_few(
 ):
     "Say if there are fewer topics than wanted."
     if model.n_topics != AUTO and model.n_topics_ < model.n_topics:
-        none = model.n_topics - model.n_topics_
-        warnings.warn(f"n_topics={model.n_topics} can't be had: {none} of these topics would have no documents, "
+        none = f"{model.n_topics - model.n_topics_} of these topics would have no documents"
+        warnings.warn(f"n_topics={model.n_topics} can't be had: {none}, "
                       f"so there are {model.n_topics_}", stacklevel=3)
 
 # %% ../nbs/25_topictree.ipynb #142afae0

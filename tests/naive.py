@@ -627,6 +627,15 @@ def grouped(sums, n):
 def phrases(texts, words, least=5, others=(), links=()):
     """Pairs of words that come together: {(first, second, link): documents with both together, with the first, with the second,
     the words that are nearly always before them, and after them: two at most}. Between the two is nothing, or what most often links them."""
+    def apart(text):
+        lines = text.split("\n")
+        for i in range(len(lines) - 2, -1, -1):                # a line of less than two thirds of one beside it ends what is said
+            if 3*len(lines[i]) < 2*max(len(lines[j]) for j in (i - 1, i + 1) if j >= 0): yield i
+    def parted(text):
+        lines = text.split("\n")
+        for i in apart(text): lines[i] += "\n"
+        return "\n".join(lines)
+    texts = [parted(text) for text in texts]
     small = {word for link in links for word in link.split()}
     cut = [[(m.group(), m.start(), m.end()) for m in re.finditer(r"\b\w\w+\b", text.lower()) if m.group() not in small] for text in texts]
     def alone(word): return sum(any(w == word for w, _, _ in tokens) for tokens in cut)
@@ -635,7 +644,7 @@ def phrases(texts, words, least=5, others=(), links=()):
             gaps = [text[end:start].lower() for (_, _, end), (_, start, _) in zip(some, some[1:])]
             if [word for word, _, _ in some] != list(run): return False
             linked = gaps.pop(at) if link else " "
-            right = linked[0] in " \n" and " ".join(linked.split()) == link and (linked[-1] in " \n'") if link else True
+            right = linked[0] in " \n" and not re.search(r"\n\s*\n", linked) and " ".join(linked.split()) == link and (linked[-1] in " \n'") if link else True
             return right and all(gap in (" ", "-", "\n") for gap in gaps)
         return sum(any(starts(text, tokens[i:i+len(run)]) for i in range(len(tokens))) for text, tokens in zip(texts, cut))
     found = {}

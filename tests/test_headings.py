@@ -418,6 +418,18 @@ def test_phrases_by_counting(seed, price):
     assert [p.n_docs for p in found] == sorted((p.n_docs for p in found), reverse=True)
 
 
+@pytest.mark.parametrize("between, joined", [("\n\n", False), ("\n", False), (" ", True), ("-", True)])
+def test_headlines_end_what_is_said(between, joined):
+    """*Learning* ends a headline, *networks* begins a text, and *hidden layers* is broken to fit."""
+    text = f"Machine learning{between}networks are trained on what people have hidden\nlayers for, and so on, to the end of the second line."
+    found = {str(phrase) for phrase in find_phrases([text]*9, {"machine", "learning", "networks", "hidden", "layers"})}
+    assert found == {"machine learning", "hidden layers"} | ({"learning networks"} if joined else set())
+    assert not find_phrases(["the second degrees\n\nof freedom were taken for what they are"]*9, {"degrees", "freedom"})
+    assert str(*find_phrases(["the second degrees\nof freedom were taken"]*9, {"degrees", "freedom"})) == "degrees of freedom"
+    few = "operating\nsystem of a kind that nobody had seen, so that it took a while"
+    assert not with_nouns([few]*9, ["operating"], ["system"]) and with_nouns([few.replace("\n", " ")]*9, ["operating"], ["system"])
+
+
 def test_phrases_of_a_tree():
     texts = ["the clipper chip has a secret key"]*30 + ["a chip of silicon, key of tin"]*10 + ["new york times"]*20
     labels = np.repeat([0, 1, 2], [30, 10, 20])
