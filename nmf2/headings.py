@@ -404,13 +404,14 @@ class Phrase(NamedTuple):
     def __str__(self): return self.said(self.words)
 
 # %% ../nbs/24_headings.ipynb #d3f1a5b7
-SHORT = 2/3            # part of the length of a line beside it that a line has which was broken to fit
+SHORT = 2/3            # a line broken to fit is not shorter than this part of one beside it
 
 def _lines_apart(text):
     "A text with an empty line after each line that ends early, such as headlines"
     lines = text.split("\n")
     sizes = list(map(len, lines))
-    ends = ["\n\n" if n < SHORT*max(near) else "\n" for n, *near in zip(sizes, sizes[1:], [0, *sizes])]
+    beside = map(max, sizes[1:], [0, *sizes])
+    ends = ["\n\n" if size < SHORT*most else "\n" for size, most in zip(sizes, beside)]
     return "".join([part for pair in zip(lines, [*ends, ""]) for part in pair])
 
 # %% ../nbs/24_headings.ipynb #c012df1b
