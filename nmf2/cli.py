@@ -378,7 +378,7 @@ PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgr
            "Divide it by X.max()": "Divide its values by the largest",
            "a TopicTree saved by nmf2": "a file of nmf2", "a tree saved by nmf2": "a file of nmf2",
            "write it again with model.save(path)": "make it again with nmf2 cluster",
-           "their rows are all zero (": "they are in no topic (", "its row is all zero (": "it is in no topic (",
+           "their weights are all zero (": "they are in no topic (", "its weights are all zero (": "it is in no topic (",
            "write it again with tree.save(path)": "make it again with nmf2 cluster",
            "if that is right, raise max_ratio": "if that is right, --no-limits reads it",
            "? model.undo() takes them out again": "?",

@@ -88,6 +88,8 @@ def check_dates(
     n:int,          # how many there must be
 )->np.ndarray:      # numpy datetimes, NaT where there is none, (n,)
     "Values as dates, or an error."
+    if hasattr(values, "columns") or getattr(values, "ndim", 1) > 1:
+        raise ValueError("dates must be one column, such as df['date'], got a table")
     if len(values) != n:
         raise ValueError(f"dates must have one entry for each of the {n:,} documents, got {len(values):,}")
     dates = as_dates(values, years=True)

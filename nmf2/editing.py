@@ -567,6 +567,9 @@ def _rows(model, docs):
     "Row numbers of documents that are given by number or by name"
     docs = [docs] if isinstance(docs, str) or not np.iterable(docs) else list(docs)
     if not docs: raise ValueError("docs must be numbers of rows, or names of documents: got none")
+    if isinstance(docs[0], (bool, np.bool_)):
+        raise ValueError(f"docs must be numbers of rows, and {docs[0]} is none: "
+                         "np.flatnonzero makes numbers of a mask")
     ids = getattr(model.given_, "ids", ()) if isinstance(docs[0], str) else ()
     names = {name: i for i, name in enumerate(ids)}
     unknown = [doc for doc in docs if doc is None or isinstance(doc, str) and doc not in names]

@@ -140,8 +140,8 @@ def warn_of_empty_rows(
     "Say how many documents have no terms, and which come first."
     if not len(rows): return
     first = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
-    have, rows_are, row = ("has", "its row is", "row") if len(rows) == 1 else ("have", "their rows are", "rows")
-    warnings.warn(f"{len(rows):,} of {plural(n_docs, 'document')} {have} {what}; {rows_are} all zero ({row} {first})",
+    have, own, row = ("has", "its", "row") if len(rows) == 1 else ("have", "their", "rows")
+    warnings.warn(f"{len(rows):,} of {plural(n_docs, 'document')} {have} {what}; {own} weights are all zero ({row} {first})",
                   EmptyDocumentsWarning, stacklevel=frames_up())
 
 def warn_of_no_label(

@@ -622,8 +622,8 @@ def test_options_that_messages_name_exist():
     ("a.csv: encoding must be one", "a.csv: --encoding must be one"), ("header=False for one without", "--no-header for one without"),
     ("pass limits=False to read it", "pass --no-limits to read it"), ("Say it with matrix=...; there are", "Say it with --read matrix=...; there are"),
     ("which format this is", "which format this is"), ("/a/min_df/min_df.csv", "/a/min_df/min_df.csv"), ("no field 'text_field'", "no field 'text_field'"),
-    ("2 documents have no terms; their rows are all zero (rows 1, 2)", "2 documents have no terms; they are in no topic (rows 1, 2)"),
-    ("1 document has no terms; its row is all zero (row 1)", "1 document has no terms; it is in no topic (row 1)"), ("lower min_df", "lower --min-df"), ("(max_features)", "(--max-features)"), ("X must have entries", "the matrix must have entries")])
+    ("2 documents have no terms; their weights are all zero (rows 1, 2)", "2 documents have no terms; they are in no topic (rows 1, 2)"),
+    ("1 document has no terms; its weights are all zero (row 1)", "1 document has no terms; it is in no topic (row 1)"), ("lower min_df", "lower --min-df"), ("(max_features)", "(--max-features)"), ("X must have entries", "the matrix must have entries")])
 def test_words_of_the_command(python, command): assert cli.as_options(python) == command
 
 def test_notes_name_options(letters, capsys):

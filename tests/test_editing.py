@@ -390,7 +390,7 @@ def test_a_new_fit_forgets(corpus):
 @pytest.mark.parametrize("step, message", [
     (lambda m: m.split("0"), "must be a leaf"), (lambda m: m.join(leaf(m, 0)), "is a leaf"), (lambda m: m.merge("0", "0"), "two nodes, got root/0 and root/0"),
     (lambda m: m.merge("", "0"), "in one another"), (lambda m: m.merge("0", "1"), "parts of root already"), (lambda m: m.move([], leaf(m, 0)), "got none"),
-    (lambda m: m.move([999], leaf(m, 0)), "below 240"), (lambda m: m.move([-1], leaf(m, 0)), "docs must be"), (lambda m: m.move([.5], leaf(m, 0)), "docs must be"),
+    (lambda m: m.move([999], leaf(m, 0)), "below 240"), (lambda m: m.move([-1], leaf(m, 0)), "docs must be"), (lambda m: m.move(m.labels_ == 1, leaf(m, 0)), "numbers of rows, and (True|False) is none: np.flatnonzero"), (lambda m: m.move([.5], leaf(m, 0)), "docs must be"),
     (lambda m: m.move(None, leaf(m, 0)), "None is neither"), (lambda m: m.move([None, 1], leaf(m, 0)), "None is neither"),
     (lambda m: m.move([0], ""), "must be a leaf"), (lambda m: m.move(m.tree_[leaf(m, 0)].docs, leaf(m, 1)), "merge it"),
     (lambda m: m.split(leaf(m, 0), 5), "^documents must be those of the fit, .* got 5. A leaf becomes two: for more, split these, or model.grow"),

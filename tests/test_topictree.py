@@ -431,6 +431,13 @@ def test_bad_parameters(corpus, options, message):
     with pytest.raises(ValueError, match=message): TopicTree(**options).fit(corpus.X, vocab=corpus.vocab)
 
 
+def test_documents_without_words_are_told_and_get_the_shares_of_all(texts):
+    model = TopicTree(3, random_state=0).fit(texts)
+    with pytest.warns(UserWarning, match=r"2 of 2 documents have no term of the vocabulary; their weights are all zero \(rows 0, 1\)"):
+        shares = model.transform(["", "zzzz"])
+    assert_allclose(shares.sum(1), 1)
+
+
 def test_fewer_documents_than_topics_are_told_with_both_numbers(texts):
     for given, message in ((texts[:10], "there are only 10 documents, and n_topics=20: ask for fewer topics, such as 5$"),
                            (texts[:1], "there is only 1 document, and n_topics=20: ask for fewer topics, such as 1$"),
