@@ -408,7 +408,7 @@ SHORT = 2/3            # a line broken to fit is not shorter than this part of o
 
 def _lines_apart(text):
     "A text with an empty line after each line that ends early, such as headlines"
-    lines = text.split("\n")
+    lines = text.replace("\r\n", "\n").split("\n")
     sizes = list(map(len, lines))
     beside = map(max, sizes[1:], [0, *sizes])
     ends = ["\n\n" if size < SHORT*most else "\n" for size, most in zip(sizes, beside)]

@@ -424,6 +424,7 @@ def test_headlines_end_what_is_said(between, joined):
     text = f"Machine learning{between}networks are trained on what people have hidden\nlayers for, and so on, to the end of the second line."
     found = {str(phrase) for phrase in find_phrases([text]*9, {"machine", "learning", "networks", "hidden", "layers"})}
     assert found == {"machine learning", "hidden layers"} | ({"learning networks"} if joined else set())
+    assert {str(phrase) for phrase in find_phrases([text.replace("\n", "\r\n")]*9, {"machine", "learning", "networks", "hidden", "layers"})} == found
     assert not find_phrases(["the second degrees\n\nof freedom were taken for what they are"]*9, {"degrees", "freedom"})
     assert str(*find_phrases(["the second degrees\nof freedom were taken"]*9, {"degrees", "freedom"})) == "degrees of freedom"
     few = "operating\nsystem of a kind that nobody had seen, so that it took a while"
