@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['CANDIDATES', 'DOTTED', 'CUT_OFF', 'PLACE', 'ASSUMED', 'LEAST', 'RARE', 'TOGETHER', 'NAMED', 'ENDINGS', 'CYRILLIC',
            'SHORT', 'ALWAYS', 'MORE', 'LONGEST', 'LINKS', 'ARTICLES', 'GAP', 'LINK', 'TEXTS', 'WORDS', 'PART', 'SOME',
-           'NOUNS', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Uses',
-           'uses_of', 'returning', 'outside', 'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares',
+           'NOUNS', 'UNSAID', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address',
+           'Uses', 'uses_of', 'returning', 'outside', 'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares',
            'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'typical_texts', 'find_headings',
            'with_nouns', 'in_stems', 'give_headings', 'good_cuts', 'good_levels', 'checked_levels', 'outline_rows',
            'outline', 'name_nodes']
@@ -680,6 +680,7 @@ def find_headings(
     phrases=(),    # `Phrase`s that may take the place of words
     ranked=None,   # what `ranked_words` gives of 12 n words, if it is at hand
     shares=None,   # `WordShares`: a phrase then needs words that are frequent in all of a node
+    unsaid=(),     # words that no heading has, such as some of `UNSAID`
 )->dict:           # id -> words, the most telling first; none for the root
     "Words more frequent in a node than elsewhere, in all of the node, and not heading many others."
     _check_words(tree)
@@ -688,7 +689,7 @@ def find_headings(
     places, headings, heads = _places(phrases), {}, defaultdict(list)
     share_in, terms = _shares_of_words(tree, shares, phrases), set(map(str, tree.vocab))
     for id in sorted(ranked, key=lambda id: (-tree[id].size, id)):
-        def may_use(word): return _side_by_side([*heads[word], id]) <= 2
+        def may_use(word): return word not in unsaid and _side_by_side([*heads[word], id]) <= 2
         words = [str(word) for word in tree.vocab[ranked[id]]]
         headings[id], used = _heading(words, n, may_use, places, share_in(id), terms)
         for word in set(used): heads[word].append(id)
@@ -727,6 +728,11 @@ def with_nouns(
         word = b if noun[a] else a
         if n >= max(min_df, ALWAYS*alone[word]): found[known[word]] = f"{known[a]} {known[b]}"
     return found
+
+# %% ../nbs/24_headings.ipynb #5ce35a15
+UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn shouldn hasn hadn
+    mustn needn ain ll ve""".split())      # lacking among the stop words of English
+
 
 # %% ../nbs/24_headings.ipynb #5ce35a02
 def in_stems(
@@ -778,6 +784,7 @@ def give_headings(
     typical=None,  # the texts that are most typical of the leaves, if they are at hand
     stems=None,    # the language, if the tree has stems for words: headings have words
     nouns=(),      # left out as stop words, that may be said with the word beside them
+    unsaid=(),     # words that no heading has
     **options,     # what `uses_of` and `find_phrases` share
 ):
     "Set the headings of a tree."
@@ -790,7 +797,7 @@ def give_headings(
     ranked, others = _best_words(tree, typical, shares, **options), tree.vocab.tolist()
     names = _first_words(tree, ranked, 30)
     phrases = find_phrases(typical, names, min_df=min_df, others=others, **options)
-    found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares)
+    found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid)
     more = with_nouns(typical, set().union(*found.values()), nouns, min_df=min_df, **options)
     tree.headings = {id: _in_full([more.get(entry, entry) for entry in heading], full)
                      for id, heading in found.items()}

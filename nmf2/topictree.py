@@ -31,7 +31,7 @@ from .core import (LabelsLater, as_table, at_hand, check_choice, check_matrix, c
 from .counting import check_texts, found_of, told_found
 from .dates import missing
 from .files import plural
-from .headings import NOUNS, name_nodes
+from .headings import NOUNS, UNSAID, name_nodes
 from .headings import outline as in_outline
 from .kernels import documents
 from .languages import stemmed_language
@@ -406,11 +406,11 @@ def _weighed(pipeline, given):
         raise ValueError(remedy) from e
 
 # %% ../nbs/25_topictree.ipynb #a64bff9e
-def _nouns_left_out(est, counter):
-    "The nouns among the stop words of English, if texts were counted without these"
-    if counter is None or not isinstance(est.stop_words, str): return ()
-    english = est.stop_words == "english" or "english" in counter.languages_
-    return tuple(sorted(counter.listed_stop_words().intersection(NOUNS))) if english else ()
+def _of_english(est, counter):
+    "Nouns among the stop words of English, and words like these that titles don't say, if these were left out"
+    if counter is None or not isinstance(est.stop_words, str): return {}
+    if est.stop_words != "english" and "english" not in counter.languages_: return {}
+    return dict(nouns=tuple(sorted(counter.listed_stop_words().intersection(NOUNS))), unsaid=UNSAID)
 
 def phrase_options(
     est,            # a `TopicTree`
@@ -424,7 +424,7 @@ def phrase_options(
     plain = est.tokenizer is None or language is not None
     if texts is None or not plain or est.ngram_range[0] > 1: return {}
     return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase,
-                stems=language, nouns=_nouns_left_out(est, counter))
+                stems=language, **_of_english(est, counter))
 
 # %% ../nbs/25_topictree.ipynb #87a72713
 NO_ROWS = np.empty(0, np.intp)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from nmf2 import TopicTree, scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (NOUNS, TEXTS, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _rare_last, _subjects_first, _telling_words, _together, _together_first,
+from nmf2.headings import (NOUNS, TEXTS, UNSAID, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _rare_last, _subjects_first, _telling_words, _together, _together_first,
                            _used_first, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, with_nouns, word_shares)
@@ -195,6 +196,14 @@ def test_words_with_a_noun_among_the_stop_words():
     assert with_nouns(texts, {"operating"}, ["fire"]) == {} == with_nouns(texts, {"early bird"}, NOUNS) == with_nouns([], {"operating"}, NOUNS)
     assert with_nouns(["fire alarm", "front door"]*5, {"alarm", "door"}, NOUNS) == {"alarm": "fire alarm", "door": "front door"}
     assert with_nouns(["fire alarm"]*4, {"alarm"}, NOUNS) == {}                                # four documents are too few
+
+
+def test_auxiliary_verbs_are_in_no_title():
+    texts = [f"{about} {more}" for about in ("does the engine run", "did the choir sing") for more in ("loud", "well", "often") for _ in range(9)]
+    def said(model): return {word for heading in model.tree_.headings.values() for entry in heading for word in entry.split()}
+    assert not UNSAID & said(TopicTree(2, stop_words="english").fit(texts))
+    model = TopicTree(2, stop_words=["the"]).fit(texts)                         # a list of one's own means what it says
+    assert {"does", "did"} <= said(model) and not UNSAID & set(ENGLISH_STOP_WORDS)
     rng = np.random.default_rng(1)
     subjects = ["kernel unix operating shell process".split(), "protein cell gene enzyme blood".split(), "goal match league player referee".split()]
     texts = [" ".join(rng.choice(some, 8)).replace("operating", "operating system") for some in subjects for _ in range(40)]
