@@ -719,7 +719,7 @@ def _sgml_files(path):
     if os.path.isdir(path):
         names, left = walk(path)
         found = [name for name in names if _ending(name) == ".sgm"]
-        _tell(path, len(found), left + [(name, "not .sgm") for name in names if name not in set(found)])
+        _tell(path, len(found), left + [(name, "not .sgm") for name in names if _ending(name) != ".sgm"])
         for file, data in contents(path, [Path(path)/name for name in found]): yield file, data.decode("latin-1")
         return
     with opened(path) as source:

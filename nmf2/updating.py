@@ -142,7 +142,8 @@ def with_new_ids(
         if start == 0: return None
         taken = () if start else set(known)
         return known + _free_numbers(n_old + (start or 0), n_new, taken)
-    there = next((str(name) for name in new if str(name) in set(known)), None)
+    taken = set(known)
+    there = next((name for name in map(str, new) if name in taken), None)
     if there is not None:
         rows = ", which go by their rows: give other names, or the texts alone"*(start == 0)
         raise ValueError("texts must be new documents, "

@@ -251,6 +251,13 @@ def test_a_saved_model_is_updated(tmp_path):
     assert kept.update(some_texts(20, 2)).n_new == 20
 
 
+def test_many_names_are_looked_up_once():
+    """Each new name among all old ones: were these gathered for each name, it would take hours"""
+    old, new = [f"a{i}" for i in range(300_000)], [f"b{i}" for i in range(300_000)]
+    assert with_new_ids(old, new, len(old), len(new)) == old + new
+    with pytest.raises(ValueError, match="'a299999' is among those"): with_new_ids(old, [*new, "a299999"], len(old), len(new) + 1)
+
+
 def test_names_of_documents_go_along(tmp_path):
     texts = some_texts(90)
     def named(rows, letter): return Corpus([texts[i] for i in rows], ids=[f"{letter}{i}" for i in rows], labels=[str(i % 4) for i in rows])
