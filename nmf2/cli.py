@@ -4,17 +4,18 @@
 
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE', 'PHRASES',
-           'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'STDIN', 'SMALL', 'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING',
-           'EXAMPLES', 'ALSO_CALLED', 'AS_IN_FIT', 'ANSWERS', 'stop_if_interrupted', 'interruptible', 'told_when_there',
-           'no_empty_folders', 'count', 'weigh', 'Topics', 'join', 'split', 'as_model', 'only_a_tree', 'first_levels',
-           'node_rows', 'node_columns', 'document_rows', 'document_columns', 'file_lines', 'write_results', 'in_shell',
-           'as_options', 'silence', 'Forgiving', 'say', 'stage', 'agreement', 'without_leaf', 'reason', 'summary',
-           'in_seconds', 'readable', 'what_to_ask', 'print_results', 'given', 'n_leaves', 'check_arguments',
-           'make_tree', 'model_options', 'find_support', 'Made', 'make_topics', 'how_read', 'read_corpus', 'run_job',
-           'demo', 'named', 'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes',
-           'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions',
-           'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of',
-           'show', 'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'read_again', 'explore',
+           'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'FROM_TABLES', 'IN_COLUMNS', 'AS_BEFORE', 'STDIN', 'SMALL',
+           'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'AS_IN_FIT', 'ANSWERS',
+           'stop_if_interrupted', 'interruptible', 'told_when_there', 'no_empty_folders', 'count', 'weigh', 'Topics',
+           'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows',
+           'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say',
+           'stage', 'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds', 'readable', 'what_to_ask',
+           'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support',
+           'Made', 'make_topics', 'told_columns', 'told_options', 'how_read', 'read_corpus', 'run_job', 'demo', 'named',
+           'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes', 'spread',
+           'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions', 'model_file',
+           'without', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of', 'show',
+           'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'read_again', 'explore',
            'open_to_change', 'documents_of', 'older_beside', 'save_again', 'grow', 'check_new', 'update',
            'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share',
            'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
@@ -337,8 +338,8 @@ def write_results(
 # %% ../nbs/70_cli.ipynb #978a0133
 OPTIONS = {name: "--" + name.replace("_", "-") for name in (
     "text_field", "label_field", "id_field", "columns", "encoding", "delimiter", "quote", "format",
-    "stop_words", "tokenizer", "token_pattern", "analyzer", "min_df", "max_df", "max_features", "tau", "trials", "max_outliers", "min_score", "tol", "max_iter",
-    "init")}
+    "stop_words", "tokenizer", "token_pattern", "analyzer", "min_df", "max_df", "max_features", "tau",
+    "trials", "max_outliers", "min_score", "tol", "max_iter", "init")}
 OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--ngrams", "n_jobs": "--jobs",
             "random_state": "--seed", "lowercase": "--keep-case", "header": "--no-header", "limits": "--no-limits",
             "download": "--download", "n_topics": "--leaves", "keep_texts": "--keep-texts"}
@@ -689,26 +690,51 @@ def make_topics(
     return Made(topics, model, known, n_empty, report)
 
 # %% ../nbs/70_cli.ipynb #29939019
+FROM_TABLES = "csv", "parquet", "arrow"
+
+def told_columns(
+    reading:dict,   # of a `Corpus`
+)->dict:            # words by the name of the option; none unless documents have columns or fields
+    "From which columns documents came, in words."
+    if "text_field" not in reading: return {}
+    kind = "column" if reading.get("format") in FROM_TABLES else "field"
+    ids = brief(reading["id_field"]) if reading.get("id_field") else "row numbers"
+    told = dict(text_field=f"text: {kind} {brief(reading['text_field'])}", id_field=f"ids: {ids}")
+    for option, what in (("label_field", "labels"), ("columns", "to look at")):
+        names = reading.get(option)
+        if names: told[option] = f"{what}: " + listing(names, 6, quote="'")
+    return told
+
+
+# %% ../nbs/70_cli.ipynb #2993901d
+IN_COLUMNS = "text_field", "id_field", "label_field", "columns"
+
+def told_options(
+    reading:dict,   # of a `Corpus`
+    like:dict,      # the same of the fit
+)->list:            # of options, as they are given to the command
+    "What is as in the fit besides columns."
+    same = {name: value for name, value in like.items()
+            if name not in (*IN_COLUMNS, "seen") and value is not None and value == reading.get(name)}
+    if reading.get("format") == reading.get("seen"): same.pop("format", None)
+    return [as_options(f"{name}={value!r}") for name, value in same.items()]
+
+
+# %% ../nbs/70_cli.ipynb #2993901f
+AS_BEFORE = ", as in the fit"
+
 def how_read(
     reading:dict|None,    # of a `Corpus`
     like:dict|None=None,  # the same of the fit, if there was one
 )->str:                   # '' if there is nothing to tell
     "From which columns documents came, and what else was read as in the fit."
-    reading, like, told = reading or {}, like or {}, {}
-    if "text_field" in reading:
-        kind = "column" if reading.get("format") in ("csv", "parquet", "arrow") else "field"
-        told["text_field"] = f"text: {kind} {brief(reading['text_field'])}"
-        told["id_field"] = f"ids: {brief(reading['id_field'])}" if reading.get("id_field") else "ids: row numbers"
-    if labels := reading.get("label_field"): told["label_field"] = "labels: " + listing(labels, 6, quote="'")
-    if more := reading.get("columns"): told["columns"] = "to look at: " + listing(more, 6, quote="'")
-    rest = {name: value for name, value in like.items() if reading.get(name) == value is not None}
-    for name in (*told, "seen", "label_field", "columns"): rest.pop(name, None)
-    if rest.get("format") == reading.get("seen"): rest.pop("format", None)
-    told |= {name: as_options(f"{name}={value!r}") for name, value in rest.items()}
-    known = [*like, *["id_field"]*("text_field" in like)]        # that there was none is known, too
-    same = {name for name in told if name in known and reading.get(name) == like.get(name)}
-    if len(same) == len(told): return "; ".join(told.values()) + ", as in the fit"*bool(told)
-    return "; ".join(words + ", as in the fit"*(name in same) for name, words in told.items())
+    reading, like = reading or {}, like or {}
+    columns, options = told_columns(reading), told_options(reading, like)
+    same = [name for name in columns if "text_field" in like and reading.get(name) == like.get(name)]
+    if len(same) == len(columns):
+        return "; ".join([*columns.values(), *options]) + AS_BEFORE*bool(columns or options)
+    told = [words + AS_BEFORE*(name in same) for name, words in columns.items()]
+    return "; ".join([*told, *[option + AS_BEFORE for option in options]])
 
 
 # %% ../nbs/70_cli.ipynb #2993901b
@@ -716,10 +742,9 @@ def read_corpus(
     get_corpus,   # function that returns the corpus
     args,         # the parsed command line
     times:dict,   # gets the seconds it took
-    path=None,    # from where, if not from `args.path`
 ):                # Corpus
     "The documents; how many there are, and from which columns, is told."
-    with stage(f"Reading {path or args.path}", times, not args.quiet): corpus = get_corpus()
+    with stage(f"Reading {args.path}", times, not args.quiet): corpus = get_corpus()
     told = how_read(corpus.reading, vars(args).get("like"))
     say(f"  {plural(len(corpus), 'document')}" + f"; {told}"*bool(told), not args.quiet)
     return corpus
@@ -786,18 +811,18 @@ def heads_a_table(
 )->bool:
     "Does a line look like the names of columns, one of them that of texts before, or a usual name?"
     names = [name.strip(' "').casefold() for name in re.split("[,;\t]", line)]
-    return len(names) > 1 and not {known.casefold(), *FIELDS["text"]}.isdisjoint(names)
+    texts = filter(None, [known.casefold(), *FIELDS["text"]])
+    return len(names) > 1 and not set(names).isdisjoint(texts)
 
 # %% ../nbs/70_cli.ipynb #22377980
 STDIN = Path("/dev/stdin")
 
 def from_path(
-    args,        # the parsed command line
-    path=None,   # by default `args.path`
-):               # Corpus
+    args,   # the parsed command line
+):          # Corpus
     "The documents at a path."
     from nmf2.data import read
-    path = Path(path or args.path).expanduser()
+    path = Path(args.path).expanduser()
     like = vars(args).get("like")
     how = dict(format=args.format, limits=args.limits, verbose=not args.quiet, like=like)
     corpus = read(path, **how, **reader_options(args))
@@ -1145,6 +1170,9 @@ def explore(
     "Show the tree in a browser until Ctrl-C."
     from nmf2.serving import address, page_server, serve
     check_number("--port", args.port, 0, high=65535)
+    asked = reader_options(args)
+    if asked and not args.paths:
+        raise ValueError(f"{OPTIONS.get(next(iter(asked)), '--read')} is for documents that are read: give PATH, too")
     with stage(f"Opening {args.file}", {}, not args.quiet): tree, model = open_model(args)
     corpus = [read_again(args, tree, model, args.paths)] if args.paths else []
     with stage("Making the page", {}, not args.quiet): page = (model or tree).to_html(*corpus)
@@ -1166,8 +1194,9 @@ def open_to_change(
     if model is None:
         raise ValueError(f"{args.file} has a tree alone, which can't be changed; there is more in it unless "
                          "nmf2 cluster has --method, --weights, --max-features or --analyzer")
-    without(args, "columns")
-    return model, getattr(model.given_, "texts", model.given_) is not None
+    kept = getattr(model.given_, "texts", model.given_) is not None
+    if not kept: without(args, "columns")
+    return model, kept
 
 def documents_of(
     args,            # the parsed command line
@@ -1480,6 +1509,7 @@ def did_you_mean(
     known,      # names of what is
 )->str:         # a question, or nothing
     "The name that was meant."
+    if name in OPTIONS.values(): return "; other commands have it"
     also = {other: meant for other, meant in ALSO_CALLED.items() if meant in known}
     near = difflib.get_close_matches(name, [*known, *also], 1)
     return f"; did you mean {also.get(near[0], near[0])}?" if near else ""
@@ -1513,12 +1543,14 @@ class Parser(argparse.ArgumentParser):
 def add_reading(
     p:argparse.ArgumentParser,   # the parser of a command
     what:str|None=None,          # about all of them
+    page:bool=True,              # will there be a page that can show columns?
 ):
     "The options for reading."
     g = p.add_argument_group("reading", what)
     g.add_argument("--format", metavar="NAME", choices=READERS,
                    help=f"how to read it: {', '.join(READERS)} (default: found out from name and contents)")
     for name, (metavar, kind, text) in READING.items():
+        if name == "columns" and not page: continue
         g.add_argument(OPTIONS[name], metavar=metavar, type=kind, default=argparse.SUPPRESS, help=text)
     g.add_argument("--no-header", dest="header", action="store_false", default=argparse.SUPPRESS,
                    help="the first line of the table is a document already; columns are called 0, 1, ...")
@@ -1702,7 +1734,7 @@ def add_predict(
                    help="reject what is less typical than this share of the old documents (default 0.01)")
     g.add_argument("--jobs", metavar="N", type=whole_number, default=None,
                    help="count terms in at most N processes (default: one for each core)")
-    add_reading(p, AS_IN_FIT)
+    add_reading(p, AS_IN_FIT, page=False)
     p.set_defaults(run=predict)
 
 # %% ../nbs/70_cli.ipynb #f0b6332d
@@ -1766,7 +1798,7 @@ def add_changing(
                            help="new documents that a new topic must have (default 10); 0 for no new topics")
     groups[1].add_argument("--again", action="store_true",
                            help="add documents even if their texts are in the tree already")
-    for each in (p, u): add_reading(each, AS_IN_FIT)
+    for each in (p, u): add_reading(each, AS_IN_FIT, page=each is u)
     p.set_defaults(run=grow)
     u.set_defaults(run=update)
 

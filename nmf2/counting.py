@@ -105,7 +105,7 @@ def language_code(
 def words_of_language(
     name:str,       # such as 'German' or 'de'
 )->frozenset:
-    "The stop words of a language: for English those of scikit-learn, otherwise those of the package `stopwordsiso`."
+    "Stop words: of scikit-learn for English, `FREQUENT` where there is no list, otherwise of `stopwordsiso`."
     code = language_code(name)
     if code == "en": return ENGLISH_STOP_WORDS
     if code in UNLISTED: return FREQUENT[LANGUAGES[code]]

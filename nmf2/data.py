@@ -189,7 +189,6 @@ class Corpus:
     - `reading`: how `read` has read it, for others that are to be read `like` it; None if it was made otherwise
     """
     reading = None
-
     def __init__(self,
         texts=None,   # one string a document
         X=None,       # counts, (n_docs, n_terms), in place of texts or as well as them
@@ -648,6 +647,9 @@ def read(
         away = ", and nothing is fetched from the net: download it first"*bool(re.match(r"\w{2,}:/", str(path)))
         raise FileNotFoundError(f"{path}: there is no such file or folder{away}")
     if format is not None: check_choice("format", format, READERS)
+    if not isinstance(like, (dict, type(None))):
+        raise ValueError("like must be the `reading` of a corpus or the `reading_` of a model, "
+                         f"got a {type(like).__name__}")
     with _opened(path, limits, verbose) as source:
         format, seen = _format_of(source, format, like or {})
         _check_options(format, options)

@@ -67,7 +67,10 @@ def as_dates(
     years:bool=False,      # and whole numbers from 1000 to 2999?
 )->np.ndarray|None:        # numpy datetimes, NaT where there is none; None if these are no dates
     "Values as dates, in years, quarters or months if there is nothing finer."
-    values = np.asarray(_as_written(values))
+    values = _as_written(values)
+    if isinstance(values, list) and any(isinstance(value, (list, tuple)) for value in values):
+        return None                                        # tags, for example
+    values = np.asarray(values)
     if values.dtype.kind == "M": return values
     texts = [_in_iso(value, years) for value in values]
     if None in texts or not any(texts): return None

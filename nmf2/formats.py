@@ -244,7 +244,7 @@ def read_mail(
 def _page(path, data, encoding):
     "Title and text of a page of the web, and whether the encoding had to be guessed"
     text, guess = _decode(path, data, encoding)
-    said = guess and re.search(rb"<meta[^>]*charset=[\"']?([\w-]+)", data[:1024], re.I)
+    said = guess and re.search(rb"<(?:meta[^>]*charset|\?xml[^>]*encoding)=[\"']?([\w-]+)", data[:1024], re.I)
     if said:
         with suppress(LookupError, UnicodeError): text, guess = as_text(data.decode(said[1].decode())), False
     return _without_tags(text, UNSEEN - {"title"}), guess

@@ -730,8 +730,8 @@ def with_nouns(
     return found
 
 # %% ../nbs/24_headings.ipynb #5ce35a15
-UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn shouldn hasn hadn
-    mustn needn ain ll ve""".split())      # lacking among the stop words of English
+UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn
+    shouldn hasn hadn mustn needn ain ll ve""".split())      # lacking among the stop words of English
 
 
 # %% ../nbs/24_headings.ipynb #5ce35a02
@@ -794,6 +794,7 @@ def give_headings(
         n = TEXTS if leaf_df is None else enough_texts(leaf_df, shares.sizes.sum())
         typical = () if texts is None else typical_texts(tree, texts, n)
     typical, full = (typical, {}) if stems is None else in_stems(typical, stems, **options)
+    unsaid = {*unsaid, *(stem for stem, word in full.items() if word in unsaid)}
     ranked, others = _best_words(tree, typical, shares, **options), tree.vocab.tolist()
     names = _first_words(tree, ranked, 30)
     phrases = find_phrases(typical, names, min_df=min_df, others=others, **options)

@@ -21,6 +21,7 @@ from .answers import NOT_KNOWN, Expected, Signs, known_columns
 from .core import check_number, is_corpus
 from .counting import LANGUAGES, Auto, TermCounter, check_options, found_of, stop_list
 from .data import LEVELS, Corpus
+from .dates import missing
 from .topictree import Documents, Edits, TopicTree, begin_history, topics_of
 from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_view, check_weights,
                            check_words, from_json, json_room, packed, read_arrays, read_file, read_member, sound,
@@ -139,6 +140,8 @@ def _titles(model):
     ids = getattr(model.given_, "ids", None)
     return None if ids is None or list(ids) == [str(i) for i in range(len(ids))] else ids
 
+def _as_texts(values): return ["" if missing(value) else str(value) for value in values]
+
 def _documents_kept(model, keep_texts):
     "Arrays with what is kept of the documents, and the same in words"
     arrays = dict(wordless=model.documents_.wordless, topicless=model.documents_.topicless)
@@ -153,8 +156,17 @@ def _documents_kept(model, keep_texts):
     if corpus and given.labels is not None:
         arrays |= packed_texts(given.labels.ravel(), "labels")
         about["levels"] = given.labels.shape[1]
-    if corpus: about["name"] = given.name
+    columns = getattr(given, "columns", {}) if corpus else {}
+    if corpus: about |= dict(name=given.name, columns=list(columns))
+    for i, values in enumerate(columns.values()): arrays |= packed_texts(_as_texts(values), f"column{i}")
     return arrays | packed_texts(texts, "texts"), about
+
+# %% ../nbs/25_topicfile.ipynb #c57b0003
+def _reading_kept(model):
+    "How the documents were read, for new ones to be read like them"
+    reading = getattr(model, "reading_", None)
+    return None if reading is None else {name: _plain(value) for name, value in reading.items()}
+
 
 # %% ../nbs/25_topicfile.ipynb #cc84c175
 FORMAT, VERSIONS = "nmf2 TopicTree", (1, 2)      # of files that can be read; the first know of the focus alone
@@ -169,11 +181,6 @@ def _signs_kept(expected):
     "What new documents are compared with, as arrays"
     if not len(expected.ranks): return dict(focus=expected.focus)
     return dict(expected.signs._asdict(), ranks=expected.ranks)
-
-def _reading_kept(model):
-    "How the documents were read, for new ones to be read like them"
-    reading = getattr(model, "reading_", None)
-    return None if reading is None else {name: _plain(value) for name, value in reading.items()}
 
 def packed_model(
     model,                   # a fitted `TopicTree`
@@ -201,6 +208,20 @@ def packed_model(
     return dict(model=as_json(about), **signs, sizes=model.expected_.sizes, **splits,
                 **_weights(model, columns), **arrays)
 
+# %% ../nbs/25_topicfile.ipynb #c57b0002
+def _check_reading(reading):
+    "Stop unless options for reading are words, yes or no, numbers, or lists of words"
+    sound(_is_or_none(reading, dict), "how documents were read is something else")
+    for value in (reading or {}).values():
+        words = type(value) is list and all(type(one) is str for one in value)
+        sound(words or value is None or type(value) in (str, bool, int), "an option for reading is something else")
+
+def _check_columns(columns):
+    "Stop unless columns have names, and these are different"
+    words = type(columns) is list and all(type(name) is str for name in columns)
+    sound(words and len(set(columns)) == len(columns), "columns are something else")
+
+
 # %% ../nbs/25_topicfile.ipynb #2d0816a7
 def _is_or_none(value, kind): return value is None or type(value) is kind
 
@@ -225,13 +246,7 @@ def _check_about(about):
     sound(_is_or_none(about.get("choice"), dict), "the choice of a number of topics is something else")
     if about["choice"] is not None: check_types(about["choice"], dict(n_topics=int, why=str))
     _check_reading(about.get("reading"))
-
-def _check_reading(reading):
-    "Stop unless options for reading are words, yes or no, numbers, or lists of words"
-    sound(_is_or_none(reading, dict), "how documents were read is something else")
-    for value in (reading or {}).values():
-        words = type(value) is list and all(type(one) is str for one in value)
-        sound(words or value is None or type(value) in (str, bool, int), "an option for reading is something else")
+    _check_columns(about["kept"].get("columns", []))
 
 def _check_weights_said(weights):
     "Stop unless it is said how counts are weighed"
@@ -385,7 +400,9 @@ def _documents_of(about, arrays, n_docs):
     n = kept["levels"]
     labels = None
     if n: labels = np.reshape(unpacked_texts(arrays, "labels", n*n_docs), (n_docs, n)).tolist()
-    return Corpus(texts, ids=ids, labels=labels, name=kept["name"])
+    columns = {name: unpacked_texts(arrays, f"column{i}", n_docs)
+               for i, name in enumerate(kept.get("columns", []))}
+    return Corpus(texts, ids=ids, labels=labels, name=kept["name"], columns=columns)
 
 # %% ../nbs/25_topicfile.ipynb #313c2130
 def _choice_of(about, arrays):
@@ -457,6 +474,7 @@ def _kinds(about):
     if about["version"] > 1: kinds |= dict(near="f", ranks="f")
     if about["choice"] is not None: kinds["splits"] = "f"
     texts = dict(words=about["names"], ids=kept["titles"], texts=kept["texts"], labels=kept["levels"])
+    texts |= {f"column{i}": True for i in range(len(kept.get("columns", [])))}
     for name in (name for name, there in texts.items() if there): kinds |= {name: "u", name + "_ends": "i"}
     return {name: (kind, 0) for name, kind in kinds.items()}
 

@@ -259,7 +259,7 @@ class TopicTree(LabelsLater, BaseEstimator):
     - `criteria_` list: the criterion that each start came to
     - `history` list: what was done to the tree since, see `nmf2.editing`; `edits_`: what is kept
     - `expected_`: what to expect of new documents, as `nmf2.answers` found it
-    - `reading_`: how the documents were read, for new ones to be read `like` them; None if not by `read`
+    - `reading_`: how `read` read the documents, for new ones to be read `like` them; else None
     """
     def __init__(self,
         n_topics:int|str=20,          # leaves wanted; "auto": what `support.choose_n_topics` finds
@@ -407,7 +407,7 @@ def _weighed(pipeline, given):
 
 # %% ../nbs/25_topictree.ipynb #a64bff9e
 def _of_english(est, counter):
-    "Nouns among the stop words of English, and words like these that titles don't say, if these were left out"
+    "What is special about titles where the stop words of English were left out"
     if counter is None or not isinstance(est.stop_words, str): return {}
     if est.stop_words != "english" and "english" not in counter.languages_: return {}
     return dict(nouns=tuple(sorted(counter.listed_stop_words().intersection(NOUNS))), unsaid=UNSAID)

@@ -176,10 +176,14 @@ def _all_labels(old, new, n_old, n_new):
     return np.concatenate([np.full((n, n_levels), "", object) if labels is None else labels
                            for labels, n in ((old, n_old), (new, n_new))])
 
-def _all_columns(old, new):
-    "What both collections have besides texts, names and labels"
-    if not is_corpus(new): return None
-    return {name: [*values, *new.columns[name]] for name, values in old.columns.items() if name in new.columns}
+def _columns_of(documents):
+    "The columns of a `Corpus`; others have none"
+    return getattr(documents, "columns", {}) if is_corpus(documents) else {}
+
+def _all_columns(old, new, n_old, n_new):
+    "Columns of two collections together, None where one has none"
+    return {name: [*old.get(name, [None]*n_old), *new.get(name, [None]*n_new)]
+            for name in old | new}
 
 
 # %% ../nbs/28_updating.ipynb #bcd3549f
@@ -205,8 +209,9 @@ def together(
         return Together(given, given if of_texts else None, sizes[0])
     if of_texts: what = dict(texts=given)
     else: what = dict(X=given, vocab=known_names(model.pipeline_["trim"]))
-    if is_corpus(told[0]): what |= dict(name=told[0].name, columns=_all_columns(*told))
-    return Together(given, Corpus(**what, ids=ids, labels=labels), sizes[0])
+    if is_corpus(told[0]): what["name"] = told[0].name
+    columns = _all_columns(*map(_columns_of, told), *sizes)
+    return Together(given, Corpus(**what, ids=ids, labels=labels, columns=columns), sizes[0])
 
 # %% ../nbs/28_updating.ipynb #bcd354a1
 def seen_before(

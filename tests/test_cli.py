@@ -698,7 +698,7 @@ def test_documents_from_standard_input(letters):
     assert done.returncode == 0 and "as lines" not in done.stderr and "12 documents" in done.stderr
 
 @pytest.mark.parametrize("line, heads", [("id,text", True), ('"Body"\t"label"', True), ("review; stars", True), ("text", False), ("id,label", False),
-                                         ("the text, and a goal", False), ("", False)])
+                                         ("the text, and a goal", False), ("", False), ("Dear all,", False), ("a,,b", False)])
 def test_what_looks_like_the_head_of_a_table(line, heads): assert cli.heads_a_table(line) == heads
 
 
@@ -977,11 +977,11 @@ def test_a_tree_alone_is_from_one_path(letters, monkeypatch, capsys):
 def test_two_updates_at_once(asked, monkeypatch, capsys):
     from nmf2.topictree import TopicTree
     read = cli.read_corpus
-    def meanwhile(get_corpus, args, times, path=None):
-        if args.path != "more.txt" or "done" in told: return read(get_corpus, args, times, path)
+    def meanwhile(get_corpus, args, times):
+        if args.path != "more.txt" or "done" in told: return read(get_corpus, args, times)
         told.append("done")
         assert main(["update", str(OUT), "new.txt", "--documents", "letters", "--quiet"]) == 0
-        return read(get_corpus, args, times, path)
+        return read(get_corpus, args, times)
     told = []
     Path("more.txt").write_text("roses need more water\n"*2)
     monkeypatch.setattr(cli, "read_corpus", meanwhile)
@@ -1345,3 +1345,31 @@ def test_columns_to_look_at_are_on_the_page(tickets, monkeypatch, capsys):
     assert main(["cluster", "dated.csv", "--date-field", "day"]) == 2 and "did you mean --columns?" in capsys.readouterr().err
     assert main(["cluster", "dated.csv", "--columns", "day", "--memory", "2GB", *tickets, "--force"]) == 2
     assert "there is only --text-field" in capsys.readouterr().err
+
+def test_columns_are_kept_with_texts(tickets, capsys):
+    from nmf2.topictree import TopicTree
+    a_table("shops.csv", SPORT + GARDEN, dict(text="w", shop="kind"))
+    assert main(["cluster", "shops.csv", "--columns", "shop", "--keep-texts", *tickets]) == 0
+    assert main(["export", "out", "--to", "html", "--out", "page.html"]) == 0
+    assert '"name":"shop"' in Path("page.html").read_text(encoding="utf-8")
+    a_table("new.csv", NEW, dict(text="w"))
+    capsys.readouterr()
+    assert main(["update", "out", "new.csv"]) == 2
+    assert "no field 'shop', from which more to look at came in the fit. There are: 'text'. Say which it is here with --columns ..., or --columns '' for none" in capsys.readouterr().err
+    assert main(["update", "out", "new.csv", "--columns", ""]) == 0
+    assert TopicTree.load("out").given_.columns == dict(shop=[*"ab"*6, "", "", ""])
+
+def test_columns_that_are_lists(tickets, capsys):
+    Path("tagged.jsonl").write_text("\n".join(json.dumps(dict(text=text, tags=["new", "late"][:i % 3])) for i, text in enumerate(SPORT + GARDEN)))
+    assert main(["cluster", "tagged.jsonl", "--columns", "tags", *tickets]) == 0
+    assert "['new', 'late']" in Path("out/tree.html").read_text(encoding="utf-8")
+
+def test_options_of_which_nothing_would_come(tickets, capsys):
+    a_table("shops.csv", SPORT + GARDEN, dict(text="w", shop="kind"))
+    assert main(["cluster", "shops.csv", "--keep-texts", *tickets]) == 0
+    capsys.readouterr()
+    for argv, why in ([("predict", "out", "shops.csv", "--columns", "shop"), "there is no option --columns; other commands have it ("],
+                      [("grow", "out", "--leaves", "2", "--columns", "shop"), "there is no option --columns; other commands have it ("],
+                      [("explore", "out", "--no-open", "--columns", "shop"), "--columns is for documents that are read: give PATH, too"],
+                      [("explore", "out", "--no-open", "--read", "pattern=x"), "--read is for documents that are read: give PATH, too"]):
+        assert main(argv) == 2 and why in capsys.readouterr().err

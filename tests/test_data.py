@@ -529,3 +529,9 @@ def test_columns_to_look_at(here):
     import pyarrow as pa
     pq.write_table(pa.table(dict(text=["one", "two"], day=[1, 2])), "a.parquet")
     assert read("a.parquet", columns="day").columns == dict(day=[1, 2])
+
+
+def test_like_is_how_something_was_read(here):
+    Path("a.csv").write_text("text\none\n")
+    for wrong in (read("a.csv"), "csv"):
+        with pytest.raises(ValueError, match="like must be the `reading` of a corpus or the `reading_` of a model, got a (Corpus|str)"): read("a.csv", like=wrong)

@@ -139,10 +139,11 @@ def test_pages_of_the_web_lose_their_tags(here):
     put("web/b.HTM.gz", gzip.compress(page.encode()))
     put("web/c.xhtml", "<meta http-equiv='Content-Type' content='text/html; charset=windows-1252'><p>“closed”".encode("cp1252"))
     put("web/d.html", "<meta charset='utf-8'><p>größer".encode())
+    put("web/g.xhtml", "<?xml version='1.0' encoding='windows-1252'?><html><p>“open”".encode("cp1252"))
     put("web/e.txt", "1 < 2 <b>")
     put("web/f.html", b"%PDF-1.4 <p>")
-    with pytest.warns(UserWarning, match="1 of 6 files are not text"): found = read_folder("web")
-    assert found["texts"] == ["The café\n\nOpen all day"]*2 + ["“closed”", "größer", "1 < 2 <b>"]
+    with pytest.warns(UserWarning, match="1 of 7 files are not text"): found = read_folder("web")
+    assert found["texts"] == ["The café\n\nOpen all day"]*2 + ["“closed”", "größer", "1 < 2 <b>", "“open”"]
     for said in ("no-such-thing", "utf-8", "hex"):
         put("odd/a.html", f"<meta charset={said}><p>größer".encode("latin-1"))
         with pytest.warns(UserWarning, match="1 of 1 files are not UTF-8 and read as Latin-1"): assert read_folder("odd")["texts"] == ["größer"]

@@ -204,6 +204,8 @@ def test_auxiliary_verbs_are_in_no_title():
     assert not UNSAID & said(TopicTree(2, stop_words="english").fit(texts))
     model = TopicTree(2, stop_words=["the"]).fit(texts)                         # a list of one's own means what it says
     assert {"does", "did"} <= said(model) and not UNSAID & set(ENGLISH_STOP_WORDS)
+    pytest.importorskip("snowballstemmer")
+    assert not UNSAID & said(TopicTree(2, stop_words="english", tokenizer="stem:english").fit(texts))    # where "does" is counted as "doe"
     rng = np.random.default_rng(1)
     subjects = ["kernel unix operating shell process".split(), "protein cell gene enzyme blood".split(), "goal match league player referee".split()]
     texts = [" ".join(rng.choice(some, 8)).replace("operating", "operating system") for some in subjects for _ in range(40)]

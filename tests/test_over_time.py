@@ -77,6 +77,7 @@ def test_years_are_dates_where_dates_are_wanted(model):
     pandas = pytest.importorskip("pandas")
     assert model.over_time(pandas.Series(years), plain=True) == gaps                     # 2003.0, and NaN
     assert {row["period"] for row in model.over_time([1000, 2999]*30, plain=True)} == {str(year) for year in range(1000, 3000, 100)}
+    assert as_dates([["a", "tag"], []]) is None and as_dates([["2003-05-01"], ["2003-05-02"]]) is None
     assert as_dates([2003, 2004]) is None and as_dates(["2003"]) is None                 # elsewhere they may be anything
 
 

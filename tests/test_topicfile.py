@@ -440,3 +440,21 @@ def test_how_documents_were_read_comes_back(tmp_path, texts):
         with pytest.raises(ValueError, match="reading|read"): unpacked_model(about | dict(reading=wrong), arrays, model.tree_)
     del about["reading"]
     assert unpacked_model(about, arrays, model.tree_).reading_ is None
+
+
+def test_columns_are_kept_with_texts(tmp_path, texts):
+    from nmf2.topicfile import packed_model, unpacked_model
+    from nmf2.treefile import from_json
+    n = len(texts)
+    days = np.datetime64("2024-05-01") + np.arange(n)
+    model = fitted(Corpus(texts, columns=dict(day=days, shop=["web", None]*(n//2) + ["é"]*(n % 2), price=range(n))), max_df=.6)
+    again = saved(model, tmp_path/"m", keep_texts=True)
+    assert again.given_.columns == dict(day=[*map(str, days)], shop=["web", ""]*(n//2) + ["é"]*(n % 2), price=[*map(str, range(n))])
+    assert again.to_html() == model.to_html()
+    assert saved(again, tmp_path/"n", keep_texts=True).given_.columns == again.given_.columns
+    arrays = packed_model(model, True)
+    about = from_json(arrays["model"].tobytes(), "nmf2 TopicTree", (1, 2))
+    for wrong in ("day", [1], ["day", "day", "day"]):
+        with pytest.raises(ValueError, match="columns are something else"): unpacked_model(about | dict(kept=about["kept"] | dict(columns=wrong)), arrays, model.tree_)
+    del about["kept"]["columns"]
+    assert unpacked_model(about, arrays, model.tree_).given_.columns == {}

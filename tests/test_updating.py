@@ -532,3 +532,30 @@ def test_an_update_made_twice_is_told():
     assert told[0].filename == __file__ and model.tree_.n_docs == 68
     model.undo()
     assert model.tree_.n_docs == 64
+
+
+def test_columns_of_old_and_new_documents():
+    texts = some_texts(60)
+    model = fitted(Corpus(texts, columns=dict(day=list(range(60)))), n_topics=4, max_df=.6)
+    model.update(["a goal by nobody"])
+    assert model.given_.columns == dict(day=[*range(60), None])
+    model.update(Corpus(["another goal", "no goal"], columns=dict(shop=["web", "store"], day=[7, 8])))
+    assert model.given_.columns == dict(day=[*range(60), None, 7, 8], shop=[None]*61 + ["web", "store"])
+    model.undo()
+    assert model.given_.columns == dict(day=[*range(60), None])
+
+
+def test_a_corpus_of_before_has_no_columns():
+    corpus = Corpus(some_texts(60))
+    del corpus.columns                              # as one that an earlier version pickled
+    model = fitted(corpus, n_topics=4, max_df=.6)
+    model.update(Corpus(["another goal"], columns=dict(shop=["web"])))
+    assert model.given_.columns == dict(shop=[None]*60 + ["web"])
+
+
+def test_names_alone_are_known_and_a_corpus_comes(tmp_path):
+    texts = some_texts(60)
+    fitted(Corpus(texts, ids=[f"T-{i}" for i in range(60)]), n_topics=4, max_df=.6).save(tmp_path/"m")
+    model = TopicTree.load(tmp_path/"m")
+    model.update(Corpus(["another goal"], ids=["new"]), texts)
+    assert list(model.given_.ids[-2:]) == ["T-59", "new"]
