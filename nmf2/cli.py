@@ -382,6 +382,7 @@ PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgr
            "their weights are all zero (": "they are in no topic (", "its weights are all zero (": "it is in no topic (",
            "write it again with tree.save(path)": "make it again with nmf2 cluster",
            "if that is right, raise max_ratio": "if that is right, --no-limits reads it",
+           "stop_words=[...] takes a longer list": "--stop-words with a file of words takes a longer list",
            "? model.undo() takes them out again": "?",
            "without it: TopicTree.load(path, tokenizer=...)": "without it; TopicTree.load takes it in Python"}
 

@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_choice, check_number, check_sparse, patch_to, progress_bar, renamed, seed_of
+from .core import (check_choice, check_number, check_sparse, frames_up, patch_to, progress_bar, renamed,
+                       seed_of)
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
 from .formats import NoField, READERS, guess_format, walk
 from .languages import WORDS
@@ -594,6 +595,7 @@ def _how_read(format, seen, options, fields):
     given = {name: options[name] for name in _lasting(format) if options.get(name) is not None}
     if fields is not None:
         found = dict(text_field=fields.text, label_field=fields.label, id_field=fields.id, columns=fields.more)
+        given = {name: value for name, value in given.items() if not value or found.get(name, True)}
         given |= {name: value for name, value in found.items() if value}
     return dict(format=format, seen=seen) | given
 
@@ -616,16 +618,26 @@ def _as_before(format, like):
 
 
 # %% ../nbs/01_data.ipynb #5c5455b5
+def _left_out(e, source, before):
+    "The options of before without labels, or a column, that aren't there"
+    what, name = "labels" if e.what == "label" else "a column to look at", brief(e.name)
+    warnings.warn(f"{source}: no field {name}, from which {what} came in the fit, so this is left out. "
+                  f"There are: {e.there}. {e.option}=... takes another", stacklevel=frames_up())
+    asked = before[e.option]
+    several = e.what == "more" and not isinstance(asked, str)
+    return before | {e.option: [one for one in asked if one != e.name] if several else ""}
+
 def _found(format, source, options, before):
     "What a reader finds with some options, and those of before where there are none"
     try: return READERS[format](source, **before | options)
     except NoField as e:
-        option = e.option
-        if option in options: raise
-        none = "" if e.what == "text" else f", or {option}='' for none"
-        came = dict(text="the texts", label="labels", id="ids", more="more to look at")[e.what]
-        raise ValueError(f"{source}: no field {brief(e.name)}, from which {came} came in the fit. There are: {e.there}. "
-                         f"Say which it is here with {option}=...{none}") from None
+        if e.option in options: raise
+        if e.what in ("label", "more"): before = _left_out(e, source, before)
+        else:
+            none, came = ("", "the texts") if e.what == "text" else (f", or {e.option}='' for none", "ids")
+            raise ValueError(f"{source}: no field {brief(e.name)}, from which {came} came in the fit. "
+                             f"There are: {e.there}. Say which it is here with {e.option}=...{none}") from None
+    return _found(format, source, options, before)
 
 
 # %% ../nbs/01_data.ipynb #5c5455c8

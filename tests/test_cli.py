@@ -623,7 +623,7 @@ def test_options_that_messages_name_exist():
     ("pass limits=False to read it", "pass --no-limits to read it"), ("Say it with matrix=...; there are", "Say it with --read matrix=...; there are"),
     ("which format this is", "which format this is"), ("/a/min_df/min_df.csv", "/a/min_df/min_df.csv"), ("no field 'text_field'", "no field 'text_field'"),
     ("2 documents have no terms; their weights are all zero (rows 1, 2)", "2 documents have no terms; they are in no topic (rows 1, 2)"),
-    ("1 document has no terms; its weights are all zero (row 1)", "1 document has no terms; it is in no topic (row 1)"), ("lower min_df", "lower --min-df"), ("(max_features)", "(--max-features)"), ("X must have entries", "the matrix must have entries")])
+    ("1 document has no terms; its weights are all zero (row 1)", "1 document has no terms; it is in no topic (row 1)"), ("left out: stop_words=[...] takes a longer list of", "left out: --stop-words with a file of words takes a longer list of"), ("lower min_df", "lower --min-df"), ("(max_features)", "(--max-features)"), ("X must have entries", "the matrix must have entries")])
 def test_words_of_the_command(python, command): assert cli.as_options(python) == command
 
 def test_notes_name_options(letters, capsys):
@@ -1354,9 +1354,8 @@ def test_columns_are_kept_with_texts(tickets, capsys):
     assert '"name":"shop"' in Path("page.html").read_text(encoding="utf-8")
     a_table("new.csv", NEW, dict(text="w"))
     capsys.readouterr()
-    assert main(["update", "out", "new.csv"]) == 2
-    assert "no field 'shop', from which more to look at came in the fit. There are: 'text'. Say which it is here with --columns ..., or --columns '' for none" in capsys.readouterr().err
-    assert main(["update", "out", "new.csv", "--columns", ""]) == 0
+    assert main(["update", "out", "new.csv"]) == 0
+    assert "note: new.csv: no field 'shop', from which a column to look at came in the fit, so this is left out. There are: 'text'. --columns ... takes another\n" in capsys.readouterr().err
     assert TopicTree.load("out").given_.columns == dict(shop=[*"ab"*6, "", "", ""])
 
 def test_columns_that_are_lists(tickets, capsys):
@@ -1373,3 +1372,19 @@ def test_options_of_which_nothing_would_come(tickets, capsys):
                       [("explore", "out", "--no-open", "--columns", "shop"), "--columns is for documents that are read: give PATH, too"],
                       [("explore", "out", "--no-open", "--read", "pattern=x"), "--read is for documents that are read: give PATH, too"]):
         assert main(argv) == 2 and why in capsys.readouterr().err
+
+def test_labels_of_the_fit_are_on_the_page_after_an_update_without(tickets, monkeypatch, capsys):
+    import nmf2.serving
+    a_table("a.csv", SPORT + GARDEN, dict(text="w", id="n", group="kind"))
+    a_table("b.csv", NEW, dict(text="w", id="n"), first=100)
+    assert main(["cluster", "a.csv", *tickets]) == 0
+    assert main(["update", "out", "b.csv", "--documents", "a.csv"]) == 0
+    assert "note: b.csv: no field 'group', from which labels came in the fit, so this is left out" in capsys.readouterr().err
+    pages = []
+    monkeypatch.setattr(nmf2.serving, "page_server", lambda page, port: pages.append(page) or types.SimpleNamespace(server_address=("", 1)))
+    monkeypatch.setattr(nmf2.serving, "serve", lambda *args: None)
+    monkeypatch.setattr(nmf2.serving, "address", lambda server: "there")
+    assert main(["explore", "out", "a.csv", "b.csv", "--no-open"]) == 0
+    told = capsys.readouterr().err
+    assert "3 documents; text: column 'text'; ids: 'id', as in the fit" in told and "labels: 'group', as in the fit" in told
+    assert '["a",6]' in pages[0] and '["b",6]' in pages[0]

@@ -522,7 +522,9 @@ def test_columns_to_look_at(here):
     assert read("a.jsonl", like=corpus.reading, columns="text").columns == dict(text=["one", "two, three"])
     assert read("a.jsonl", like=corpus.reading, columns="").columns == {}
     with pytest.raises(ValueError, match="no field 'hour', asked for by columns=. There are: 'text', 'day', 'n'"): read("a.csv", columns="hour")
-    with pytest.raises(ValueError, match="no field 'hour', from which more to look at came in the fit.*columns=..., or columns='' for none"): read("a.csv", like=dict(columns=["hour"]))
+    for like, rest in ((["hour"], {}), (["hour", "n"], dict(n=["7", "8"])), ("hour", {})):
+        with pytest.warns(UserWarning, match="no field 'hour', from which a column to look at came in the fit, so this is left out. There are: 'text', 'day', 'n'. columns=... takes another$"):
+            assert read("a.csv", like=dict(columns=like)).columns == rest
     for wrong, why in [(["x"], "must be a dictionary"), (dict(day=["x"]), "an entry for each document .2., and has 1"), (dict(day="ab"), "must be a list")]:
         with pytest.raises(ValueError, match=r"columns.*" + why): Corpus(["a", "b"], columns=wrong)
     pq = pytest.importorskip("pyarrow.parquet")
@@ -535,3 +537,14 @@ def test_like_is_how_something_was_read(here):
     Path("a.csv").write_text("text\none\n")
     for wrong in (read("a.csv"), "csv"):
         with pytest.raises(ValueError, match="like must be the `reading` of a corpus or the `reading_` of a model, got a (Corpus|str)"): read("a.csv", like=wrong)
+
+
+def test_labels_that_are_not_known_yet_are_left_out(here):
+    Path("a.csv").write_text("text,group,kind\none,a,b\n")
+    Path("b.csv").write_text("text,kind\ntwo,b\n")
+    like = read("a.csv", label_field=["group", "kind"]).reading
+    with pytest.warns(UserWarning, match="b.csv: no field 'group', from which labels came in the fit, so this is left out. There are: 'text', 'kind'. label_field=... takes another$"):
+        new = read("b.csv", like=like)
+    assert new.labels is None and new.reading == dict(format="csv", seen="csv", text_field="text")
+    assert read("b.csv", like=like, label_field="kind").labels.tolist() == [["b"]]
+    with pytest.raises(ValueError, match="no field 'group', asked for by label_field"): read("b.csv", like=like, label_field=["group"])
