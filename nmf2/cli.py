@@ -1510,10 +1510,11 @@ def did_you_mean(
     known,      # names of what is
 )->str:         # a question, or nothing
     "The name that was meant."
-    if name in OPTIONS.values(): return "; other commands have it"
-    also = {other: meant for other, meant in ALSO_CALLED.items() if meant in known}
+    elsewhere = name in OPTIONS.values()        # then it is no other name of something
+    also = {other: meant for other, meant in ALSO_CALLED.items() if meant in known and not elsewhere}
     near = difflib.get_close_matches(name, [*known, *also], 1)
-    return f"; did you mean {also.get(near[0], near[0])}?" if near else ""
+    if near: return f"; did you mean {also.get(near[0], near[0])}?"
+    return "; other commands have it"*elsewhere
 
 # %% ../nbs/70_cli.ipynb #85b4efd1
 def _choice(where, name, known):
