@@ -314,6 +314,7 @@ def say_if_compiling(
         if waiting.is_set() and not SAID:
             SAID.append(True)
             when = EACH_TIME if UNKEPT else "once on each machine."
+            if not NUMBA_CACHE: when = "each time: NMF2_NUMBA_CACHE is 0."
             print("nmf2 is compiling its inner loops, for up to a minute,", when,
                   file=sys.stderr, flush=True)
     timer = threading.Timer(after, say)

@@ -731,7 +731,7 @@ def with_nouns(
 
 # %% ../nbs/24_headings.ipynb #5ce35a15
 UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn
-    shouldn hasn hadn mustn needn ain ll ve""".split())      # lacking among the stop words of English
+    shouldn hasn hadn mustn needn ain ll ve""".split())
 
 
 # %% ../nbs/24_headings.ipynb #5ce35a02

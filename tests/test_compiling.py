@@ -190,12 +190,19 @@ def test_where_nothing_can_be_written_machine_code_is_read(tmp_path):
 def test_where_nothing_is_kept_it_is_said(monkeypatch, capsys):
     monkeypatch.setattr(compiling, "SAID", [])
     monkeypatch.setattr(compiling, "UNKEPT", [njit])
+    monkeypatch.setattr(compiling, "NUMBA_CACHE", True)
     monkeypatch.setattr(compiling, "_SOURCES", "")                             # compile it anew
     with compiling.say_if_compiling(after=.1):
         njit(lambda x: x + 1)(3)
         time.sleep(.4)
     said = capsys.readouterr().err
     assert "each time" in said and "NUMBA_CACHE_DIR" in said and "once" not in said
+    monkeypatch.setattr(compiling, "SAID", [])
+    monkeypatch.setattr(compiling, "NUMBA_CACHE", False)
+    with compiling.say_if_compiling(after=.1):
+        njit(lambda x: x + 2)(3)
+        time.sleep(.4)
+    assert "each time: NMF2_NUMBA_CACHE is 0." in capsys.readouterr().err
 
 
 def lost(a, b): return (a + b) - a
