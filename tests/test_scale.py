@@ -699,6 +699,8 @@ def test_cluster_makes_topics_of_texts(cluster, tmp_path):
     assert_array_equal(there.labels_, labels)
     assert_array_equal(there.components_, here.components_)
     assert there.tree_.headings == headings
+    assert here.reading_ == dict(text_field="text") and there.reading_ is None      # that of the files, and nothing of the column
+    there.reading_ = here.reading_
     for model, name in ((here, "here"), (there, "there")): model.save(tmp_path/name)
     with zipfile.ZipFile(tmp_path/"here") as one, zipfile.ZipFile(tmp_path/"there") as other:
         assert [one.read(member) for member in one.namelist()] == [other.read(member) for member in other.namelist()]
