@@ -254,12 +254,11 @@ class TopicTree(LabelsLater, BaseEstimator):
     - `choice_`: why so many, if `n_topics="auto"`, else None; print it
     - `support_`: how well topics are found again, if `support` was called, else None
     - `vocab_` (n_terms,): the words
-    - `documents_`: what became of the documents, and why words were left out
+    - `documents_`: what became of them, and why words were left out; `reading_`: how `read` did it
     - `pipeline_`: the steps from documents to weights
     - `criteria_` list: the criterion that each start came to
     - `history` list: what was done to the tree since, see `nmf2.editing`; `edits_`: what is kept
     - `expected_`: what to expect of new documents, as `nmf2.answers` found it
-    - `reading_`: how `read` read the documents, for new ones to be read `like` them; else None
     """
     def __init__(self,
         n_topics:int|str=20,          # leaves wanted; "auto": what `support.choose_n_topics` finds

@@ -129,6 +129,8 @@ def only_numbers(
     start = 0 if new is None else _first_number(new)
     return start is not None and start < max(2, n_old if old is None else 0)
 
+
+# %% ../nbs/28_updating.ipynb #d5a10003
 def with_new_ids(
     old,         # names of the documents that are there, or None
     new,         # of those that come, or None
@@ -149,6 +151,7 @@ def with_new_ids(
         raise ValueError("texts must be new documents, "
                          f"and {shortened(repr(there))} is among those of the model{rows}")
     return known + list(map(str, new))
+
 
 # %% ../nbs/28_updating.ipynb #9ae527be
 class Together(NamedTuple):
