@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE', 'PHRASES',
            'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'FROM_TABLES', 'IN_COLUMNS', 'AS_BEFORE', 'STDIN', 'SMALL',
-           'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'AS_IN_FIT', 'ANSWERS',
+           'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'AS_IN_FIT', 'ANSWERS', 'LATER',
            'stop_if_interrupted', 'interruptible', 'told_when_there', 'no_empty_folders', 'count', 'weigh', 'Topics',
            'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows',
            'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say',
@@ -21,7 +21,7 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
            'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file',
            'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed',
-           'stopped', 'looking_less', 'main']
+           'stopped', 'looking_less', 'Later', 'put_off', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -42,8 +42,10 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stderr, suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -466,10 +468,8 @@ def agreement(
     level:int=-1,        # which level of labels
 )->float:                # from 0 to 1
     "Normalized mutual information of groups and labels."
-    from sklearn.metrics import normalized_mutual_info_score
-    codes, _ = corpus.classes(level)
-    known = codes >= 0
-    return normalized_mutual_info_score(codes[known], groups[known])
+    from nmf2.evaluate import nmi
+    return nmi(groups, corpus.classes(level)[0], unlabelled="drop")
 
 # %% ../nbs/70_cli.ipynb #cd0bd9c8
 def without_leaf(
@@ -1858,6 +1858,27 @@ def looking_less():
     try: yield
     finally: gc.set_threshold(*before)
 
+# %% ../nbs/70_cli.ipynb #c61f02ac
+LATER = "pandas", "scipy.stats"
+
+class Later(ModuleType):
+    "A module that is loaded when something in it is wanted."
+    def __getattr__(self, name):
+        if sys.modules.get(self.__name__) is self: del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+@contextmanager
+def put_off(
+    names=LATER,   # of modules
+):
+    "Whoever imports these modules inside a `with` block gets `Later`, unless they were there before or can't be found."
+    waiting = {name: Later(name) for name in names if name not in sys.modules and find_spec(name)}
+    sys.modules.update(waiting)
+    try: yield
+    finally:
+        for name, module in waiting.items():
+            if sys.modules.get(name) is module: del sys.modules[name]
+
 # %% ../nbs/70_cli.ipynb #7105ec57
 def main(
     argv:list|None=None,   # the arguments; None for those of the command line
@@ -1869,7 +1890,9 @@ def main(
     if not hasattr(args, "run"): return p.print_help() or 0
     with redirect_stderr(Forgiving(sys.stderr)):
         try:
-            with interruptible(), looking_less(): return args.run(args)
+            with interruptible(), looking_less():
+                with put_off(): import_module("sklearn.feature_extraction.text")
+                return args.run(args)
         except BaseException as e:
             if PRESSED or isinstance(e, KeyboardInterrupt): return stopped(args)
             missing = isinstance(e, ImportError) and "pip install" in str(e)     # an extra, and the error says which

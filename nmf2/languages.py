@@ -268,7 +268,7 @@ _LACKING = dict(belarusian="ищъїєґјљњћђџѓќѕ", bulgarian="ыэёі
 def _is_written(words, name):
     "Do nearly all words have letters of this language only?"
     lacking = set(_LACKING.get(name, ()))
-    return sum(not lacking.isdisjoint(word) for word in words) <= len(words)/10
+    return not lacking or sum(not lacking.isdisjoint(word) for word in words) <= len(words)/10
 
 def language_of(
     text:str,   # the beginning is enough

@@ -117,6 +117,11 @@ def test_coldstart(quick):
     assert rows["first fit, empty cache"] > rows["first fit, filled cache"]
     assert rows["the command, run 1"] > 0
 
+@pytest.mark.skipif(not (ROOT/".git").exists(), reason="there is no history to take an earlier state from")
+def test_before(quick):
+    (row,) = quick("before")
+    assert row["commit"] == "HEAD" and row["ratio"] == round(row["seconds"]["now"]/row["seconds"]["before"], 3) > 0
+
 
 # ---- what they share
 

@@ -453,6 +453,68 @@ def test_signals_before_and_after(tmp_path, when, number, status):
     ended = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (status, "")
 
+@pytest.fixture
+def some_module(tmp_path, monkeypatch):
+    "A package that nobody has loaded, with a module in it"
+    (tmp_path/"some_package").mkdir()
+    (tmp_path/"some_package/__init__.py").write_text("value = 1\n")
+    (tmp_path/"some_package/inner.py").write_text("value = 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "some_package"
+    for name in ("some_package", "some_package.inner"): sys.modules.pop(name, None)
+
+def test_modules_that_are_put_off(some_module):
+    with cli.put_off([some_module, "json", "there_is_no_such_module"]):
+        import some_package
+        assert sys.modules["json"] is json and "there_is_no_such_module" not in sys.modules
+    assert some_module not in sys.modules and not vars(some_package).get("value")
+    with pytest.raises(AttributeError, match="no attribute 'other'"): some_package.other
+    assert some_package.value == 1 and sys.modules[some_module] is not some_package
+    import some_package as again
+    assert again is sys.modules[some_module] and again.value == 1
+
+@pytest.mark.parametrize("asked", ["from some_package import value", "from some_package.inner import value", "import some_package; some_package.value"])
+def test_modules_that_are_wanted_meanwhile(some_module, asked):
+    with cli.put_off([some_module]):
+        exec(asked)
+        there = sys.modules[some_module]
+        assert type(there) is types.ModuleType and there.value == 1
+    assert sys.modules[some_module] is there
+
+@pytest.mark.slow
+def test_no_module_is_loaded_for_nothing(tmp_path):
+    (tmp_path/"few.txt").write_text("goal team hockey\nvote law court\nbread flour oven\n"*9, encoding="utf-8")
+    code = """if True:
+        import sys
+        from nmf2.cli import main
+        status = main(["cluster", "few.txt", "--leaves", "2", "--quiet"])
+        print(status, [name for name in ("pandas._libs", "scipy.stats._stats_py", "matplotlib", "distributed") if name in sys.modules])"""
+    ended = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True, cwd=tmp_path)
+    assert ended.stdout.splitlines()[-1] == "0 []", ended.stderr
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("asked, status", [("--version", 0), ("--no-such-option", 2)])
+def test_the_end_comes_after_all_is_tidied_up(tmp_path, asked, status, before):
+    code = f"""if True:
+        import atexit, sys, tempfile
+        from nmf2.__main__ import main
+        if {before}: atexit.register(print, "and said", end="")
+        class Loading:                                       # is asked when the command is at work
+            def find_spec(name, *_):
+                if name != "numpy" or {before}: return
+                atexit.register(print, "and said", end="")
+                sys.folder = tempfile.TemporaryDirectory(dir={str(tmp_path)!r})
+        sys.meta_path.insert(0, Loading)
+        class Last:
+            def __del__(self): print("memory was given back piece by piece")
+        last = Last()
+        sys.argv = ["nmf2", {asked!r}]
+        sys.exit(main())"""
+    ended = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True)
+    assert ended.returncode == status and "and said" in ended.stdout and not list(tmp_path.iterdir())
+    assert ("piece by piece" in ended.stdout) == before
+
 def test_without_distributed_a_scheduler_is_refused_in_a_line(letters, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)        # an import that fails, as where it isn't installed
     monkeypatch.setitem(sys.modules, "dask", None)
