@@ -497,7 +497,7 @@ def test_no_module_is_loaded_for_nothing(tmp_path):
 @pytest.mark.parametrize("asked, status", [("--version", 0), ("--no-such-option", 2)])
 def test_the_end_comes_after_all_is_tidied_up(tmp_path, asked, status, before):
     code = f"""if True:
-        import atexit, sys, tempfile
+        import atexit, os, sys, tempfile
         from nmf2.__main__ import main
         if {before}: atexit.register(print, "and said", end="")
         class Loading:                                       # is asked when the command is at work
@@ -507,7 +507,7 @@ def test_the_end_comes_after_all_is_tidied_up(tmp_path, asked, status, before):
                 sys.folder = tempfile.TemporaryDirectory(dir={str(tmp_path)!r})
         sys.meta_path.insert(0, Loading)
         class Last:
-            def __del__(self): print("memory was given back piece by piece")
+            def __del__(self, write=os.write): write(1, b"memory was given back piece by piece")
         last = Last()
         sys.argv = ["nmf2", {asked!r}]
         sys.exit(main())"""
