@@ -30,7 +30,7 @@ from .languages import composed, stemmed_language, stemmer
 from .nnls import heaviest, memberships, unit
 from .regroup import cluster_sums, split_of
 from .support import carried
-from .topictree import as_in_fit, phrase_options, root_topics, roots_of, tell
+from .topictree import as_in_fit, by_index, phrase_options, root_topics, roots_of, tell
 from .tree import Tree, Ways, in_table, shortened
 from .weighting import EmptyDocumentsWarning
 
@@ -341,7 +341,7 @@ def matrix_of(
     "The weighted documents of the fit."
     ready(model)
     if documents is None and model.pipeline_ in _WEIGHTED: return _WEIGHTED[model.pipeline_]
-    given = own_documents(model) if documents is None else documents
+    given = own_documents(model) if documents is None else by_index(vars(model).get("index_"), documents)
     if given is None:
         raise ValueError(f"{step} needs the documents of the fit, and this model has none: "
                          f"model.{step}(..., documents=those of the fit), "
@@ -360,7 +360,7 @@ def matrix_of(
 
 # %% ../nbs/27_editing.ipynb #47a67416
 STATE = ("tree_", "labels_", "components_", "n_topics_", "documents_", "expected_", "edits_",
-         "history", "pipeline_", "vocab_", "given_", "counts_")
+         "history", "pipeline_", "vocab_", "given_", "counts_", "index_")
 
 def _version(model): return {name: getattr(model, name, None) for name in STATE}
 
@@ -563,8 +563,21 @@ def merge(
     return edited(model, dict(step="merge", a=a.id, b=b.id), merged, led(leads_of(tree), names), X)
 
 # %% ../nbs/27_editing.ipynb #050b2954
+def _in_index(model, labels):
+    "Row numbers of documents that are given by labels of pandas"
+    index = vars(model).get("index_")
+    if index is None or not index.is_unique:
+        raise ValueError("docs is an index of pandas, and which rows its labels are of isn't "
+                         "known: give numbers of rows, as np.flatnonzero(...) makes of a mask")
+    rows = index.get_indexer(labels)
+    if (rows < 0).any():
+        raise ValueError(f"docs has {labels[rows < 0].tolist()[0]!r}, "
+                         "which the index of the documents of the fit has not")
+    return rows.tolist()
+
 def _rows(model, docs):
-    "Row numbers of documents that are given by number or by name"
+    "Row numbers of documents that are given by number, by name, or by labels of pandas"
+    if hasattr(docs, "get_indexer"): docs = _in_index(model, docs)
     docs = [docs] if isinstance(docs, str) or not np.iterable(docs) else list(docs)
     if not docs: raise ValueError("docs must be numbers of rows, or names of documents: got none")
     if isinstance(docs[0], (bool, np.bool_)):
@@ -598,7 +611,7 @@ def _check_moved(tree, rows, leaf, X):
 # %% ../nbs/27_editing.ipynb #5f4b0683
 def move(
     model,            # a fitted `TopicTree`
-    docs,             # row numbers of documents, or their names
+    docs,             # row numbers of documents, their names, or an index of pandas if the fit had one
     node,             # a leaf or its id
     documents=None,   # those of the fit, if the model has none
 )->Changed:

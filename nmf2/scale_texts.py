@@ -537,7 +537,7 @@ def _warn_of_room(blocks, n_topics, memory):
 # %% ../nbs/62_scale_texts.ipynb #f51c08b7
 def _grow_topics(model, blocks, seed, how, texts_of, seen, memory):
     "Find the topics of weighted documents, and their tree, and let the model know"
-    model.given_ = model.counts_ = None
+    model.given_ = model.counts_ = model.index_ = None
     begin_history(model)
     model.vocab_ = model.pipeline_.get_feature_names_out()
     def words(tree, leaf_df): give_headings(tree, leaf_df, **texts_of(tree, leaf_df))

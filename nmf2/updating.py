@@ -31,7 +31,7 @@ from .formats import plural
 from .kernels import documents as filled_documents
 from .nnls import heaviest_by, heaviest_topics
 from .regroup import cluster_sums, merged, merges
-from .topictree import as_in_fit, roots_of
+from .topictree import as_in_fit, index_of, roots_of
 from .tree import in_table, shortened
 from .weighting import EmptyDocumentsWarning, known_names
 
@@ -193,6 +193,11 @@ def _all_columns(old, new, n_old, n_new):
 def _with_names(model, documents):
     "What has names and labels of documents of a fit: these if they are a `Corpus`, or the model"
     return documents if is_corpus(documents) else model.given_
+
+def _joined_index(model, new):
+    "The index of the documents of a model and new ones, if both came from pandas"
+    index, more = vars(model).get("index_"), index_of(new)
+    return None if index is None or more is None else index.append(more)
 
 def together(
     model,       # a fitted `TopicTree`
@@ -616,6 +621,7 @@ def update(
     learned = what_is_known(model, X, vocab, shape, pipeline)
     changed = made_anew(model, step, X, vocab, model.edits_, shape, learned,
                         pipeline_=pipeline, vocab_=vocab, given_=both.kept,
+                        index_=_joined_index(model, texts),
                         counts_=None if isinstance(both.given, list) else both.given)
     keep_headings(before.tree_, model.tree_, _what_stayed(before.tree_, changed))
     return _what_happened(before, model, changed, judged.rejected)
