@@ -611,7 +611,7 @@ def _check_moved(tree, rows, leaf, X):
 # %% ../nbs/27_editing.ipynb #5f4b0683
 def move(
     model,            # a fitted `TopicTree`
-    docs,             # row numbers of documents, their names, or an index of pandas if the fit had one
+    docs,             # row numbers of documents, their names, or a pandas index if the fit had one
     node,             # a leaf or its id
     documents=None,   # those of the fit, if the model has none
 )->Changed:

@@ -965,7 +965,7 @@ def join(model,
 
 @patch_to(TopicTree)
 def move(model,
-    docs,             # row numbers of documents, or their names
+    docs,             # row numbers of documents, their names, or a pandas index
     node,             # a leaf or its id
     documents=None,   # those of the fit, if the model has none
 ):
