@@ -523,10 +523,10 @@ def elsewhere(text): return {word for run in text.lower().split() if not is_addr
 
 
 def outside(texts, words):
-    "For each word: twice the share of the texts with it that have it outside addresses and contractions, five added to both; at most one, squared"
+    "For each word: twice the share of the texts with it that have it outside addresses and contractions, one added to both; at most one, squared"
     def n_texts(word, words_of): return sum(word in words_of(text) for text in texts)
     def anywhere(text): return {word for run in text.lower().split() for word in words_in(run)}
-    return {word: min(1, 2*(n_texts(word, elsewhere) + 5)/(n_texts(word, anywhere) + 5))**2 for word in words}
+    return {word: min(1, 2*(n_texts(word, elsewhere) + 1)/(n_texts(word, anywhere) + 1))**2 for word in words}
 
 
 def different(texts, words):

@@ -14,7 +14,7 @@ from nmf2 import TopicTree, scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
 from nmf2.headings import (NOUNS, TEXTS, UNSAID, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _rare_last, _subjects_first, _telling_words, _together, _together_first,
-                           _used_first, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, leaf_doc_freq,
+                           _used_first, as_many_as, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, with_nouns, word_shares)
 from nmf2.regroup import regroup
@@ -358,6 +358,50 @@ def test_places_of_formats_head_nothing():
 def test_places_of_formats_are_in_no_phrase():
     texts = ["%lu bytes", "%lu bytes read"]*9
     assert not find_phrases(texts, ["lu", "bytes"]) and [str(p) for p in find_phrases(["lu bytes"]*9, ["lu", "bytes"])] == ["lu bytes"]
+
+
+def test_halves_of_broken_words_head_nothing():
+    """Lines of man pages end within words; half of the texts of a leaf have the same word broken."""
+    rng = np.random.default_rng(0)
+    def said(*subjects): return " ".join(rng.permutation([*subjects, rng.choice(["pol-\n    icy", "pol‐\nicy", "policy", "bind-\r\ning"])]))
+    texts = [said(*rng.choice(["garden", "soil", "roses", "binding", "seeds", "lawn", "spade", "hedge", "compost"], size=2)) for _ in range(120)]
+    texts += [f"{a} {b}" for a, b in rng.choice(["puck", "ice", "rink"], size=(120, 2))]
+    heads = words_of(sum(TopicTree(2, max_df=1., stop_words="english").fit(texts).tree_.headings.values(), []))
+    assert "policy" in heads and not heads & {"pol", "icy", "bind", "ing"}
+    assert not find_phrases(texts, ["pol", "icy"]) and not find_phrases(["pol-\nicy", "policy"]*9, ["pol", "icy"])
+    assert uses_of(["it is two-\ndimensional"]*9, ["two"]).there.sum() == 9 and not uses_of(["to pol-\nicy", "policy"]*9, ["pol"]).there.sum()
+
+
+def test_a_phrase_with_small_words_that_goes_on_is_none():
+    """Many texts have the same sentence, and a phrase would be a piece of it."""
+    long = ["an implementation of the vendor neutral dispatch layer"]*9
+    words = {"implementation", "vendor", "neutral", "dispatch", "layer"}
+    assert not [p for p in find_phrases(long, {"implementation", "vendor"}, others=words) if p.link]
+    assert [str(p) for p in find_phrases(["an implementation of vendor neutral layers"]*9, {"implementation", "vendor"}, others={"neutral", "layers"})] == [
+        "implementation of vendor neutral layers"]
+
+
+def test_a_few_texts_tell_that_a_word_is_of_addresses():
+    uses = uses_of(["boyuan yang <byang@debian.org>"]*8 + ["yang"]*8, {"boyuan", "yang", "byang"})
+    assert outside(uses)["byang"] < .06 and outside(uses)["boyuan"] == outside(uses)["yang"] == 1
+    assert outside(uses_of(["<byang@debian.org>"], {"byang"}))["byang"] == 1
+
+
+def test_copies_do_not_take_the_place_of_other_typical_texts():
+    """The most typical texts of a leaf are one text three hundred times, which is all that would be known."""
+    rng = np.random.default_rng(0)
+    def said(): return f"{rng.choice(['soil', 'roses', 'lawn', 'seeds'])} by stefano rivera"
+    texts = ["garden garden soil"]*300 + [f"garden {said()}" for _ in range(200)] + [f"puck {a}" for a in rng.choice(["ice", "rink", "goal"], size=400)]
+    tree = TopicTree(2, stop_words="english").fit(texts).tree_
+    typical = typical_texts(tree, texts, 100)
+    assert typical.count(texts[0]) >= 100 and sum("rivera" in text for text in typical) > 50
+    assert "stefano rivera" in sum(tree.headings.values(), [])
+
+
+def test_as_many_texts_as_have_different_weights():
+    assert as_many_as(np.array([.9, .8, .8, .8, .5, .4]), 3) == 5 and as_many_as(np.ones(50), 3) == 12
+    assert as_many_as(np.linspace(1, .1, 50), 7) == 7 and as_many_as(np.zeros(50), 7) == 7
+    assert as_many_as(np.array([.9]), 3) == 1 and as_many_as(np.zeros(0), 3) <= 1
 
 
 def test_copies_head_little():
