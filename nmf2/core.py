@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'BETWEEN', 'expect_error', 'expect_warning', 'check_layout', 'check_sparse', 'value_range', 'at_hand',
-           'is_corpus', 'is_frame', 'frames_up', 'check_matrix', 'matrix_tags', 'check_number', 'check_choice',
-           'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'in_partitions', 'LabelsLater', 'progress_bar',
-           'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
+           'by_row', 'is_corpus', 'is_frame', 'frames_up', 'check_matrix', 'matrix_tags', 'check_number',
+           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'in_partitions', 'LabelsLater',
+           'progress_bar', 'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -205,6 +205,19 @@ def at_hand(
 ):               # the same, or a list of what an iterator gives
     "Documents that can be gone through more than once."
     return list(documents) if isinstance(documents, Iterator) else documents
+
+def by_row(
+    values,   # what goes with documents: a list, a column of pandas, polars or Arrow, or a table
+):            # the same, to be asked by row number
+    "Values by row number, whole numbers with gaps and times with a zone as they are."
+    if hasattr(type(values), "column_names"): return [*zip(*map(by_row, values.columns))]
+    if hasattr(type(values), "to_pylist"): return values.to_pylist()           # of Arrow, as is a table above
+    if is_frame(values):
+        return values.to_numpy(object) if hasattr(values, "iloc") else values.rows()
+    if not hasattr(values, "to_numpy"): return values
+    array = values.to_numpy()
+    own = not isinstance(getattr(values, "dtype", array.dtype), np.dtype)      # a type that isn't numpy's
+    return values.to_list() if own and array.dtype.kind in "fM" else array
 
 def is_corpus(
     documents,   # whatever was given for documents

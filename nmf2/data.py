@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from .core import (check_choice, check_number, check_sparse, frames_up, patch_to, progress_bar, renamed,
-                       seed_of)
+from .core import (by_row, check_choice, check_number, check_sparse, frames_up, is_frame, patch_to,
+                       progress_bar, renamed, seed_of)
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
 from .formats import NoField, READERS, guess_format, walk
 from .languages import WORDS
@@ -56,12 +56,12 @@ def _is_frame(values):
 def _as_list(values, argument):
     "`values` as a list, if it is a sequence with an entry for each thing"
     if _is_frame(values):
-        columns = listing(values.columns, 6, quote="'")
+        columns = listing(getattr(values, "column_names", values.columns), 6, quote="'")
         raise ValueError(f"{argument} is a data frame with the columns {columns}; "
                          f"give one of them, such as {argument}=df[...]")
     if isinstance(values, (str, bytes, dict, set, frozenset)) or not hasattr(values, "__iter__"):
         raise ValueError(f"{argument} must be a list, and this is of type {type(values).__name__}")
-    return list(values)
+    return list(by_row(values) if hasattr(type(values), "to_pylist") else values)    # of Arrow
 
 # %% ../nbs/01_data.ipynb #0a69bf5c
 LEVELS = 64      # more levels than this are a mistake, and a table of them can be huge
@@ -77,7 +77,7 @@ def _label_rows(labels):
     "For each document the list of its labels"
     if isinstance(labels, str):
         raise ValueError("labels must be a list with an entry for each document; this is a single string")
-    if _is_frame(labels): labels = labels.to_numpy()
+    if _is_frame(labels): labels = by_row(labels)
     rows = [row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in _as_list(labels, "labels")]
     deepest = max(map(len, rows), default=0)
     if deepest > LEVELS:
@@ -168,6 +168,7 @@ def _fitting(texts, X, vocab, ids, labels):
 def _columns(columns, n_docs):
     "More about documents, a list for each name"
     if columns is None: return {}
+    if is_frame(columns): columns = {name: columns[name] for name in columns.columns}
     if not isinstance(columns, dict):
         raise ValueError(f"columns must be a dictionary with a list for each name, got a {type(columns).__name__}")
     lists = {str(name): _as_list(values, f"columns[{name!r}]") for name, values in columns.items()}
@@ -197,7 +198,7 @@ class Corpus:
         ids=None,     # names of the documents; 0, 1, ... if not given
         labels=None,  # for each document a class, or a list of classes from coarse to fine
         name:str='',  # what the collection is called
-        columns=None, # more about each document, {name: (n_docs,)}, such as its date
+        columns=None, # more about each document, {name: (n_docs,)} or a data frame, such as its date
     ):
         self.texts, self._X, self._vocab, self._ids, self.labels = _fitting(texts, X, vocab, ids, labels)
         self.name, self.columns = name, _columns(columns, len(self._ids))

@@ -47,11 +47,14 @@ def _in_iso(value, years):
 
 # %% ../nbs/00_dates.ipynb #d47e5a01
 def _as_written(values):
-    "Times with a zone as Python has them, where an array would be in UTC: of polars and of Arrow"
+    """An array of values as they were given.
+
+    Times of polars and Arrow with a zone would be in UTC, and a gap among texts the text 'nan'.
+    """
     kind = getattr(values, "dtype", getattr(values, "type", None))
-    if getattr(kind, "time_zone", None): return values.to_list()
-    arrow = hasattr(values, "to_pylist") and getattr(kind, "tz", None)
-    return values.to_pylist() if arrow else values
+    if getattr(kind, "time_zone", None): values = values.to_list()
+    elif hasattr(values, "to_pylist") and getattr(kind, "tz", None): values = values.to_pylist()
+    return np.asarray(values, object if isinstance(values, (list, tuple)) else None)
 
 def _said(text):
     "How much of a date is said"
@@ -67,10 +70,9 @@ def as_dates(
     years:bool=False,      # and whole numbers from 1000 to 2999?
 )->np.ndarray|None:        # numpy datetimes, NaT where there is none; None if these are no dates
     "Values as dates, in years, quarters or months if there is nothing finer."
-    values = _as_written(values)
     if isinstance(values, list) and any(isinstance(value, (list, tuple)) for value in values):
         return None                                        # tags, for example
-    values = np.asarray(values)
+    values = _as_written(values)
     if values.dtype.kind == "M": return values
     texts = [_in_iso(value, years) for value in values]
     if None in texts or not any(texts): return None
@@ -97,7 +99,7 @@ def check_dates(
         raise ValueError(f"dates must have one entry for each of the {n:,} documents, got {len(values):,}")
     dates = as_dates(values, years=True)
     if dates is not None and not np.isnat(dates).all(): return dates
-    given = [value for value in np.asarray(_as_written(values), object) if not missing(value) and str(value)]
+    given = [value for value in _as_written(values).astype(object) if not missing(value) and str(value)]
     odd = next((value for value in given if as_dates([value], years=True) is None), None)
     what = "got none" if odd is None else f"and {odd!r:.40} is none. {_remedy(odd)}"
     raise ValueError(f"dates must be dates, such as '2024-05-31' or 2024, or nothing where there is none, {what}")
@@ -151,7 +153,7 @@ def warn_of_coarse(
     period:str,   # one of `PERIODS`, in which they are counted
 ):
     "Say how many dates are of a year, a quarter or a month only, where periods are shorter."
-    values, order = np.asarray(_as_written(values)), list(PERIODS)
+    values, order = _as_written(values), list(PERIODS)
     if values.dtype.kind == "M": return
     said = Counter(_said(text) for value in values if (text := _in_iso(value, years=True)))
     coarse = [name for name in UNITS if said[name] and order.index(name) > order.index(period)]

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .core import as_table, at_hand, check_matrix, check_number, patch_to, single_blas
+from .core import as_table, at_hand, by_row, check_matrix, check_number, patch_to, single_blas
 from .dates import missing
 from .files import as_text
 from .kernels import nnls2
@@ -750,8 +750,7 @@ def check_given(
         if values is not None and len(values) != tree.n_docs:
             raise ValueError(f"{name} must have one entry for each of the {tree.n_docs} documents, "
                              f"got {len(values)}")
-    # pandas has keys of its own
-    return [v.to_numpy() if hasattr(v, "to_numpy") else v for v in given.values()]
+    return [*map(by_row, given.values())]
 
 # %% ../nbs/21_tree.ipynb #22e10287
 def beginning(

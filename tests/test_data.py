@@ -438,6 +438,26 @@ def test_missing_labels_of_pandas():
     assert c.labels.tolist() == [["x"], [""], [""]]
 
 
+def test_columns_of_arrow():
+    """Their entries are objects of Arrow, which are never missing: a label that wasn't there was called None."""
+    pa = pytest.importorskip("pyarrow")
+    for column in (pa.array, lambda values: pa.chunked_array([values[:1], values[1:]])):
+        c = Corpus(column(["a", "b", "c"]), ids=column([7, 8, 9]), labels=column(["x", None, "y"]), columns=dict(number=column([1, None, 2])))
+        assert c.texts == ["a", "b", "c"] and c.ids.tolist() == ["7", "8", "9"] and c.labels.tolist() == [["x"], [""], ["y"]] and c.columns == dict(number=[1, None, 2])
+    table = pa.table(dict(a=["x", None, "y"], b=[1, 2, None]))
+    assert Corpus(list("abc"), labels=table).labels.tolist() == [["x", "1"], ["", "2"], ["y", ""]]
+    with pytest.raises(ValueError, match="texts is a data frame with the columns 'a', 'b'; give one"): Corpus(table)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_labels_and_columns_in_a_data_frame(library):
+    frame = pytest.importorskip(library).DataFrame(dict(year=[2020, 2021, 2022], score=[1.5, None, 2]))
+    c = Corpus(list("abc"), labels=frame, columns=frame)
+    assert c.labels.tolist() == [["2020", "1.5"], ["2021", ""], ["2022", "2.0"]]              # no year is 2020.0
+    assert list(c.columns) == ["year", "score"] and c.columns["year"] == [2020, 2021, 2022]
+    with pytest.raises(ValueError, match="must have an entry for each document"): Corpus(list("ab"), columns=frame)
+
+
 # counts that can't be trusted
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr"])

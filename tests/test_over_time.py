@@ -66,6 +66,19 @@ def test_dates_of_all_kinds(model):
     assert model.over_time(texts, "month").to_dict("records")[0] == expected[0]
 
 
+def test_gaps_in_a_list_of_texts(model, recwarn):
+    """As of `tolist` of a column: numpy makes the text 'nan' of them."""
+    texts = [f"2024-{1 + i % 12:02}-15" if i % 7 else "" for i in range(60)]
+    expected = model.over_time(texts, "month", plain=True)
+    for gap in (float("nan"), None, np.datetime64("NaT")):
+        assert model.over_time([text or gap for text in texts], "month", plain=True) == expected
+        assert model.over_time(tuple(text or gap for text in texts), "month", plain=True) == expected
+    assert not len(recwarn)
+    model.over_time([text[:4] or float("nan") for text in texts], "month")
+    assert "dates say a year only" in str(recwarn.pop().message)
+    with pytest.raises(ValueError, match="and 'soon' is none"): model.over_time(["soon", float("nan")]*30)
+
+
 def test_years_are_dates_where_dates_are_wanted(model):
     years = [2003 + i % 4 for i in range(60)]
     expected = model.over_time([f"{year}-07-01" for year in years], "year", plain=True)

@@ -210,6 +210,24 @@ def test_columns_in_a_data_frame(planted, library):
         with pytest.raises(ValueError, match="columns must be a dictionary .* or a data frame, got a "): tree.to_html(columns=wrong)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_with_gaps_and_zones(planted, library):
+    """Arrays of numpy have neither: 3 was called 3.0, and times of polars and Arrow were in UTC; Arrow had an error."""
+    there, tree = pytest.importorskip(library), planted[1]
+    zone = pytest.importorskip("zoneinfo").ZoneInfo("America/New_York")
+    late = [datetime.datetime(2024, 5, 1 + i % 9, 23, 30, tzinfo=zone) if i % 7 else None for i in range(360)]
+    number, name = [None if i % 5 == 0 else i % 3 for i in range(360)], [None if i % 5 == 0 else "ab"[i % 2] for i in range(360)]
+    if library == "pandas": columns = dict(late=there.Series(late), number=there.Series(number, dtype="Int64"), name=there.Series(name))
+    if library == "polars": columns = dict(late=there.Series(late, dtype=there.Datetime("us", "America/New_York")), number=there.Series(number), name=there.Series(name))
+    if library == "pyarrow": columns = dict(late=there.array(late, there.timestamp("us", "America/New_York")), number=there.array(number), name=there.array(name))
+    days = [time and str(time.date()) for time in late]
+    assert tree.to_html(columns=columns) == tree.to_html(columns=dict(late=days, number=number, name=name))
+    assert tree.to_html(labels=columns["number"]) == tree.to_html(labels=number) and tree.to_html(ids=columns["name"]) == tree.to_html(ids=list(columns["name"]) if library == "pandas" else name)
+    table = there.table(columns) if library == "pyarrow" else there.DataFrame(columns)
+    both = table.select(["number", "name"]) if library != "pandas" else table[["number", "name"]]
+    assert tree.to_html(labels=both) == tree.to_html(labels=[*zip(number, name)])
+
+
 def test_columns_of_one_name(planted):
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="columns must have names that are different"):
