@@ -162,8 +162,8 @@ def _check_values(values, who, signed=False):
     largest, smallest = value_range(values)
     if np.isnan(largest) and not np.isfinite(values).all():
         raise ValueError(f"X passed to {who} contains NaN or inf: every weight must be a finite number. "
-                         "They often come from dividing by the length of an empty document; "
-                         "leave such documents at zero.")
+                         "They often come from dividing by the length of an empty document, "
+                         "or are the gaps of a pivot table: make them zero.")
     if not signed and values.min(initial=0) < 0:
         raise ValueError(f"Negative values in data passed to {who}: X must be nonnegative, such as term counts or "
                          "tf-idf weights. Don't centre it, and drop the features that are below zero.")

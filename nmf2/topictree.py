@@ -312,6 +312,17 @@ def _is_matrix(X):
                          "give one column, such as df['text']")
     return True
 
+# %% ../nbs/25_topictree.ipynb #d4a7c1f9
+def _with_names(X):
+    "Counts, with the names of a data frame's columns as words, if they are names"
+    if not (is_frame(X) and hasattr(X, "iloc")): return X                  # those of polars are words
+    names = list(X.columns)
+    if all(isinstance(name, str) for name in names) or names == list(range(len(names))): return X
+    out = X.copy(deep=False)
+    out.columns = [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in names]
+    return out
+
+
 # %% ../nbs/25_topictree.ipynb #d4a7c1e8
 def _of_arrow(X):
     "Counts and the names of their columns, from a table of Arrow, or a batch of its rows; None if this is none"
@@ -327,7 +338,7 @@ def _given(documents):
         if documents.texts is not None: return documents.texts, None, None
         return None, documents.X, documents.vocab
     if table := _of_arrow(documents): return None, *table
-    if _is_matrix(documents): return None, documents, None
+    if _is_matrix(documents): return None, _with_names(documents), None
     first = documents[0] if isinstance(documents, (list, tuple)) and len(documents) else None
     in_lists = isinstance(first, (list, tuple, np.ndarray))
     if in_lists and len(first) and not isinstance(first[0], str):

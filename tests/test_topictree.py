@@ -576,3 +576,21 @@ def test_columns_of_a_data_frame_go_by_their_names():
         for some in (frame.astype("Int64").iloc[:, turned], frame.iloc[:, turned].astype(pd.SparseDtype(float, 0)), frame.iloc[:, 2:].astype("Int64")):
             assert len(model.predict(some)) == 120
         with pytest.raises(ValueError, match="must have each column once, and '.*' is there twice"): model.predict(pd.concat([frame, frame.iloc[:, :1]], axis=1))
+
+
+def test_columns_that_are_no_texts_have_names():
+    """Those of a pivot table are often numbers or pairs; scikit-learn leaves them alone, and new counts were read by position, silently."""
+    pandas = pytest.importorskip("pandas")
+    corpus = planted_tree((2, 2), n_docs=120, random_state=0)
+    codes = [40_000 - 7*j for j in range(corpus.X.shape[1])]
+    frame = pandas.DataFrame(corpus.X.toarray(), columns=codes)
+    model, words = TopicTree(4, min_df=1).fit(frame), TopicTree(4, min_df=1).fit(frame.set_axis([*map(str, codes)], axis=1))
+    assert_array_equal(model.labels_, words.labels_)
+    assert list(model.vocab_) == list(words.vocab_) and model.outline() == words.outline() and frame.columns.tolist() == codes
+    with pytest.raises(ValueError, match="feature names should match"): model.predict(frame[codes[::-1]])
+    assert_array_equal(TopicTree(4, min_df=1).fit(corpus.X, vocab=codes).predict(frame[codes[::-1]]), model.labels_)
+    pairs = pandas.MultiIndex.from_tuples([("shop", code) for code in codes])
+    assert "shop 38047" in set(TopicTree(4, min_df=1).fit(frame.set_axis(pairs, axis=1)).vocab_)
+    plain = TopicTree(4, min_df=1).fit(pandas.DataFrame(corpus.X.toarray()))         # of an array: no names
+    assert_array_equal(plain.predict(corpus.X.toarray()), plain.labels_)
+    with pytest.raises(ValueError, match="the gaps of a pivot table: make them zero"): TopicTree(4).fit(frame.where(frame > 0))
