@@ -827,9 +827,11 @@ def from_path(
     like = vars(args).get("like")
     how = dict(format=args.format, limits=args.limits, verbose=not args.quiet, like=like)
     corpus = read(path, **how, **reader_options(args))
-    in_lines = path == STDIN and args.format is None and corpus.reading["format"] == "lines" and corpus.ids[0] == "1"
+    guessed = args.format is None and (corpus.reading or {}).get("format")
+    in_lines = guessed == "lines" and corpus.ids[0] == "1"
     if in_lines and heads_a_table(corpus.texts[0], (like or {}).get("text_field", "")):
-        warnings.warn("standard input is read as lines, each of them a document, and the first looks like the head "
+        what = "standard input" if path == STDIN else path
+        warnings.warn(f"{what} is read as lines, each of them a document, and the first looks like the head "
                       "of a table: --format csv reads it as a table")
     return corpus
 

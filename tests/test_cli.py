@@ -1351,6 +1351,10 @@ def test_the_head_of_a_table_on_standard_input_is_known(tickets, monkeypatch, ca
     os.rename("new.csv", "new.txt")
     capsys.readouterr()
     assert main(["predict", "out", "-"]) == 0 and "looks like the head of a table: --format csv" in capsys.readouterr().err
+    monkeypatch.setattr(cli, "STDIN", Path("/dev/stdin"))                     # a file whose name does not tell, likewise
+    assert main(["predict", "out", "new.txt"]) == 0 and "note: new.txt is read as lines, each of them a document, and the first looks like" in capsys.readouterr().err
+    Path("plain.txt").write_text("a goal\nsubject, goal and striker\n")
+    assert main(["predict", "out", "plain.txt"]) == 0 and "is read as lines" not in capsys.readouterr().err
 
 def test_models_from_before_guess_as_they_did(tickets, capsys):
     old = Path(__file__).parent/"data"/"topictree-2.nmf2"
