@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from .answers import expected_of
 from .bisection import bisect, composites, rows_of, unit_rows
 from .core import at_hand, check_number, single_blas
+from .dates import missing
 from .headings import give_headings, leaf_doc_freq
 from .kernels import documents as filled_documents
 from .languages import composed, stemmed_language, stemmer
@@ -655,18 +656,19 @@ def keep(
 
 def rename(
     model,        # a fitted `TopicTree`
-    node,         # a node or its id; or a dictionary with a name for each of several
+    node,         # a node or its id; or a dictionary or column of pandas with a name for each of several
     name:str="",  # what to call it; without one it goes by its words again
 )->Changed:
     "A node gets a name, or several get theirs."
     ready(model)
+    if hasattr(node, "to_dict") and getattr(node, "ndim", 0) == 1: node = node.to_dict()
     several = isinstance(node, dict)
     if isinstance(node, (list, tuple, set)) or several and (name or not node):
         raise ValueError("node must be one node, with a name beside it, or a dictionary "
                          f"with a name for each of several, got {shortened(node)} and {name!r:.40}")
     given = node.items() if several else [(node, name)]
-    names = {model.tree_[one].id: str(own or "") for one, own in given}
-    what = dict(node=names) if several else dict(node=model.tree_[node].id, name=str(name or ""))
+    names = {model.tree_[one].id: "" if missing(own) else str(own) for one, own in given}
+    what = dict(node=names) if several else dict(zip(("node", "name"), *names.items()))
     out = new_version(model, dict(step="rename") | what, *_same_tree(model))
     for id, own in names.items(): model.tree_.rename(id, own)
     return out

@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import check_number
+from .dates import missing
 from .languages import WORDS as WORDS_OF_TEXTS
 from .languages import as_regex, composed, stemmer
 from .scanning import tokens_of
@@ -987,4 +988,4 @@ def name_nodes(
         some = [] if texts is None else [texts[i] for i in tree.typical(node, n_docs)]
         names[node.id] = function(tree.heading(node, 10), some)
     for id, name in names.items():
-        if name: tree.rename(id, name)
+        if not missing(name) and name: tree.rename(id, name)

@@ -1014,7 +1014,7 @@ def keep(model,
 
 @patch_to(TopicTree)
 def rename(model,
-    node,             # a node or its id; or a dictionary with a name for each of several
+    node,             # a node or its id; or a dictionary or column of pandas with a name for each of several
     name:str="",      # what to call it; without one it goes by its words again
 ):
     "A node gets a name, or several get theirs."

@@ -334,7 +334,7 @@ def rename(tree,
     name:str="",       # what to call it; without one it goes by its words again
 ):
     "Give a node a name."
-    id, name = tree[node].id, _in_line(name or "")
+    id, name = tree[node].id, _in_line("" if missing(name) else name)
     if name: tree.names[id] = name
     else: tree.names.pop(id, None)
 

@@ -299,6 +299,27 @@ def test_a_replay_is_made_whole_or_not_at_all(corpus, wrong):
     assert bits(model) == before
 
 
+def test_names_of_a_table_with_gaps():
+    """A topic that nobody had named was called nan."""
+    pandas = pytest.importorskip("pandas")
+    model = fitted(planted_tree((2, 3), n_docs=120, random_state=0))
+    nodes, old = [leaf.id for leaf in model.tree_.leaves()], model.topics()
+    some = ["Balls", float("nan"), None, pandas.NA, "", pandas.NaT]
+    names = [some[k % len(some)] for k in range(len(nodes))]
+    expected = {node: "Balls" for node, name in zip(nodes, names) if isinstance(name, str) and name}
+    model.rename(dict(zip(nodes, names)))
+    assert model.tree_.names == expected and model.history[-1]["node"] == {node: expected.get(node, "") for node in nodes}
+    model.undo()
+    model.rename(pandas.Series(names, index=old.node))                       # as a table has them, root/0
+    assert model.tree_.names == expected
+    for gap in some[1:]:
+        model.rename(nodes[0], gap)
+        assert not model.tree_.names and model.topics().equals(old) and model.history[-1] == dict(step="rename", node=nodes[0], name="")
+        model.rename(nodes[0], "Balls")
+    model.tree_.rename(nodes[0], float("nan"))
+    assert not model.tree_.names and not model.name(lambda words, texts: pandas.NA)
+
+
 def test_names_by_a_function_are_a_step(tmp_path):
     texts = some_texts(60)
     model = fitted(texts, n_topics=4, max_df=.6)
