@@ -656,7 +656,7 @@ def keep(
 
 def rename(
     model,        # a fitted `TopicTree`
-    node,         # a node or its id; or a dictionary or column of pandas with a name for each of several
+    node,         # a node or its id; or a name for each of several, in a dictionary or a column
     name:str="",  # what to call it; without one it goes by its words again
 )->Changed:
     "A node gets a name, or several get theirs."

@@ -317,9 +317,10 @@ def _with_names(X):
     "Counts, with the names of a data frame's columns as words, if they are names"
     if not (is_frame(X) and hasattr(X, "iloc")): return X                  # those of polars are words
     names = list(X.columns)
-    if all(isinstance(name, str) for name in names) or names == list(range(len(names))): return X
-    out = X.copy(deep=False)
-    out.columns = [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in names]
+    if all(isinstance(name, str) for name in names): return X
+    if names == list(range(len(names))): return X
+    out, parts = X.copy(deep=False), [name if isinstance(name, tuple) else (name,) for name in names]
+    out.columns = [" ".join(map(str, some)) for some in parts]
     return out
 
 
@@ -1014,7 +1015,7 @@ def keep(model,
 
 @patch_to(TopicTree)
 def rename(model,
-    node,             # a node or its id; or a dictionary or column of pandas with a name for each of several
+    node,             # a node or its id; or a name for each of several, in a dictionary or a column
     name:str="",      # what to call it; without one it goes by its words again
 ):
     "A node gets a name, or several get theirs."
