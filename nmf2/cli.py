@@ -12,16 +12,16 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'stage', 'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds', 'readable', 'what_to_ask',
            'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support',
            'Made', 'make_topics', 'told_columns', 'told_options', 'how_read', 'read_corpus', 'run_job', 'demo', 'named',
-           'reader_options', 'heads_a_table', 'from_path', 'documents_at', 'cluster', 'size_in_bytes', 'spread',
-           'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions', 'model_file',
-           'without', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of', 'show',
-           'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same', 'read_again', 'explore',
-           'open_to_change', 'documents_of', 'older_beside', 'save_again', 'grow', 'check_new', 'update',
-           'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share',
-           'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean',
-           'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file',
-           'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed',
-           'stopped', 'looking_less', 'Later', 'put_off', 'main']
+           'reader_options', 'from_path', 'documents_at', 'cluster', 'size_in_bytes', 'spread', 'check_checkpoint',
+           'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions', 'model_file', 'without', 'has_model',
+           'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells',
+           'write_answers', 'predict', 'check_same', 'read_again', 'explore', 'open_to_change', 'documents_of',
+           'older_beside', 'save_again', 'grow', 'check_new', 'update', 'documents_in', 'write_tree', 'export',
+           'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
+           'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
+           'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
+           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'Later',
+           'put_off', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -386,6 +386,7 @@ PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgr
            "if that is right, raise max_ratio": "if that is right, --no-limits reads it",
            "stop_words=[...] takes a longer list": "--stop-words with a file of words takes a longer list",
            "? model.undo() takes them out again": "?",
+           "/dev/stdin is read as lines": "standard input is read as lines",
            "without it: TopicTree.load(path, tokenizer=...)": "without it; TopicTree.load takes it in Python"}
 
 def _known_options(match):
@@ -805,16 +806,6 @@ def reader_options(
     "The options for a reader."
     return dict(args.read) | given(args, [*READING, "header"])
 
-# %% ../nbs/70_cli.ipynb #e2d85f06
-def heads_a_table(
-    line:str,   # the first of some lines
-    known="",   # the column in which texts were before, if any
-)->bool:
-    "Does a line look like the names of columns, one of them that of texts before, or a usual name?"
-    names = [name.strip(' "').casefold() for name in re.split("[,;\t]", line)]
-    texts = filter(None, [known.casefold(), *FIELDS["text"]])
-    return len(names) > 1 and not set(names).isdisjoint(texts)
-
 # %% ../nbs/70_cli.ipynb #22377980
 STDIN = Path("/dev/stdin")
 
@@ -826,14 +817,7 @@ def from_path(
     path = Path(args.path).expanduser()
     like = vars(args).get("like")
     how = dict(format=args.format, limits=args.limits, verbose=not args.quiet, like=like)
-    corpus = read(path, **how, **reader_options(args))
-    guessed = args.format is None and (corpus.reading or {}).get("format")
-    in_lines = guessed == "lines" and corpus.ids[0] == "1"
-    if in_lines and heads_a_table(corpus.texts[0], (like or {}).get("text_field", "")):
-        what = "standard input" if path == STDIN else path
-        warnings.warn(f"{what} is read as lines, each of them a document, and the first looks like the head "
-                      "of a table: --format csv reads it as a table")
-    return corpus
+    return read(path, **how, **reader_options(args))
 
 def documents_at(
     args,   # the parsed command line

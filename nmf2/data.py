@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LEVELS', 'LIBRARIES', 'SYLLABLES', 'DIFFERENT', 'FOREIGN', 'count_terms', 'Corpus', 'library_docs', 'planted_tree',
-           'read', 'load']
+           'heads_a_table', 'read', 'load']
 
 # %% ../nbs/01_data.ipynb #8948a6f5
 import contextlib
@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from .core import (by_row, check_choice, check_number, check_sparse, frames_up, is_frame, patch_to,
                        progress_bar, renamed, seed_of)
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
-from .formats import NoField, READERS, guess_format, walk
+from .formats import FIELDS, NoField, READERS, guess_format, walk
 from .languages import WORDS
 
 # %% ../nbs/01_data.ipynb #84f71343
@@ -641,6 +641,24 @@ def _found(format, source, options, before):
     return _found(format, source, options, before)
 
 
+# %% ../nbs/01_data.ipynb #e2d85f06
+def heads_a_table(
+    line:str,   # the first of some lines
+    known="",   # the column in which texts were before, if any
+)->bool:
+    "Does a line look like the names of columns, one of them that of texts before, or a usual name?"
+    names = [name.strip(' "').casefold() for name in re.split("[,;\t]", line)]
+    texts = filter(None, [known.casefold(), *FIELDS["text"]])
+    return len(names) > 1 and not set(names).isdisjoint(texts)
+
+# %% ../nbs/01_data.ipynb #5c5455d2
+def _warn_of_table(path, corpus, before):
+    "Say so if lines look like a table"
+    known = before.get("text_field") or ""
+    if corpus.texts is None or corpus.ids[0] != "1" or not heads_a_table(corpus.texts[0], known): return
+    warnings.warn(f"{path} is read as lines, each of them a document, and the first looks like the head of a table: "
+                  "format='csv' reads it as a table", stacklevel=frames_up())
+
 # %% ../nbs/01_data.ipynb #5c5455c8
 @renamed(progress="verbose")
 def read(
@@ -664,13 +682,14 @@ def read(
         raise ValueError("like must be the `reading` of a corpus or the `reading_` of a model, "
                          f"got a {type(like).__name__}")
     with _opened(path, limits, verbose) as source:
-        format, seen = _format_of(source, format, like or {})
+        asked, (format, seen) = format, _format_of(source, format, like or {})
         _check_options(format, options)
         before = _as_before(format, like or {})
         found = _found(format, source, options, before)
         try: corpus = Corpus(**found, name=_stem(path))
         except ValueError as e: raise ValueError(f"{path}: {e}") from None
     corpus.reading = _how_read(format, seen, before | options, getattr(found, "fields", None))
+    if asked is None and format == "lines": _warn_of_table(path, corpus, like or {})
     return corpus
 
 # %% ../nbs/01_data.ipynb #a63c19ad

@@ -759,11 +759,6 @@ def test_documents_from_standard_input(letters):
     done = command("cluster", "-", "-o", "d", "--format", "csv", *SMALL, input=table)
     assert done.returncode == 0 and "as lines" not in done.stderr and "12 documents" in done.stderr
 
-@pytest.mark.parametrize("line, heads", [("id,text", True), ('"Body"\t"label"', True), ("review; stars", True), ("text", False), ("id,label", False),
-                                         ("the text, and a goal", False), ("", False), ("Dear all,", False), ("a,,b", False)])
-def test_what_looks_like_the_head_of_a_table(line, heads): assert cli.heads_a_table(line) == heads
-
-
 def test_options_of_readers_are_what_the_reader_wants(letters, capsys):
     "A file may be called 5 or true; what must be a number is one"
     Path("a.svm").write_text("1 1:3 2:1\n1 1:1 2:4\n2 3:2 4:1\n2 3:1 4:1\n")

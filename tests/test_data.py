@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from nmf2 import data
-from nmf2.data import WORDS, Corpus, count_terms, library_docs, load, planted_tree, read
+from nmf2.data import WORDS, Corpus, count_terms, heads_a_table, library_docs, load, planted_tree, read
 
 TEXTS = ["ball and goal", "the vote", "goal!", "vote on a goal, <b>goal</b>"]
 LABELS = [["sport", "football"], ["politics"], ["sport", "hockey"], []]
@@ -568,3 +568,19 @@ def test_labels_that_are_not_known_yet_are_left_out(here):
     assert new.labels is None and new.reading == dict(format="csv", seen="csv", text_field="text")
     assert read("b.csv", like=like, label_field="kind").labels.tolist() == [["b"]]
     with pytest.raises(ValueError, match="no field 'group', asked for by label_field"): read("b.csv", like=like, label_field=["group"])
+
+
+@pytest.mark.parametrize("line, heads", [("id,text", True), ('"Body"\t"label"', True), ("review; stars", True), ("text", False), ("id,label", False),
+                                         ("the text, and a goal", False), ("", False), ("Dear all,", False), ("a,,b", False)])
+def test_what_looks_like_the_head_of_a_table(line, heads): assert heads_a_table(line) == heads
+
+
+@pytest.mark.parametrize("name, options, said", [("news.txt", {}, True), ("news", {}, True), ("news.txt", dict(format="csv"), False),
+                                                 ("news.txt", dict(format="lines"), False), ("news.csv", {}, False)])
+def test_a_table_that_is_read_as_lines_is_told(tmp_path, recwarn, name, options, said):
+    (tmp_path/name).write_text("text,topic\nball,sport\nvote,politics\n")
+    docs = read(tmp_path/name, **options)
+    told = [str(w.message) for w in recwarn]
+    assert len(docs) == 2 + (said or options.get("format") == "lines")
+    assert told == ([f"{tmp_path/name} is read as lines, each of them a document, and the first looks like the head of a table: "
+                     "format='csv' reads it as a table"] if said else [])
