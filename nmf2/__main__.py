@@ -30,7 +30,7 @@ def main():
     from nmf2.cli import main
     done.append(main() or 0)
     if done[0] > 128: sys.unraisablehook = lambda lost: None      # stopped: objects that were half made
-    return done[0]
+    sys.exit(done[0])                                             # whoever calls this has come to the end, too
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": main()

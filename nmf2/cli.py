@@ -502,6 +502,7 @@ def summary(
     lines = [f"{sizes}; {out}" if len(sizes) + len(out) < 74 else f"{sizes};\n{out}"]
     if topics.choice: lines.append(reason(topics.choice))
     for level in range(corpus.n_levels or 0):
+        if (corpus.classes(level)[0] < 0).all(): continue
         which = f" of level {level + 1}" if corpus.n_levels > 1 else ""
         lines.append(f"NMI to the labels{which}: leaves {agreement(corpus, tree.labels(), level):.2f}")
         if topics.flat is not None: lines[-1] += f", flat topics {agreement(corpus, topics.flat, level):.2f}"

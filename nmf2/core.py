@@ -210,7 +210,7 @@ def by_row(
     values,   # what goes with documents: a list, a column of pandas, polars or Arrow, or a table
 ):            # the same, to be asked by row number
     "Values by row number, whole numbers with gaps and times with a zone as they are."
-    if hasattr(type(values), "column_names"): return [*zip(*map(by_row, values.columns))]
+    if hasattr(type(values), "column_names") and hasattr(type(values), "columns"): return [*zip(*map(by_row, values.columns))]
     if hasattr(type(values), "to_pylist"): return values.to_pylist()           # of Arrow, as is a table above
     if is_frame(values):
         return values.to_numpy(object) if hasattr(values, "iloc") else values.rows()

@@ -689,7 +689,8 @@ def read(
         try: corpus = Corpus(**found, name=_stem(path))
         except ValueError as e: raise ValueError(f"{path}: {e}") from None
     corpus.reading = _how_read(format, seen, before | options, getattr(found, "fields", None))
-    if asked is None and format == "lines": _warn_of_table(path, corpus, like or {})
+    if asked is None and format == "lines" and (like or {}).get("format") != format:
+        _warn_of_table(path, corpus, like or {})
     return corpus
 
 # %% ../nbs/01_data.ipynb #a63c19ad

@@ -31,7 +31,7 @@ from .languages import composed, stemmed_language, stemmer
 from .nnls import heaviest, memberships, unit
 from .regroup import cluster_sums, split_of
 from .support import carried
-from .topictree import as_in_fit, by_index, phrase_options, root_topics, roots_of, tell
+from .topictree import as_in_fit, by_index, own_index, phrase_options, root_topics, roots_of, tell
 from .tree import Tree, Ways, in_table, shortened
 from .weighting import EmptyDocumentsWarning
 
@@ -342,7 +342,7 @@ def matrix_of(
     "The weighted documents of the fit."
     ready(model)
     if documents is None and model.pipeline_ in _WEIGHTED: return _WEIGHTED[model.pipeline_]
-    given = own_documents(model) if documents is None else by_index(vars(model).get("index_"), documents)
+    given = own_documents(model) if documents is None else by_index(own_index(model), documents)
     if given is None:
         raise ValueError(f"{step} needs the documents of the fit, and this model has none: "
                          f"model.{step}(..., documents=those of the fit), "
@@ -565,12 +565,14 @@ def merge(
 
 # %% ../nbs/27_editing.ipynb #050b2954
 def _in_index(model, labels):
-    "Row numbers of documents that are given by labels of pandas"
-    index = vars(model).get("index_")
+    "Row numbers or names of documents that are given by labels of pandas"
+    if not len(labels): return []
+    index = own_index(model)
+    if index is None and isinstance(labels[0], str): return list(labels)       # names
     if index is None or not index.is_unique:
         raise ValueError("docs is an index of pandas, and which rows its labels are of isn't "
                          "known: give numbers of rows, as np.flatnonzero(...) makes of a mask")
-    rows = index.get_indexer(labels)
+    rows = index.get_indexer_for(labels)
     if (rows < 0).any():
         raise ValueError(f"docs has {labels[rows < 0].tolist()[0]!r}, "
                          "which the index of the documents of the fit has not")
@@ -668,7 +670,7 @@ def rename(
                          f"with a name for each of several, got {shortened(node)} and {name!r:.40}")
     given = node.items() if several else [(node, name)]
     names = {model.tree_[one].id: "" if missing(own) else str(own) for one, own in given}
-    what = dict(node=names) if several else dict(zip(("node", "name"), *names.items()))
+    what = dict(node=names) if several else dict(node=[*names][0], name=[*names.values()][0])
     out = new_version(model, dict(step="rename") | what, *_same_tree(model))
     for id, own in names.items(): model.tree_.rename(id, own)
     return out
@@ -818,7 +820,7 @@ def drop_words(
     if unknown: raise ValueError(_unknown_word(model, unknown[0]))
     if len(set(words)) == len(known):
         raise ValueError("words must leave some word, and these are all there are")
-    documents = at_hand(documents)
+    documents = by_index(own_index(model), at_hand(documents))
     matrix_of(model, documents, "drop_words")             # an error, if it can't be had
     given = as_in_fit(model, own_documents(model) if documents is None else documents)
     pipeline, X = _other_words(model, words, given)

@@ -142,10 +142,13 @@ def _without_pieces(text):
 # %% ../nbs/24_headings.ipynb #6b1e0c12
 BROKEN = re.compile(r"\b([^\W\d_]+)[-‐]\r?\n[^\S\n]*([^\W\d_]+)\b")
 
+def _is_broken(text):
+    "May a line of a text end in a word? (Much faster than the expression.)"
+    return any(end in text for end in ("-\n", "-\r\n", "‐\n", "‐\r\n"))
+
 def _halves(texts, token_pattern):
     "The two halves of the words that lines of some texts break, if there are such words"
-    some = [text for text in texts if "-" in text or "‐" in text]
-    pairs = {halves for text in some for halves in BROKEN.findall(text)}
+    pairs = {halves for text in filter(_is_broken, texts) for halves in BROKEN.findall(text)}
     whole = sorted({a + b for a, b in pairs})
     if not whole: return pairs
     there = set(np.unique(tokens_of(texts, whole, token_pattern).ids).tolist())
@@ -154,7 +157,7 @@ def _halves(texts, token_pattern):
 
 def _mended(text, halves):
     "A text with broken words made whole, and their halves"
-    if not halves: return text, []
+    if not halves or not _is_broken(text): return text, []
     pieces = []
     def mend(match):
         if match.groups() not in halves: return match[0]
@@ -544,9 +547,11 @@ def _linked(phrase, docs, texts):
     return phrase._replace(n_docs=len(found[link]), link=link), sorted(found[link])
 
 # %% ../nbs/24_headings.ipynb #6b1e0c22
-def _is_whole(phrase, *where):
-    "Is there no other word nearly always beside a phrase that is as long as it may be?"
-    return _fuller(phrase, *where) == _fuller(phrase, *where, more=MORE + 1, longest=2*LONGEST)
+def _in_whole(phrase, *where):
+    "`_fuller`, or None if there is still a word nearly always beside it that is one too many"
+    full = _fuller(phrase, *where)
+    return full if full == _fuller(phrase, *where, more=MORE + 1, longest=2*LONGEST) else None
+
 
 # %% ../nbs/24_headings.ipynb #9c800c3c
 def _often(tokens, first, last, known, alone, min_df):
@@ -584,9 +589,8 @@ def find_phrases(
         phrase, docs = _linked(pair, tokens.docs[last[at]], whole)
         if phrase.n_docs < min_df or not _belongs(phrase): continue
         at &= np.isin(tokens.docs[last], docs)
-        where = tokens, first[at], last[at], known, others
-        if _is_whole(phrase, *where): found.append(_fuller(phrase, *where))
-    return sorted(found, key=lambda p: (-p.n_docs, p.first, p.second, p.link))
+        found.append(_in_whole(phrase, tokens, first[at], last[at], known, others))
+    return sorted(filter(None, found), key=lambda p: (-p.n_docs, p.first, p.second, p.link))
 
 # %% ../nbs/24_headings.ipynb #aae6b2dd
 TEXTS = 100            # of each leaf; of short texts more
@@ -608,7 +612,8 @@ def as_many_as(
     "How many documents have `n` different weights, at most `COPIES*n`; copies have the same."
     weights = weights[:COPIES*n]
     same = (weights[1:] >= weights[:-1]*(1 - 1e-6)) & (weights[1:] > 0)
-    return int(np.searchsorted(np.cumsum(np.append(True, ~same)), n, side="right"))
+    runs = np.cumsum(np.append(len(weights) > 0, ~same))
+    return int(np.searchsorted(runs[:len(weights)], n, side="right"))
 
 def _typical_rows(tree, leaf, n):
     "Numbers of the documents most typical of a leaf, `n` and their copies"

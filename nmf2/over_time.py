@@ -17,7 +17,7 @@ from .dates import check_dates, in_periods, warn_of_coarse
 from .editing import matrix_of, own_documents
 from .headings import distinction
 from .regroup import cluster_sums
-from .topictree import by_index, index_of
+from .topictree import by_index, index_of, own_index
 from .tree import in_table, largest, numbers_at
 
 # %% ../nbs/29_over_time.ipynb #e28304d9
@@ -87,7 +87,7 @@ def by_period(
     check_is_fitted(model)
     check_number("n_words", n_words, 0)
     nodes, dates, documents = model.tree_.leaves(n), at_hand(dates), at_hand(documents)
-    index = vars(model).get("index_") if documents is None else index_of(documents)
+    index = own_index(model) if documents is None else index_of(documents)
     dates = by_index(index, dates)
     given = model.labels_ if documents is None else documents
     n_docs = getattr(given, "shape", (0,))[0] or len(given)

@@ -28,7 +28,7 @@ from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
 from .files import as_text, brief, fault, listing, plural
 from .formats import ENDINGS as FORMATS, MISSING, field_names, parsed_json, walk
-from .headings import COPIES, as_many_as, enough_texts, give_headings
+from .headings import as_many_as, enough_texts, give_headings
 from .languages import look_at, lowest
 from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
 from .scale_topics import expected_over, node_weights, number_over, topic_tree_over
@@ -452,7 +452,8 @@ def _typical_in(part, labels, splits, n):
     for k, (terms, Ht, side) in enumerate(splits):
         rows = np.flatnonzero(labels == k)
         W = node_weights(X, np.where(labels == k, 0, -1), np.array([True]), terms, Ht)[:,side]
-        best = np.argsort(-W, kind="stable")[:COPIES*n]
+        best = np.argsort(-W, kind="stable")
+        best = best[:as_many_as(W[best], n)]
         found.append((part.ids[rows[best]], W[best]))
     return None, found
 

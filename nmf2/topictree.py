@@ -6,9 +6,9 @@
 __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDIES', 'NO_ROWS', 'OUTPUTS', 'BY_DOCUMENT',
            'sums_of', 'most_similar', 'drawn_of', 'pieces', 'Best', 'best_start', 'root_topics', 'roots_of', 'Topics',
            'settled_topics', 'check_enough', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of',
-           'Documents', 'about_words', 'phrase_options', 'Edits', 'Saved', 'begin_history', 'topics_of', 'tell',
-           'warn_of_few', 'number_of', 'compile_late', 'two_compilers', 'index_of', 'by_index', 'in_order', 'as_in_fit',
-           'as_output']
+           'Documents', 'about_words', 'phrase_options', 'index_of', 'own_index', 'by_index', 'Edits', 'Saved',
+           'begin_history', 'topics_of', 'tell', 'warn_of_few', 'number_of', 'compile_late', 'two_compilers',
+           'in_order', 'as_in_fit', 'as_output']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import first_best, is_first_use, refine, repeated_bisection, rows_of, unit_rows
 from .compiling import compiled_beside, say_if_compiling
-from .core import (LabelsLater, as_table, at_hand, check_choice, check_matrix, check_number,
+from .core import (LabelsLater, as_table, at_hand, check_choice, check_matrix, check_number, frames_up,
                        in_partitions, is_corpus, is_frame, patch_to, progress_bar, seed_of, single_blas, width_of)
 from .counting import check_texts, found_of, told_found
 from .dates import missing
@@ -439,6 +439,41 @@ def phrase_options(
     return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase,
                 stems=language, **_of_english(est, counter))
 
+# %% ../nbs/25_topictree.ipynb #b51de0a2
+def index_of(
+    documents,   # whatever was given for documents
+):               # a pandas index, or None
+    "The index of a series or a frame of pandas."
+    index = getattr(documents, "index", None)
+    return index if hasattr(index, "get_indexer") else None
+
+def own_index(
+    model,   # a `TopicTree`
+):           # a pandas index, or None
+    "The index of the documents that a model was fitted to."
+    return vars(model).get("index_")
+
+def by_index(
+    index,       # a pandas index, or None
+    values,      # something about each document; a dictionary or frame for several things
+):               # the same, in the order of the index if it has the same labels in another order
+    "Values that pandas can tell the documents of, in the order of these."
+    if isinstance(values, dict):
+        return {name: by_index(index, own) for name, own in values.items()}
+    own = index_of(values)
+    if index is None or own is None or len(own) != len(index) or own.equals(index): return values
+    if own.is_unique and index.is_unique:
+        places = own.get_indexer_for(index)
+        if (places >= 0).all(): return values.iloc[places]
+    if not _is_plain(own) and not set(own).isdisjoint(index):
+        warnings.warn("the labels of this index can't be matched with those of the documents of "
+                      "the fit, so values are taken in their order", stacklevel=frames_up())
+    return values
+
+def _is_plain(index):
+    "Are the labels of a pandas index 0, 1, 2 and so on?"
+    return index.equals(type(index)(range(len(index)))) if index.dtype.kind in "iu" else False
+
 # %% ../nbs/25_topictree.ipynb #87a72713
 NO_ROWS = np.empty(0, np.intp)
 
@@ -463,6 +498,7 @@ def begin_history(
     model.history, model.edits_, model.past_, model.future_ = list(history), Edits(), [], []
     model.saved_ = None                                          # a `Saved`, when it has a file
     model.reading_ = getattr(vars(model).get("given_"), "reading", None)    # of a `Corpus`
+    model.index_ = own_index(model)
 
 # %% ../nbs/25_topictree.ipynb #a6f5946b
 def topics_of(
@@ -528,27 +564,6 @@ def two_compilers():
     "For a `with` block around a first fit of this machine: another process compiles what that needs late."
     return compiled_beside(__name__, "compile_late") if is_first_use() else nullcontext()
 
-
-# %% ../nbs/25_topictree.ipynb #b51de0a2
-def index_of(
-    documents,   # whatever was given for documents
-):               # a pandas index, or None
-    "The index of a series or a frame of pandas."
-    index = getattr(documents, "index", None)
-    return index if hasattr(index, "get_indexer") else None
-
-def by_index(
-    index,       # a pandas index, or None
-    values,      # something about each document; a dictionary or frame for several things
-):               # the same, in the order of the index if it has the same labels in another order
-    "Values that pandas can tell the documents of, in the order of these."
-    if isinstance(values, dict):
-        return {name: by_index(index, own) for name, own in values.items()}
-    own = index_of(values)
-    if index is None or own is None or len(own) != len(index) or own.equals(index): return values
-    if not (own.is_unique and index.is_unique): return values
-    places = own.get_indexer(index)
-    return values if (places < 0).any() else values.iloc[places]
 
 # %% ../nbs/25_topictree.ipynb #fadefce9
 @patch_to(TopicTree)
@@ -868,7 +883,7 @@ def _shown(model, docs, options):
     from nmf2.editing import matrix_of, own_documents, ready, remember_matrix
     ready(model)
     if not docs and "texts" in options: docs = (options.pop("texts"),)
-    index = vars(model).get("index_")
+    index = own_index(model)
     docs, own = tuple(by_index(index, at_hand(one)) for one in docs), own_documents(model)
     options |= {name: by_index(index, options[name]) for name in BY_DOCUMENT if name in options}
     if "shares" in options: return docs or _texts_of(model), options

@@ -31,7 +31,7 @@ from .formats import plural
 from .kernels import documents as filled_documents
 from .nnls import heaviest_by, heaviest_topics
 from .regroup import cluster_sums, merged, merges
-from .topictree import as_in_fit, index_of, roots_of
+from .topictree import as_in_fit, by_index, index_of, own_index, roots_of
 from .tree import in_table, shortened
 from .weighting import EmptyDocumentsWarning, known_names
 
@@ -196,7 +196,7 @@ def _with_names(model, documents):
 
 def _joined_index(model, new):
     "The index of the documents of a model and new ones, if both came from pandas"
-    index, more = vars(model).get("index_"), index_of(new)
+    index, more = own_index(model), index_of(new)
     return None if index is None or more is None else index.append(more)
 
 def together(
@@ -608,7 +608,8 @@ def update(
     min_new:int|None=10,   # new documents that a new topic must have; None for no new topics
 )->Updated:                # print it
     "Add documents to a model, whose topics learn from them; ids and names of topics stay."
-    before, texts, documents = copy(ready(model)), at_hand(texts), at_hand(documents)
+    before, texts = copy(ready(model)), at_hand(texts)
+    documents = by_index(own_index(model), at_hand(documents))
     judged = judge(model, _checked(model, texts, documents, min_new))
     both = together(model, texts, documents)
     warn_of_old(both)

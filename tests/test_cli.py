@@ -515,6 +515,14 @@ def test_the_end_comes_after_all_is_tidied_up(tmp_path, asked, status, before):
     assert ended.returncode == status and "and said" in ended.stdout and not list(tmp_path.iterdir())
     assert ("piece by piece" in ended.stdout) == before
 
+def test_a_level_without_labels(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [dict(text=text, label=["", kind]) for text, kind in [("goal team hockey", "sport"), ("vote law court", "law")]*9]
+    Path("few.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert main(["cluster", "few.jsonl", "--leaves", "2", "--min-df", "1", "--max-df", "1.0"]) == 0
+    said = capsys.readouterr().out
+    assert "level 1" not in said and "NMI to the labels of level 2: leaves 1.00" in said
+
 def test_without_distributed_a_scheduler_is_refused_in_a_line(letters, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)        # an import that fails, as where it isn't installed
     monkeypatch.setitem(sys.modules, "dask", None)

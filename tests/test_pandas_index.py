@@ -4,7 +4,8 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
-from nmf2.data import load
+from nmf2.data import Corpus, load
+from nmf2.editing import _WEIGHTED
 from nmf2.over_time import over_time
 from nmf2.topictree import TopicTree, by_index
 
@@ -70,14 +71,15 @@ def test_texts_and_columns_in_another_order(frame, model):
     other = model.to_html(labels=turned.field.tolist(), columns=dict(field=turned.field.tolist()))
     assert other != right                                                         # a list goes by its order
 
-def test_documents_that_are_handed_over_in_another_order(tmp_path, frame, model):
-    leaf = model.tree_.leaves()[0].id
-    bare = TopicTree(6, max_df=.3).fit(frame.text)
+@pytest.mark.parametrize("step, given", [("split", "0"), ("drop_words", "distribution"), ("refit", None), ("grow", 8), ("update", ["an array of polynomials"]*3)])
+def test_documents_that_are_handed_over_in_another_order(frame, step, given):
+    model, bare = (TopicTree(6, max_df=.3).fit(frame.text) for _ in range(2))
+    if step == "split": given = model.tree_.leaves()[0].id
     bare.given_ = None
-    from nmf2.editing import _WEIGHTED
     _WEIGHTED.pop(bare.pipeline_, None)
-    bare.split(leaf, documents=frame.text.sort_index())
-    model.split(leaf)
+    given = () if given is None else (given,)
+    getattr(bare, step)(*given, documents=frame.text.sort_index())
+    getattr(model, step)(*given)
     np.testing.assert_array_equal(bare.labels_, model.labels_)
 
 def test_an_update_has_the_index_of_both(frame):
@@ -95,6 +97,27 @@ def test_an_update_has_the_index_of_both(frame):
     model.update(new.text.tolist())
     assert model.index_ is None
 
+def test_names_in_an_index(frame):
+    docs = Corpus(frame.text.tolist(), ids=[f"d{i}" for i in frame.index])
+    model = TopicTree(6, max_df=.3).fit(docs)
+    assert model.index_ is None
+    rows = model.tree_.leaves()[0].docs[:3]
+    model.move(pd.Index(docs.ids)[rows], model.tree_.leaves()[1].id)
+    np.testing.assert_array_equal(np.sort(model.edits_.moved), rows)
+    with pytest.raises(ValueError, match="got none"): model.move(frame.index[:0], model.tree_.leaves()[1].id)
+
+def test_labels_that_cant_be_matched(recwarn):
+    twice, gaps = pd.Index([0, 1, 2, 0, 1, 2]), pd.Index([3, 7, 5])
+    for index, own in [(twice, [0, 0, 1, 1, 2, 2]), (gaps, [7, 5, 9])]:
+        values = pd.Series(range(len(own)), index=own)
+        with pytest.warns(UserWarning, match="taken in their order"): assert by_index(index, values) is values
+    for index in (twice, gaps):
+        values = pd.Series(range(len(index)))                 # after `reset_index`
+        assert by_index(index, values) is values and not recwarn.list
+    overlapping = pd.interval_range(0, 3)[[0, 1, 2]].union(pd.IntervalIndex.from_tuples([(0, 3)]))
+    assert by_index(overlapping, pd.Series([1, 2, 3, 4], index=overlapping[::-1])).tolist() == [4, 3, 2, 1]
+
+@pytest.mark.filterwarnings("ignore:the labels of this index")
 def test_values_without_the_same_labels_stay():
     index = pd.Index([3, 1, 2])
     for values in (pd.Series([1, 2, 3]), pd.Series([1, 2], index=[1, 3]), pd.Series([1, 2, 3], index=[1, 1, 2]), [1, 2, 3], np.arange(3)):
