@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'BETWEEN', 'expect_error', 'expect_warning', 'check_layout', 'check_sparse', 'value_range', 'at_hand',
-           'by_row', 'is_corpus', 'is_frame', 'frames_up', 'check_matrix', 'matrix_tags', 'check_number',
-           'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'in_partitions', 'LabelsLater',
-           'progress_bar', 'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
+           'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'check_matrix', 'matrix_tags',
+           'check_number', 'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'in_partitions',
+           'LabelsLater', 'progress_bar', 'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters',
+           'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -210,7 +211,7 @@ def by_row(
     values,   # what goes with documents: a list, a column of pandas, polars or Arrow, or a table
 ):            # the same, to be asked by row number
     "Values by row number, whole numbers with gaps and times with a zone as they are."
-    if hasattr(type(values), "column_names") and hasattr(type(values), "columns"): return [*zip(*map(by_row, values.columns))]
+    if is_arrow_table(values): return [*zip(*map(by_row, values.columns))]
     if hasattr(type(values), "to_pylist"): return values.to_pylist()           # of Arrow, as is a table above
     if is_frame(values):
         return values.to_numpy(object) if hasattr(values, "iloc") else values.rows()
@@ -225,6 +226,12 @@ def is_corpus(
     "Are these a `Corpus`, or another object that has the words of its documents?"
     # not hasattr: a table may have a column of that name, and a corpus would count its words
     return hasattr(type(documents), "vocab") or "vocab" in getattr(documents, "__dict__", ())
+
+def is_arrow_table(
+    X,   # whatever was given
+)->bool:
+    "Is it a table of Arrow, or a batch of its rows?"
+    return all(hasattr(type(X), name) for name in ("column_names", "columns", "schema"))
 
 def is_frame(
     X,   # whatever was given

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from .core import (by_row, check_choice, check_number, check_sparse, frames_up, is_frame, patch_to,
+from .core import (by_row, check_choice, check_number, check_sparse, frames_up, patch_to,
                        progress_bar, renamed, seed_of)
 from .files import Folder, brief, listing, no_bare_errors, opened, plural
 from .formats import FIELDS, NoField, READERS, guess_format, walk
@@ -53,10 +53,14 @@ def _is_frame(values):
     "Is this a data frame, of pandas, polars or another library?"
     return hasattr(values, "columns") and hasattr(values, "shape")
 
+def _columns_of(frame):
+    "Names of the columns of a data frame or a table of Arrow"
+    return list(getattr(frame, "column_names", frame.columns))
+
 def _as_list(values, argument):
     "`values` as a list, if it is a sequence with an entry for each thing"
     if _is_frame(values):
-        columns = listing(getattr(values, "column_names", values.columns), 6, quote="'")
+        columns = listing(_columns_of(values), 6, quote="'")
         raise ValueError(f"{argument} is a data frame with the columns {columns}; "
                          f"give one of them, such as {argument}=df[...]")
     if isinstance(values, (str, bytes, dict, set, frozenset)) or not hasattr(values, "__iter__"):
@@ -168,7 +172,7 @@ def _fitting(texts, X, vocab, ids, labels):
 def _columns(columns, n_docs):
     "More about documents, a list for each name"
     if columns is None: return {}
-    if is_frame(columns): columns = {name: columns[name] for name in columns.columns}
+    if _is_frame(columns): columns = {name: columns[name] for name in _columns_of(columns)}
     if not isinstance(columns, dict):
         raise ValueError(f"columns must be a dictionary with a list for each name, got a {type(columns).__name__}")
     lists = {str(name): _as_list(values, f"columns[{name!r}]") for name, values in columns.items()}

@@ -578,6 +578,7 @@ def _in_index(model, labels):
                          "which the index of the documents of the fit has not")
     return rows.tolist()
 
+# %% ../nbs/27_editing.ipynb #050b2956
 def _rows(model, docs):
     "Row numbers of documents that are given by number, by name, or by labels of pandas"
     if hasattr(docs, "get_indexer"): docs = _in_index(model, docs)

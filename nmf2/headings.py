@@ -603,6 +603,7 @@ def enough_texts(
     "How many texts of a leaf have `WORDS` words, and at least `TEXTS`."
     return max(TEXTS, min(WORDS, int(WORDS*n_docs/max(np.sum(leaf_df), 1))))
 
+# %% ../nbs/24_headings.ipynb #6b1e0c33
 COPIES = 4             # of each text, about, that are looked at beside it
 
 def as_many_as(
@@ -622,6 +623,7 @@ def _typical_rows(tree, leaf, n):
     weights = leaf.parent.split.W[np.searchsorted(leaf.parent.docs, rows),int(leaf.id[-1])]
     return rows[:as_many_as(weights, n)]
 
+# %% ../nbs/24_headings.ipynb #6b1e0c35
 def typical_texts(
     tree,                # a `Tree`
     texts,               # its documents, (n_docs,)

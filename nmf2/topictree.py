@@ -28,7 +28,8 @@ from sklearn.utils.validation import check_is_fitted
 from .bisection import first_best, is_first_use, refine, repeated_bisection, rows_of, unit_rows
 from .compiling import compiled_beside, say_if_compiling
 from .core import (LabelsLater, as_table, at_hand, check_choice, check_matrix, check_number, frames_up,
-                       in_partitions, is_corpus, is_frame, patch_to, progress_bar, seed_of, single_blas, width_of)
+                       in_partitions, is_arrow_table, is_corpus, is_frame, patch_to, progress_bar, seed_of,
+                       single_blas, width_of)
 from .counting import check_texts, found_of, told_found
 from .dates import missing
 from .files import plural
@@ -256,8 +257,7 @@ class TopicTree(LabelsLater, BaseEstimator):
     - `support_`: how well topics are found again, if `support` was called, else None
     - `vocab_` (n_terms,): the words
     - `documents_`: what became of them, and why words were left out; `reading_`: how `read` did it
-    - `index_`: of the pandas column that was fitted, else None, see `by_index`
-    - `pipeline_`: the steps from documents to weights
+    - `index_`: of the pandas column that was fitted, else None, see `by_index`; `pipeline_`: steps
     - `criteria_` list: the criterion that each start came to
     - `history` list: what was done to the tree since, see `nmf2.editing`; `edits_`: what is kept
     - `expected_`: what to expect of new documents, as `nmf2.answers` found it
@@ -327,7 +327,7 @@ def _with_names(X):
 # %% ../nbs/25_topictree.ipynb #d4a7c1e8
 def _of_arrow(X):
     "Counts and the names of their columns, from a table of Arrow, or a batch of its rows; None if this is none"
-    if not (hasattr(type(X), "column_names") and hasattr(type(X), "schema")): return None
+    if not is_arrow_table(X): return None
     columns = [np.asarray(column) for column in X.columns]
     if not all(_is_numeric(column.dtype) for column in columns): return None
     return np.column_stack([np.zeros((X.num_rows, 0)), *columns]), list(X.column_names)
@@ -644,6 +644,13 @@ def _numbers(frame):
     if hasattr(frame, "iloc"): return frame.to_numpy(dtype=float, na_value=np.nan)
     return frame.to_numpy().astype(float)
 
+def _check_named(counts):
+    "Stop at a data frame without names, where the fit had some"
+    if is_frame(counts) and _names_of_frame(counts) is None:
+        raise ValueError("documents must have the columns of the fit, and these are 0, 1, 2 and so "
+                         "on: name them, or give documents.to_numpy() if they are in its order")
+
+# %% ../nbs/25_topictree.ipynb #02d3c354
 def as_in_fit(
     model,       # a fitted `TopicTree`
     documents,   # as for its `predict`
@@ -657,7 +664,8 @@ def as_in_fit(
     if of_texts: return check_texts(texts)
     known = known_names(model.pipeline_["trim"])
     of_frame = hasattr(model.pipeline_["trim"], "feature_names_in_")   # then scikit-learn compares
-    if words is None and not of_frame: words = _names_of_frame(counts)
+    if of_frame: _check_named(counts)
+    elif words is None: words = _names_of_frame(counts)
     if words is None or known is None: return counts
     if is_frame(counts):
         there = set(words)

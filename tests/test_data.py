@@ -446,6 +446,7 @@ def test_columns_of_arrow():
         assert c.texts == ["a", "b", "c"] and c.ids.tolist() == ["7", "8", "9"] and c.labels.tolist() == [["x"], [""], ["y"]] and c.columns == dict(number=[1, None, 2])
     table = pa.table(dict(a=["x", None, "y"], b=[1, 2, None]))
     assert Corpus(list("abc"), labels=table).labels.tolist() == [["x", "1"], ["", "2"], ["y", ""]]
+    assert Corpus(list("abc"), columns=table).columns == dict(a=["x", None, "y"], b=[1, 2, None])
     with pytest.raises(ValueError, match="texts is a data frame with the columns 'a', 'b'; give one"): Corpus(table)
 
 

@@ -594,3 +594,16 @@ def test_columns_that_are_no_texts_have_names():
     plain = TopicTree(4, min_df=1).fit(pandas.DataFrame(corpus.X.toarray()))         # of an array: no names
     assert_array_equal(plain.predict(corpus.X.toarray()), plain.labels_)
     with pytest.raises(ValueError, match="the gaps of a pivot table: make them zero"): TopicTree(4).fit(frame.where(frame > 0))
+
+
+def test_a_frame_that_has_lost_its_names_is_refused():
+    pd = pytest.importorskip("pandas")
+    X, leaf = planted_tree((2, 2), 200, random_state=0).X.toarray(), 4
+    frame = pd.DataFrame(X, columns=[f"word{j}" for j in range(X.shape[1])])
+    model = TopicTree(leaf).fit(frame)
+    lost = frame.sample(frac=1, axis=1, random_state=0).set_axis(range(X.shape[1]), axis=1)
+    for ask in (model.predict, model.transform):
+        with pytest.raises(ValueError, match="documents must have the columns of the fit, and these are 0, 1, 2"): ask(lost)
+    with pytest.raises(ValueError, match="in the same order"): model.predict(frame.sample(frac=1, axis=1, random_state=0))
+    assert_array_equal(model.predict(frame), model.labels_)
+    assert_array_equal(TopicTree(leaf).fit(pd.DataFrame(X)).predict(pd.DataFrame(X)), model.labels_)     # never had any
