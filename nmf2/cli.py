@@ -20,8 +20,8 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
            'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
            'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
-           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'Later',
-           'put_off', 'main']
+           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'LaterName',
+           'Later', 'put_off', 'in_one_piece', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -52,7 +52,7 @@ import numpy as np
 
 from .compiling import STOPPING
 from .core import check_number
-from .files import brief, listing
+from .files import brief, listing, unpacked_ahead
 from .formats import FIELDS, READERS, plural, write_table
 from .writing import AsRead, check_folder, stamp_of, whole_file, whole_folder
 
@@ -1846,25 +1846,47 @@ def looking_less():
     finally: gc.set_threshold(*before)
 
 # %% ../nbs/70_cli.ipynb #c61f02ac
-LATER = "pandas", "scipy.stats"
+LATER = {"pandas": (), "scipy.stats": (), "scipy.interpolate": ("BSpline",)}     # modules, and names taken out of them
+
+class LaterName:
+    "A function or class of a module that is loaded when it is called, or something in it is wanted."
+    def __init__(self, module, name): self._from = module, name
+    def _itself(self): return getattr(import_module(self._from[0]), self._from[1])
+    def __call__(self, *args, **options): return self._itself()(*args, **options)
+    def __getattr__(self, name): return getattr(self._itself(), name)
 
 class Later(ModuleType):
     "A module that is loaded when something in it is wanted."
+    def __init__(self, name, taken=()):
+        super().__init__(name)
+        if taken: self.__path__ = find_spec(name).submodule_search_locations or []     # `from` asks for it
+        for one in taken: setattr(self, one, LaterName(name, one))
     def __getattr__(self, name):
         if sys.modules.get(self.__name__) is self: del sys.modules[self.__name__]
         return getattr(import_module(self.__name__), name)
 
+# %% ../nbs/70_cli.ipynb #c61f02b1
 @contextmanager
 def put_off(
-    names=LATER,   # of modules
+    modules=LATER,   # {name of a module: names that are taken out of it}
 ):
     "Whoever imports these modules inside a `with` block gets `Later`, unless they were there before or can't be found."
-    waiting = {name: Later(name) for name in names if name not in sys.modules and find_spec(name)}
+    waiting = {name: Later(name, taken) for name, taken in modules.items()
+               if name not in sys.modules and find_spec(name)}
     sys.modules.update(waiting)
     try: yield
     finally:
         for name, module in waiting.items():
             if sys.modules.get(name) is module: del sys.modules[name]
+
+# %% ../nbs/70_cli.ipynb #c61f02b0
+def in_one_piece(
+    args,   # the parsed command line
+)->Path:    # of a device without any bytes, if nothing is
+    "The path of what is going to be read as a whole."
+    given = vars(args)
+    whole = given.get("path") and not given.get("memory") and not given.get("scheduler")
+    return Path(given["path"] if whole else os.devnull).expanduser()
 
 # %% ../nbs/70_cli.ipynb #7105ec57
 def main(
@@ -1877,7 +1899,7 @@ def main(
     if not hasattr(args, "run"): return p.print_help() or 0
     with redirect_stderr(Forgiving(sys.stderr)):
         try:
-            with interruptible(), looking_less():
+            with interruptible(), looking_less(), unpacked_ahead(in_one_piece(args)):
                 with put_off(): import_module("sklearn.feature_extraction.text")
                 return args.run(args)
         except BaseException as e:

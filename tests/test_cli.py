@@ -464,7 +464,7 @@ def some_module(tmp_path, monkeypatch):
     for name in ("some_package", "some_package.inner"): sys.modules.pop(name, None)
 
 def test_modules_that_are_put_off(some_module):
-    with cli.put_off([some_module, "json", "there_is_no_such_module"]):
+    with cli.put_off(dict.fromkeys([some_module, "json", "there_is_no_such_module"], ())):
         import some_package
         assert sys.modules["json"] is json and "there_is_no_such_module" not in sys.modules
     assert some_module not in sys.modules and not vars(some_package).get("value")
@@ -473,9 +473,20 @@ def test_modules_that_are_put_off(some_module):
     import some_package as again
     assert again is sys.modules[some_module] and again.value == 1
 
+def test_names_that_are_taken_out_of_a_module_that_is_put_off(some_module, tmp_path):
+    (tmp_path/some_module/"__init__.py").write_text("value = 1\nclass Sum(int):\n    zero = 0\n    def more(self): return self + value\n")
+    with cli.put_off({some_module: ("Sum",)}):
+        from some_package import Sum
+        assert type(sys.modules[some_module]) is cli.Later          # nothing was loaded for that
+    assert some_module not in sys.modules
+    assert Sum(2).more() == 3 and Sum.zero == 0
+    import some_package
+    assert isinstance(Sum(2), some_package.Sum)
+    with pytest.raises(AttributeError, match="no attribute 'other'"): Sum.other
+
 @pytest.mark.parametrize("asked", ["from some_package import value", "from some_package.inner import value", "import some_package; some_package.value"])
 def test_modules_that_are_wanted_meanwhile(some_module, asked):
-    with cli.put_off([some_module]):
+    with cli.put_off({some_module: ()}):
         exec(asked)
         there = sys.modules[some_module]
         assert type(there) is types.ModuleType and there.value == 1
@@ -488,7 +499,7 @@ def test_no_module_is_loaded_for_nothing(tmp_path):
         import sys
         from nmf2.cli import main
         status = main(["cluster", "few.txt", "--leaves", "2", "--quiet"])
-        print(status, [name for name in ("pandas._libs", "scipy.stats._stats_py", "matplotlib", "distributed") if name in sys.modules])"""
+        print(status, [name for name in ("pandas._libs", "scipy.stats._stats_py", "scipy.interpolate._interpolate", "matplotlib", "distributed") if name in sys.modules])"""
     ended = subprocess.run([sys.executable, "-c", code], env=ENV, capture_output=True, text=True, cwd=tmp_path)
     assert ended.stdout.splitlines()[-1] == "0 []", ended.stderr
 

@@ -390,6 +390,8 @@ def test_what_an_archive_holds_beside_stories(here):
     assert list(c.ids) == ["1", "3"]
 
 
+def no_threads(): return not [thread for thread in threading.enumerate() if thread.name.startswith("nmf2-unpack")]
+
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
 @pytest.mark.parametrize("size", [0, 1, files.CHUNK - 1, files.CHUNK, files.CHUNK + 1, 3*files.CHUNK, 3*files.CHUNK + 5])
 def test_what_a_thread_unpacks_comes_whole_and_in_order(here, pack, size):
@@ -401,7 +403,37 @@ def test_what_a_thread_unpacks_comes_whole_and_in_order(here, pack, size):
         assert (source._thread is None) == (size < files.CHUNK)
     put("b.z", pack(content))
     with opened("b.z") as source: source.peek(9)            # closed while a thread is at the next bytes, or was
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("nmf2-unpack")]
+    assert no_threads()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+@pytest.mark.parametrize("size", [0, 1, files.CHUNK, 3*files.CHUNK + 5, (files.BEFOREHAND + 2)*files.CHUNK])
+def test_what_is_unpacked_before_its_reader_comes(here, pack, size):
+    content = (np.random.default_rng(size).bytes(1000)*(1 + size//1000))[:size]
+    path, ticks = put("a.z", pack(content)), []
+    with files.unpacked_ahead(path):
+        waiting = files.WAITING[str(path)]
+        assert look(path, 9) == content[:9] and files.WAITING[str(path)] is waiting
+        with opened(path, False, ticks.append) as source: assert source is waiting and source.read() == content
+        assert not files.WAITING and no_threads() and sum(ticks) == path.stat().st_size
+        with opened(path, False) as source: assert source is not waiting and source.read() == content
+    with files.unpacked_ahead(path): pass                        # nobody comes
+    assert not files.WAITING and no_threads()
+
+
+def test_what_is_unpacked_ahead_has_the_limits_and_faults_of_its_reader(here):
+    for name, content, told in [("bomb", gzip.compress(bytes(2**26)), "unpacks to more than"), ("half", gzip.compress(b"one line\n"*1000)[:-10], "damaged")]:
+        path = put(name, content)
+        with files.unpacked_ahead(path), pytest.raises(ValueError, match=told), opened(path) as source: source.read()
+        assert not files.WAITING and no_threads()
+    with files.unpacked_ahead(path), pytest.raises(ValueError, match="damaged"): look(path, 2**20)
+
+
+@pipes
+def test_what_is_not_unpacked_ahead(here):
+    os.mkfifo("pipe")
+    for path in (put("plain.txt", "one\n"), put("empty", b""), Path("pipe"), here, here/"missing", os.devnull):
+        with files.unpacked_ahead(path): assert not files.WAITING and no_threads()
 
 
 @pipes
