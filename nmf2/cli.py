@@ -1850,14 +1850,21 @@ LATER = {"pandas": (), "scipy.stats": (), "scipy.interpolate": ("BSpline",)}    
 
 class LaterName:
     "A function or class of a module that is loaded when it is called, or something in it is wanted."
-    def __init__(self, module, name): self._from = module, name
+    def __init__(self,
+        module,   # name of the module
+        name,     # of what is taken out of it
+    ):
+        self._from = module, name
     def _itself(self): return getattr(import_module(self._from[0]), self._from[1])
     def __call__(self, *args, **options): return self._itself()(*args, **options)
     def __getattr__(self, name): return getattr(self._itself(), name)
 
 class Later(ModuleType):
     "A module that is loaded when something in it is wanted."
-    def __init__(self, name, taken=()):
+    def __init__(self,
+        name,       # of the module
+        taken=(),   # names that are taken out of it at once
+    ):
         super().__init__(name)
         if taken: self.__path__ = find_spec(name).submodule_search_locations or []     # `from` asks for it
         for one in taken: setattr(self, one, LaterName(name, one))
