@@ -21,7 +21,7 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
            'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
            'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'LaterName',
-           'Later', 'put_off', 'in_one_piece', 'main']
+           'Later', 'put_off', 'to_unpack', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -52,7 +52,7 @@ import numpy as np
 
 from .compiling import STOPPING
 from .core import check_number
-from .files import brief, listing, unpacked_ahead
+from .files import brief, expanded, listing, unpacked_ahead
 from .formats import FIELDS, READERS, plural, write_table
 from .writing import AsRead, check_folder, stamp_of, whole_file, whole_folder
 
@@ -815,7 +815,7 @@ def from_path(
 ):          # Corpus
     "The documents at a path."
     from nmf2.data import read
-    path = Path(args.path).expanduser()
+    path = expanded(args.path)
     like = vars(args).get("like")
     how = dict(format=args.format, limits=args.limits, verbose=not args.quiet, like=like)
     return read(path, **how, **reader_options(args))
@@ -826,20 +826,20 @@ def documents_at(
     "How to get what PATH stands for: files, standard input, or a known collection."
     if not args.path: raise ValueError("PATH is empty; give a file or a folder")
     if args.path == "-": args.path = str(STDIN)
-    return lambda: (from_path if Path(args.path).expanduser().exists() else named)(args)
+    return lambda: (from_path if expanded(args.path).exists() else named)(args)
 
 # %% ../nbs/70_cli.ipynb #378b1ff0
 def cluster(
     args,   # the parsed command line
 )->int:     # exit status
     "Topics of the documents at a path."
-    get_corpus, path = documents_at(args), Path(args.path).expanduser()
+    get_corpus, path = documents_at(args), expanded(args.path)
     if args.out is None:
         stem = path.resolve().name if path.is_dir() else re.sub(r"(\.\w{1,5}){1,2}$", "", path.name)
         args.out = Path("nmf2-results")/stem
-    if path.is_dir() and args.out.expanduser().resolve().is_relative_to(path.resolve()):
+    if path.is_dir() and expanded(args.out).resolve().is_relative_to(path.resolve()):
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
-    for name in FILES: check_other(args.out.expanduser()/name, path)
+    for name in FILES: check_other(expanded(args.out)/name, path)
     return run_in_partitions(args) if spread(args) else run_job(get_corpus, args)
 
 # %% ../nbs/70_cli.ipynb #711aa049
@@ -869,7 +869,7 @@ def check_checkpoint(
 ):
     "Stop at a place where no checkpoint can be kept, or that has other things."
     if folder is None: return
-    if path.is_dir() and folder.expanduser().resolve().is_relative_to(path.resolve()):
+    if path.is_dir() and expanded(folder).resolve().is_relative_to(path.resolve()):
         raise ValueError(f"--checkpoint {folder} lies in {path}, among the documents; give a folder elsewhere")
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--checkpoint {folder} is a file; give a folder")
@@ -887,7 +887,7 @@ def check_spread(
     if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
     if args.memory and args.memory < SMALL:
         raise ValueError(f"--memory must be at least 1GB, got {args.memory:,} bytes")
-    check_checkpoint(args.checkpoint, Path(args.path).expanduser())
+    check_checkpoint(args.checkpoint, expanded(args.path))
     others = given(args, [*(name for name in READING if name != "text_field"), "header"])
     if args.format or args.read or others:
         raise ValueError("with --memory or --scheduler, files are read by their endings; of the options for reading "
@@ -906,7 +906,7 @@ def fit_in_partitions(
     # shares that leave room for Python and its libraries, for tables of words and topics, and for one another
     engine = Dask(args.scheduler) if args.scheduler else Local(room=room//25)
     options = model_options(args, True, 2**62)
-    return fit_topics(TopicTree(**options, verbose=not args.quiet), Path(args.path).expanduser(), engine=engine,
+    return fit_topics(TopicTree(**options, verbose=not args.quiet), expanded(args.path), engine=engine,
                       whole=min(WHOLE, room//400), piece=min(PIECE, room//(30*engine.ahead())),
                       checkpoint=args.checkpoint, memory=args.memory, text_field=vars(args).get("text_field"))
 
@@ -957,7 +957,7 @@ def model_file(
     name:str,   # what was given: the file, or its folder
 )->Path:
     "The file with the model."
-    path = Path(name).expanduser()
+    path = expanded(name)
     if path.is_dir(): path = path/MODEL
     if not path.is_file(): raise FileNotFoundError(f"{path}: no such file; nmf2 cluster writes one into its results")
     return path
@@ -1004,14 +1004,14 @@ def check_file(
 ):
     "Stop early if a file can't be where it is asked for."
     if args.out is None: return
-    args.out = args.out.expanduser()
+    args.out = expanded(args.out)
     if not args.out.parent.is_dir(): raise ValueError(f"--out {args.out} is in a folder that does not exist: make it first")
     if args.out.is_dir(): raise ValueError(f"--out {args.out} is a folder; give a file")
     if args.out.is_file() and not args.force:
         raise ValueError(f"--out {args.out} is there already; --force replaces it")
     if "file" in args and not changes: check_other(args.out, model_file(args.file))
     for path in [vars(args).get("path"), *vars(args).get("paths", []), *vars(args).get("documents", [])]:
-        if path: check_other(args.out, Path(path).expanduser())
+        if path: check_other(args.out, expanded(path))
 
 @contextmanager
 def answers_to(
@@ -1370,7 +1370,7 @@ def stop_words(
 ):              # for `stop_list`
     "Words to leave out, a language, or None."
     if text.lower() == "none": return None
-    file = Path(text).expanduser()
+    file = expanded(text)
     if not file.exists() or file.is_dir():                 # a pipe, which can be read once only, is a file as well
         if re.search(r"[./\\~]", text): raise argparse.ArgumentTypeError(f"{text}: no such file")
         return text
@@ -1887,13 +1887,13 @@ def put_off(
             if sys.modules.get(name) is module: del sys.modules[name]
 
 # %% ../nbs/70_cli.ipynb #c61f02b0
-def in_one_piece(
+def to_unpack(
     args,   # the parsed command line
 )->Path:    # of a device without any bytes, if nothing is
     "The path of what is going to be read as a whole."
     given = vars(args)
     whole = given.get("path") and not given.get("memory") and not given.get("scheduler")
-    return Path(given["path"] if whole else os.devnull).expanduser()
+    return expanded(given["path"] if whole else os.devnull)
 
 # %% ../nbs/70_cli.ipynb #7105ec57
 def main(
@@ -1906,7 +1906,7 @@ def main(
     if not hasattr(args, "run"): return p.print_help() or 0
     with redirect_stderr(Forgiving(sys.stderr)):
         try:
-            with interruptible(), looking_less(), unpacked_ahead(in_one_piece(args)):
+            with interruptible(), looking_less(), unpacked_ahead(to_unpack(args)):
                 with put_off(): import_module("sklearn.feature_extraction.text")
                 return args.run(args)
         except BaseException as e:

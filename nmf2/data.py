@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from .core import (by_row, check_choice, check_number, check_sparse, frames_up, patch_to,
                        progress_bar, renamed, seed_of)
-from .files import Folder, brief, listing, no_bare_errors, opened, plural
+from .files import Folder, brief, expanded, listing, no_bare_errors, opened, plural
 from .formats import FIELDS, NoField, READERS, guess_format, walk
 from .languages import WORDS
 
@@ -677,7 +677,7 @@ def read(
     "The collection in a file or a folder."
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise ValueError(f"path must be that of a file or a folder; got {brief(path)}")
-    path = Path(os.path.expanduser(path))
+    path = expanded(path)
     if not path.exists():
         away = ", and nothing is fetched from the net: download it first"*bool(re.match(r"\w{2,}:/", str(path)))
         raise FileNotFoundError(f"{path}: there is no such file or folder{away}")
@@ -700,8 +700,8 @@ def read(
 # %% ../nbs/01_data.ipynb #a63c19ad
 def _places(folder=None):
     "Folders in which collections are looked for"
-    if folder is not None: return [Path(folder).expanduser()]
-    return [Path(place).expanduser() for place in (os.environ.get("NMF2_DATA"), "~/.cache/nmf2") if place]
+    if folder is not None: return [expanded(folder)]
+    return [expanded(place) for place in (os.environ.get("NMF2_DATA"), "~/.cache/nmf2") if place]
 
 # %% ../nbs/01_data.ipynb #9201dace
 def _readable(path):

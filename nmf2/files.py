@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['MILLION', 'PACKERS', 'DAMAGED', 'CHUNK', 'AHEAD', 'LIFT', 'WAITING', 'BEFOREHAND', 'fault', 'brief', 'listing',
-           'plural', 'unpacked_limit', 'memory_limit', 'Source', 'Folder', 'no_bare_errors', 'opened', 'look',
-           'unpacked_ahead', 'contents', 'check_encoding', 'usual_encoding', 'not_that_encoding', 'decoded', 'is_text',
-           'as_text']
+           'plural', 'unpacked_limit', 'memory_limit', 'Source', 'Folder', 'no_bare_errors', 'expanded', 'opened',
+           'look', 'unpacked_ahead', 'contents', 'check_encoding', 'usual_encoding', 'not_that_encoding', 'decoded',
+           'is_text', 'as_text']
 
 # %% ../nbs/00_files.ipynb #ffd90473
 import bz2
@@ -22,6 +22,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 from .core import patch_to
 
@@ -86,7 +87,8 @@ class _Packed(io.RawIOBase):
     def __init__(self, path, tick):
         self.file = open(path, "rb")
         self.tick = tick
-        self.n_read = 0
+        self.n_read = self.n_told = 0
+        self.lock = Lock()
         info = os.fstat(self.file.fileno())
         self.size = info.st_size if stat.S_ISREG(info.st_mode) else None
         self.start = self._head = self.file.read(6)
@@ -98,8 +100,15 @@ class _Packed(io.RawIOBase):
         self._head = b""
         buffer[:len(data)] = data
         self.n_read += len(data)
-        if self.tick: self.tick(len(data))
+        self.report()
         return len(data)
+
+    def report(self):
+        "Whoever watches is told what has been read since; a thread may be reading meanwhile"
+        with self.lock:
+            if not self.tick: return
+            new, self.n_told = self.n_read - self.n_told, self.n_read
+            self.tick(new)
 
     def close(self):
         self.file.close()
@@ -330,8 +339,15 @@ def no_bare_errors(
         why = {MemoryError: "it needs more memory than there is", RecursionError: "its brackets are nested too deep"}
         raise fault(source, None, f"can't be read, {why.get(type(e), f'a number in it is too large ({e})')}") from None
 
+# %% ../nbs/00_files.ipynb #cd22fb0f
+def expanded(
+    path,    # that of a file or a folder
+)->Path:
+    "The same path with `~` written out."
+    return Path(os.path.expanduser(path))
+
 # %% ../nbs/00_files.ipynb #3ab9c351
-WAITING = {}                # sources that were opened before a reader came, by path: pipes that were looked into
+WAITING = {}                # sources that were opened before their reader came, by path
 
 @contextmanager
 def opened(
@@ -343,7 +359,7 @@ def opened(
     mine = not isinstance(path, Source)
     source = (WAITING.pop(os.fspath(path), None) or Source(path)) if mine else path
     if mine: source.limits, source._file.tick = limits, tick
-    if mine and tick: tick(source._file.n_read)              # before this reader came
+    if mine: source._file.report()                             # what was read before
     try:
         with no_bare_errors(source): yield source
     finally:

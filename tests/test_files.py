@@ -429,6 +429,22 @@ def test_what_is_unpacked_ahead_has_the_limits_and_faults_of_its_reader(here):
     with files.unpacked_ahead(path), pytest.raises(ValueError, match="damaged"): look(path, 2**20)
 
 
+def test_progress_is_told_once_though_a_thread_is_reading(here):
+    path, ticks = put("a.txt", "0123456789"*3), []
+    packed = files._Packed(path, None)
+    packed.read(10)                          # before anybody watches
+    packed.tick = ticks.append
+    packed.read(10)                          # by a thread, between that line and the next
+    packed.report()
+    while packed.read(10): pass
+    assert sum(ticks) == packed.n_read == path.stat().st_size
+    packed.close()
+
+def test_a_home_that_nobody_has(here):
+    assert files.expanded("~") == Path.home() and files.expanded(Path("a")/"b") == Path("a/b")
+    assert files.expanded("~nobody_at_all/a.txt") == Path("~nobody_at_all/a.txt")
+    with pytest.raises(FileNotFoundError, match="there is no such file"): read("~nobody_at_all/a.txt")
+
 @pipes
 def test_what_is_not_unpacked_ahead(here):
     os.mkfifo("pipe")
