@@ -13,8 +13,8 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from nmf2 import TopicTree, scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (NOUNS, TEXTS, UNSAID, WORDS, Phrase, WordShares, _contrast, _covering, _for_all_below, _rare_last, _subjects_first, _telling_words, _together, _together_first,
-                           _used_first, as_many_as, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, leaf_doc_freq,
+from nmf2.headings import (NOUNS, TEXTS, UNSAID, WORDS, Phrase, WordShares, _broken, _contrast, _covering, _for_all_below, _mended, _parted, _rare_last, _subjects_first, _telling_words, _together, _together_first,
+                           _used_first, as_many_as, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, is_address, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, with_nouns, word_shares)
 from nmf2.regroup import regroup
@@ -370,6 +370,20 @@ def test_halves_of_broken_words_head_nothing():
     assert "policy" in heads and not heads & {"pol", "icy", "bind", "ing"}
     assert not find_phrases(texts, ["pol", "icy"]) and not find_phrases(["pol-\nicy", "policy"]*9, ["pol", "icy"])
     assert uses_of(["it is two-\ndimensional"]*9, ["two"]).there.sum() == 9 and not uses_of(["to pol-\nicy", "policy"]*9, ["pol"]).there.sum()
+
+
+def test_broken_words_and_addresses_are_those_of_plain_expressions():
+    """What is found from a hyphen, and from a mark of an address, is what one expression, or a look at each piece, finds."""
+    rng = np.random.default_rng(0)
+    plain = re.compile(r"\b([^\W\d_]+)[-‐]\r?\n[^\S\n]*([^\W\d_]+)\b")
+    signs = [*"ab1_.@é ", "-", "-\n", "‐\r\n", "-\n ", "\n", "a.b", "://"]
+    for text in ("".join(rng.choice(signs, size=40)) for _ in range(2000)):
+        assert [(pair, end) for pair, _, end in _broken(text)] == [(found.groups(), found.end()) for found in plain.finditer(text)]
+        pairs = {found.groups() for found in plain.finditer(text)}
+        assert _mended(text, pairs)[0] == plain.sub(lambda found: found[1] + found[2] + "\n", text)
+        elsewhere, addresses = _parted(text, is_address)
+        assert addresses == list(filter(is_address, text.split()))
+        assert elsewhere.split() == [piece for piece in text.split() if not is_address(piece)]
 
 
 def test_a_phrase_with_small_words_that_goes_on_is_none():
