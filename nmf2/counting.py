@@ -26,6 +26,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -686,10 +687,17 @@ def _sort_features(self, X, vocabulary):
 def _limit_features(self, X, vocabulary, high=None, low=None, limit=None):
     "Columns within limits"
     if self.way_ != "compiled": return super(TermCounter, self)._limit_features(X, vocabulary, high, low, limit)
-    if high >= X.shape[0] and low <= 1 and (limit is None or limit >= X.shape[1]): return X
-    X = super(TermCounter, self)._limit_features(X, vocabulary, high, low, limit)
-    if limit is None: vocabulary.update([(word, int(j)) for word, j in vocabulary.items()])
-    return X
+    doc_freq = np.bincount(X.indices, minlength=X.shape[1])
+    kept = (doc_freq >= low) & (doc_freq <= high)
+    n = np.count_nonzero(kept)
+    if not n or limit is not None and n > limit:        # an error, or the most frequent of them
+        return super(TermCounter, self)._limit_features(X, vocabulary, high, low, limit)
+    if n == len(kept): return X                         # nothing need be copied
+    columns = np.fromiter(vocabulary.values(), np.int64, len(vocabulary))
+    words = list(compress(vocabulary, kept[columns]))
+    vocabulary.clear()
+    vocabulary.update(zip(words, (np.cumsum(kept) - 1)[columns[kept[columns]]].tolist()))
+    return X[:,np.flatnonzero(kept)]
 
 @patch_to(TermCounter)
 def get_feature_names_out(self,

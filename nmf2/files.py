@@ -117,17 +117,17 @@ class _Packed(io.RawIOBase):
 # %% ../nbs/00_files.ipynb #92d257bd
 PACKERS = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}     # by the first bytes
 DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)     # what unpacking raises when something is wrong
-CHUNK = 2**18
+CHUNK = 2**20         # unpacked bytes; of packed ones a quarter is taken at a time
 
 class _Pieces(io.BufferedReader):
     "A stream that gives more than it is asked for: what unpacks it needs Python's lock less often"
-    def read(self, n=-1): return self.read1(max(n, CHUNK))
+    def read(self, n=-1): return self.read1(max(n, CHUNK//4))
 
 def _unpacked(packed):
     "A stream of the unpacked bytes, and whether they were packed"
     opener = next((opener for start, opener in PACKERS.items() if packed.start.startswith(start)), None)
     kind = _Pieces if opener in (lzma.open, bz2.open) else io.BufferedReader     # gzip looks at single bytes
-    stream = kind(packed, CHUNK)
+    stream = kind(packed, CHUNK//4)
     return (opener(stream), True) if opener else (stream, False)
 
 # %% ../nbs/00_files.ipynb #6dee3ee7
@@ -385,7 +385,7 @@ def look(
     return start
 
 # %% ../nbs/00_files.ipynb #ee892013
-BEFOREHAND = 256  # chunks that are unpacked before there is a reader
+BEFOREHAND = 64  # chunks that are unpacked before there is a reader
 
 def _begun(path):
     "The source of a compressed file, a thread at work on it; None for other files"
