@@ -2,7 +2,7 @@
 
 `nmf2 cluster` with the raw texts of 20 Newsgroups, from the packed file to the page and the other results, in new processes: by the
 package as it is, and in turn with it by that of a commit, which is taken from the history (by default the last before words were
-counted by compiled code). Each has its own folder of compiled code, filled by runs that aren't measured.
+counted by compiled code). Each has its own folder of compiled code, Python's bytecode with it, filled by runs that aren't measured.
 
     python benchmarks/before.py [--quick] [--out FOLDER] [--commit a82c511]
 """
@@ -29,7 +29,9 @@ def taken_from(commit, folder):
 
 def command(package, path, n_leaves, folder, **env):
     """A function that runs `nmf2 cluster` of a package in a new process."""
-    env = dict(os.environ, PYTHONPATH=str(package), NUMBA_CACHE_DIR=str(folder/"compiled"), **env)
+    kept = str(folder/"compiled")                    # machine code, and the bytecode that an installed package comes with
+    env = dict(os.environ, PYTHONPATH=str(package), NUMBA_CACHE_DIR=kept, PYTHONPYCACHEPREFIX=kept, **env)
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     folder.mkdir()
     call = [sys.executable, "-m", "nmf2", "cluster", str(path), "--leaves", str(n_leaves), "-o", str(folder/"results"), "--force"]
     def run():

@@ -27,7 +27,8 @@ def main():
         if signal.getsignal(number) is not handler: continue
         signal.signal(number, end)
         atexit.register(signal.signal, number, signal.SIG_IGN)        # called last but that, when Python gives up handlers
-    from nmf2.cli import main
+    from nmf2.loading import put_off
+    with put_off(): from nmf2.cli import main
     done.append(main() or 0)
     if done[0] > 128: sys.unraisablehook = lambda lost: None      # stopped: objects that were half made
     sys.exit(done[0])                                             # whoever calls this has come to the end, too

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE', 'PHRASES',
            'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'FROM_TABLES', 'IN_COLUMNS', 'AS_BEFORE', 'STDIN', 'SMALL',
-           'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'AS_IN_FIT', 'ANSWERS', 'LATER',
+           'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'AS_IN_FIT', 'ANSWERS',
            'stop_if_interrupted', 'interruptible', 'told_when_there', 'no_empty_folders', 'count', 'weigh', 'Topics',
            'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows',
            'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say',
@@ -20,8 +20,8 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
            'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
            'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
-           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'LaterName',
-           'Later', 'put_off', 'to_unpack', 'main']
+           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'to_unpack',
+           'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -42,10 +42,8 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stderr, suppress
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +52,7 @@ from .compiling import STOPPING
 from .core import check_number
 from .files import brief, expanded, listing, unpacked_ahead
 from .formats import FIELDS, READERS, plural, write_table
+from .loading import put_off
 from .writing import AsRead, check_folder, stamp_of, whole_file, whole_folder
 
 # %% ../nbs/70_cli.ipynb #5aef402b
@@ -1844,47 +1843,6 @@ def looking_less():
     if before[0]: gc.set_threshold(max(50_000, before[0]), *before[1:])     # 0: it does not look at all
     try: yield
     finally: gc.set_threshold(*before)
-
-# %% ../nbs/70_cli.ipynb #c61f02ac
-LATER = {"pandas": (), "scipy.stats": (), "scipy.interpolate": ("BSpline",)}     # modules, and names taken out of them
-
-class LaterName:
-    "A function or class of a module that is loaded when it is called, or something in it is wanted."
-    def __init__(self,
-        module,   # name of the module
-        name,     # of what is taken out of it
-    ):
-        self._from = module, name
-    def _itself(self): return getattr(import_module(self._from[0]), self._from[1])
-    def __call__(self, *args, **options): return self._itself()(*args, **options)
-    def __getattr__(self, name): return getattr(self._itself(), name)
-
-class Later(ModuleType):
-    "A module that is loaded when something in it is wanted."
-    def __init__(self,
-        name,       # of the module
-        taken=(),   # names that are taken out of it at once
-    ):
-        super().__init__(name)
-        if taken: self.__path__ = find_spec(name).submodule_search_locations or []     # `from` asks for it
-        for one in taken: setattr(self, one, LaterName(name, one))
-    def __getattr__(self, name):
-        if sys.modules.get(self.__name__) is self: del sys.modules[self.__name__]
-        return getattr(import_module(self.__name__), name)
-
-# %% ../nbs/70_cli.ipynb #c61f02b1
-@contextmanager
-def put_off(
-    modules=LATER,   # {name of a module: names that are taken out of it}
-):
-    "Whoever imports these modules inside a `with` block gets `Later`, unless they were there before or can't be found."
-    waiting = {name: Later(name, taken) for name, taken in modules.items()
-               if name not in sys.modules and find_spec(name)}
-    sys.modules.update(waiting)
-    try: yield
-    finally:
-        for name, module in waiting.items():
-            if sys.modules.get(name) is module: del sys.modules[name]
 
 # %% ../nbs/70_cli.ipynb #c61f02b0
 def to_unpack(
