@@ -2,7 +2,8 @@
 
 `nmf2 cluster` with the raw texts of 20 Newsgroups, from the packed file to the page and the other results, in new processes: by the
 package as it is, and in turn with it by that of a commit, which is taken from the history (by default the last before words were
-counted by compiled code). Each has its own folder of compiled code, Python's bytecode with it, filled by runs that aren't measured.
+counted by compiled code). Both read the whole texts, heads of mails included. Each has its own folder of compiled code, Python's
+bytecode with it, filled by runs that aren't measured.
 
     python benchmarks/before.py [--quick] [--out FOLDER] [--commit a82c511]
 """
@@ -27,13 +28,13 @@ def taken_from(commit, folder):
     return folder
 
 
-def command(package, path, n_leaves, folder, **env):
+def command(package, path, n_leaves, folder, *more, **env):
     """A function that runs `nmf2 cluster` of a package in a new process."""
     kept = str(folder/"compiled")                    # machine code, and the bytecode that an installed package comes with
     env = dict(os.environ, PYTHONPATH=str(package), NUMBA_CACHE_DIR=kept, PYTHONPYCACHEPREFIX=kept, **env)
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     folder.mkdir()
-    call = [sys.executable, "-m", "nmf2", "cluster", str(path), "--leaves", str(n_leaves), "-o", str(folder/"results"), "--force"]
+    call = [sys.executable, "-m", "nmf2", "cluster", str(path), "--leaves", str(n_leaves), "-o", str(folder/"results"), "--force", *more]
     def run():
         done = subprocess.run(call, env=env, cwd=folder, capture_output=True, text=True)
         if done.returncode: sys.exit(done.stderr)
@@ -51,7 +52,7 @@ def main():
         path, n_leaves = (few, 2) if args.quick else (Path(os.environ["NMF2_DATA"])/"20newsgroups.jsonl.xz", 20)
         env = dict(NUMBA_DISABLE_JIT="1") if args.quick else {}
         calls = {"before": command(taken_from(commit, folder/"package"), path, n_leaves, folder/"before", **env),
-                 "now": command(PACKAGE, path, n_leaves, folder/"now", **env)}
+                 "now": command(PACKAGE, path, n_leaves, folder/"now", "--heads", **env)}
         for name, call in calls.items():
             say(f"{name}: compiling")
             for _ in range(0 if args.quick else 3): call()

@@ -11,17 +11,17 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say',
            'stage', 'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds', 'readable', 'what_to_ask',
            'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support',
-           'Made', 'make_topics', 'told_columns', 'told_options', 'how_read', 'read_corpus', 'run_job', 'demo', 'named',
-           'reader_options', 'from_path', 'documents_at', 'cluster', 'size_in_bytes', 'spread', 'check_checkpoint',
-           'check_spread', 'fit_in_partitions', 'label_rows', 'run_in_partitions', 'model_file', 'without', 'has_model',
-           'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells',
-           'write_answers', 'predict', 'check_same', 'read_again', 'explore', 'open_to_change', 'documents_of',
-           'older_beside', 'save_again', 'grow', 'check_new', 'update', 'documents_in', 'write_tree', 'export',
-           'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
-           'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
-           'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
-           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'to_unpack',
-           'main']
+           'Made', 'make_topics', 'told_columns', 'told_options', 'how_read', 'keeps_heads', 'as_asked', 'left_out',
+           'about_reading', 'read_corpus', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at',
+           'cluster', 'size_in_bytes', 'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows',
+           'run_in_partitions', 'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_file',
+           'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same',
+           'read_again', 'explore', 'open_to_change', 'documents_of', 'older_beside', 'save_again', 'grow', 'check_new',
+           'update', 'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers',
+           'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value',
+           'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_spread',
+           'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser',
+           'in_one_line', 'failed', 'stopped', 'looking_less', 'to_unpack', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -343,8 +343,8 @@ OPTIONS = {name: "--" + name.replace("_", "-") for name in (
     "trials", "max_outliers", "min_score", "tol", "max_iter", "init")}
 OPTIONS |= {"n_leaves": "--leaves", "n_clusters": "--leaves", "ngram_range": "--ngrams", "n_jobs": "--jobs",
             "random_state": "--seed", "lowercase": "--keep-case", "header": "--no-header", "limits": "--no-limits",
-            "download": "--download", "n_topics": "--leaves", "keep_texts": "--keep-texts"}
-SWITCHES = ("lowercase", "header", "limits", "download", "keep_texts")          # these have no value
+            "download": "--download", "n_topics": "--leaves", "keep_texts": "--keep-texts", "heads": "--heads"}
+SWITCHES = ("lowercase", "header", "limits", "download", "keep_texts", "heads")          # these have no value
 KINDS = {name: parameter.annotation for reader in READERS.values()
          for name, parameter in inspect.signature(reader).parameters.items()}
 del KINDS["path"]
@@ -717,7 +717,7 @@ def told_options(
 )->list:            # of options, as they are given to the command
     "What is as in the fit besides columns."
     same = {name: value for name, value in like.items()
-            if name not in (*IN_COLUMNS, "seen") and value is not None and value == reading.get(name)}
+            if name not in (*IN_COLUMNS, "seen", "heads") and value is not None and value == reading.get(name)}
     if reading.get("format") == reading.get("seen"): same.pop("format", None)
     return [as_options(f"{name}={value!r}") for name, value in same.items()]
 
@@ -726,7 +726,7 @@ def told_options(
 AS_BEFORE = ", as in the fit"
 
 def how_read(
-    reading:dict|None,    # of a `Corpus`
+    reading:dict|None,    # of a `Corpus` or a model
     like:dict|None=None,  # the same of the fit, if there was one
 )->str:                   # '' if there is nothing to tell
     "From which columns documents came, and what else was read as in the fit."
@@ -739,6 +739,37 @@ def how_read(
     return "; ".join([*told, *[option + AS_BEFORE for option in options]])
 
 
+# %% ../nbs/70_cli.ipynb #2993901a2
+def keeps_heads(
+    args,   # the parsed command line
+)->bool:
+    "Are the heads of mails read?"
+    if vars(args).get("heads"): return True
+    return (args.like or {}).get("heads", True) if "like" in args else vars(args).get("method") == "hiernmf2"
+
+def as_asked(
+    corpus,   # the documents as they were read
+    args,     # the parsed command line
+):            # Corpus
+    "The documents without heads of mails, unless they are kept."
+    from nmf2.data import drop_heads
+    return corpus if keeps_heads(args) or corpus.n_mails else drop_heads(corpus)
+
+def left_out(
+    mails:str,   # which, such as '3 mails'
+)->str:
+    "What to say of heads that were left out."
+    return f"of {mails} not the heads, only what they say of the subject (--heads keeps them)"
+
+def about_reading(
+    corpus,               # the documents
+    like:dict|None=None,  # how those of the fit were read, if there was one
+)->list:
+    "What is told of how documents were read."
+    mails = left_out(plural(corpus.n_mails, "mail"))*bool(corpus.n_mails)
+    return list(filter(None, [how_read(corpus.reading, like), mails]))
+
+
 # %% ../nbs/70_cli.ipynb #2993901b
 def read_corpus(
     get_corpus,   # function that returns the corpus
@@ -747,8 +778,8 @@ def read_corpus(
 ):                # Corpus
     "The documents; how many there are, and from which columns, is told."
     with stage(f"Reading {args.path}", times, not args.quiet): corpus = get_corpus()
-    told = how_read(corpus.reading, vars(args).get("like"))
-    say(f"  {plural(len(corpus), 'document')}" + f"; {told}"*bool(told), not args.quiet)
+    told = [plural(len(corpus), "document"), *about_reading(corpus, vars(args).get("like"))]
+    say(f"  {'; '.join(told)}", not args.quiet)
     return corpus
 
 # %% ../nbs/70_cli.ipynb #49ad8f13
@@ -769,7 +800,7 @@ def run_job(
         topics, model, known, n_empty, report = make_topics(corpus, args, times)
         with stage("Writing", times, not args.quiet) as clock:
             figures = summary(corpus, topics, n_empty)
-            told = f"{args.path}: {figures}", *filter(None, [how_read(corpus.reading)]), report
+            told = f"{args.path}: {figures}", *about_reading(corpus), report
             def text(): return "\n".join([*told, in_seconds({**times, "Writing": clock()}), ""])
             save = model and (lambda path: model.save(path, args.keep_texts))
             write_results(part, corpus, topics, text, save, **known)
@@ -817,6 +848,7 @@ def from_path(
     path = expanded(args.path)
     like = vars(args).get("like")
     how = dict(format=args.format, limits=args.limits, verbose=not args.quiet, like=like)
+    if vars(args).get("heads"): how["heads"] = True
     return read(path, **how, **reader_options(args))
 
 def documents_at(
@@ -825,7 +857,7 @@ def documents_at(
     "How to get what PATH stands for: files, standard input, or a known collection."
     if not args.path: raise ValueError("PATH is empty; give a file or a folder")
     if args.path == "-": args.path = str(STDIN)
-    return lambda: (from_path if expanded(args.path).exists() else named)(args)
+    return lambda: as_asked((from_path if expanded(args.path).exists() else named)(args), args)
 
 # %% ../nbs/70_cli.ipynb #378b1ff0
 def cluster(
@@ -907,7 +939,8 @@ def fit_in_partitions(
     options = model_options(args, True, 2**62)
     return fit_topics(TopicTree(**options, verbose=not args.quiet), expanded(args.path), engine=engine,
                       whole=min(WHOLE, room//400), piece=min(PIECE, room//(30*engine.ahead())),
-                      checkpoint=args.checkpoint, memory=args.memory, text_field=vars(args).get("text_field"))
+                      checkpoint=args.checkpoint, memory=args.memory, text_field=vars(args).get("text_field"),
+                      heads=keeps_heads(args))
 
 # %% ../nbs/70_cli.ipynb #73314b6c
 def label_rows(
@@ -932,7 +965,8 @@ def run_in_partitions(
     with (told_when_there(args, out, MODEL), no_empty_folders(out),
           whole_folder(out, args.force, "--out", "--force") as part):
         with stage(f"Fitting {args.path} in partitions", times, not args.quiet): model = fit_in_partitions(args)
-        say(f"  {how_read(model.reading_)}", bool(model.reading_) and not args.quiet)
+        told = how_read(model.reading_), left_out("mails")*((model.reading_ or {}).get("heads") is False)
+        say(f"  {'; '.join(filter(None, told))}", any(told) and not args.quiet)
         tree, why = model.tree_, [reason(model.choice_)] if model.choice_ else []
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
         with stage("Writing", times, not args.quiet):
@@ -1157,9 +1191,9 @@ def explore(
     "Show the tree in a browser until Ctrl-C."
     from nmf2.serving import address, page_server, serve
     check_number("--port", args.port, 0, high=65535)
-    asked = reader_options(args)
+    asked = [*reader_options(args), *["heads"]*args.heads]
     if asked and not args.paths:
-        raise ValueError(f"{OPTIONS.get(next(iter(asked)), '--read')} is for documents that are read: give PATH, too")
+        raise ValueError(f"{OPTIONS.get(asked[0], '--read')} is for documents that are read: give PATH, too")
     with stage(f"Opening {args.file}", {}, not args.quiet): tree, model = open_model(args)
     corpus = [read_again(args, tree, model, args.paths)] if args.paths else []
     with stage("Making the page", {}, not args.quiet): page = (model or tree).to_html(*corpus)
@@ -1426,7 +1460,7 @@ def name_value(
     name, is_there, value = text.partition("=")
     if not (name and is_there): raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     if name in READING: return name, READING[name][1](value)
-    if name in ("path", "format", "limits", "verbose"):
+    if name in ("path", "format", "limits", "verbose", "heads"):
         raise argparse.ArgumentTypeError(f"{name!r} is no option of a reader")
     kind = KINDS.get(name)
     if kind in (bool, bool|None):
@@ -1542,6 +1576,7 @@ def add_reading(
         g.add_argument(OPTIONS[name], metavar=metavar, type=kind, default=argparse.SUPPRESS, help=text)
     g.add_argument("--no-header", dest="header", action="store_false", default=argparse.SUPPRESS,
                    help="the first line of the table is a document already; columns are called 0, 1, ...")
+    g.add_argument("--heads", action="store_true", help="read the whole heads of mails, not only their subjects")
     g.add_argument("--read", metavar="NAME=VALUE", type=name_value, action="append", default=[],
                    help="another option of the reader, such as n_terms=900; may be repeated")
     g.add_argument("--no-limits", dest="limits", action="store_false",

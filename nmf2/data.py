@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LEVELS', 'LIBRARIES', 'SYLLABLES', 'DIFFERENT', 'FOREIGN', 'count_terms', 'Corpus', 'library_docs', 'planted_tree',
-           'heads_a_table', 'read', 'load']
+           'heads_a_table', 'drop_heads', 'read', 'load']
 
 # %% ../nbs/01_data.ipynb #8948a6f5
 import contextlib
@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from .core import (by_row, check_choice, check_number, check_sparse, frames_up, patch_to,
                        progress_bar, renamed, seed_of)
 from .files import Folder, brief, expanded, listing, no_bare_errors, opened, plural
-from .formats import FIELDS, NoField, READERS, guess_format, walk
+from .formats import FIELDS, NoField, READERS, guess_format, walk, without_head
 from .languages import WORDS
 
 # %% ../nbs/01_data.ipynb #84f71343
@@ -192,9 +192,10 @@ class Corpus:
     - `ids` (n_docs,): names of the documents
     - `labels` (n_docs, n_levels): classes from coarse to fine, '' where there is none; None if nobody has any
     - `columns`: more about the documents that one may want to look at, {name: (n_docs,)}, such as dates
+    - `n_mails` int: of so many the head was left out, see `drop_heads`
     - `reading`: how `read` has read it, for others that are to be read `like` it; None if it was made otherwise
     """
-    reading = None
+    reading, n_mails = None, 0
     def __init__(self,
         texts=None,   # one string a document
         X=None,       # counts, (n_docs, n_terms), in place of texts or as well as them
@@ -663,6 +664,21 @@ def _warn_of_table(path, corpus, before):
     warnings.warn(f"{path} is read as lines, each of them a document, and the first looks like the head of a table: "
                   "format='csv' reads it as a table", stacklevel=frames_up())
 
+# %% ../nbs/01_data.ipynb #5c5455d9
+def drop_heads(
+    corpus:Corpus,   # is changed
+)->Corpus:
+    "Of texts that begin with the head of a mail, the subject and the text stay (`nmf2.formats.without_head`)."
+    if corpus.texts is not None and corpus._X is not None:
+        raise ValueError("corpus has counts already, of its texts with their heads; drop_heads comes before them")
+    if corpus.texts is None: return corpus
+    texts = list(map(without_head, corpus.texts))
+    corpus.n_mails = sum(old is not new for old, new in zip(corpus.texts, texts))
+    if corpus.n_mails: corpus.reading = (corpus.reading or {}) | {"heads": False}
+    corpus.texts = texts
+    return corpus
+
+
 # %% ../nbs/01_data.ipynb #5c5455c8
 @renamed(progress="verbose")
 def read(
@@ -671,6 +687,7 @@ def read(
     *,
     limits:bool=True,        # refuse what the length of the file can't justify? See `00_files`
     verbose:bool=False,      # show a progress bar?
+    heads:bool|None=None,    # keep the heads of mails? If not, see `drop_heads`; None: as in `like`, else yes
     like:dict|None=None,     # `reading` of a corpus or `reading_` of a model: options that hold unless others are given
     **options,               # for the reader of that format, such as label_field='topic'
 )->Corpus:                   # with texts or counts, depending on the format
@@ -685,6 +702,7 @@ def read(
     if not isinstance(like, (dict, type(None))):
         raise ValueError("like must be the `reading` of a corpus or the `reading_` of a model, "
                          f"got a {type(like).__name__}")
+    if heads not in (True, False, None): raise ValueError(f"heads must be True, False or None, got {heads!r:.60}")
     with _opened(path, limits, verbose) as source:
         asked, (format, seen) = format, _format_of(source, format, like or {})
         _check_options(format, options)
@@ -693,6 +711,7 @@ def read(
         try: corpus = Corpus(**found, name=_stem(path))
         except ValueError as e: raise ValueError(f"{path}: {e}") from None
     corpus.reading = _how_read(format, seen, before | options, getattr(found, "fields", None))
+    if heads is False or heads is None and (like or {}).get("heads") is False: drop_heads(corpus)
     if asked is None and format == "lines" and (like or {}).get("format") != format:
         _warn_of_table(path, corpus, like or {})
     return corpus

@@ -1432,3 +1432,58 @@ def test_labels_of_the_fit_are_on_the_page_after_an_update_without(tickets, monk
     told = capsys.readouterr().err
     assert "3 documents; text: column 'text'; ids: 'id', as in the fit" in told and "labels: 'group', as in the fit" in told
     assert '["a",6]' in pages[0] and '["b",6]' in pages[0]
+
+
+@pytest.fixture
+def mails(tmp_path, monkeypatch):
+    "Mails of two subjects from two places, which are more alike by their places"
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    words = ["goal ball net team referee".split(), "vote law court judge senate".split()]
+    places = ["ohio cleveland reserve western", "uk england london thames"]
+    def mail(i): return (f"From: {i}@{places[i//2 % 2].split()[0]}.edu\nOrganization: {places[i//2 % 2]}\nReply-To: {places[i//2 % 2]} {places[i//2 % 2]}\n"
+                         f"Subject: {words[i % 2][0]}\n\n{' '.join(rng.choice(words[i % 2], 4))}")
+    lines = [json.dumps(dict(text=mail(i), subject=str(i % 2))) for i in range(48)]
+    Path("old.jsonl").write_text("\n".join(lines[:40]))
+    Path("new.jsonl").write_text("\n".join(lines[40:]))
+    return lines
+
+def titles_in(folder): return {row["title"] for row in csv.DictReader(open(Path(folder)/"assignments.csv", encoding="utf-8"))}
+
+def test_heads_of_mails(mails, capsys):
+    from nmf2.topictree import TopicTree
+    said = "of 40 mails not the heads, only what they say of the subject (--heads keeps them)"
+    fit = ["cluster", "old.jsonl", "--label-field", "subject", *SMALL]
+    assert main([*fit, "-o", "out"]) == 0
+    assert said in capsys.readouterr().err and said in Path("out/report.txt").read_text()
+    assert not re.search("ohio|england|london|cleveland", " ".join(titles_in("out"))) and TopicTree.load("out").reading_["heads"] is False
+    assert "ohio" not in TopicTree.load("out").vocab_
+    assert main([*fit, "--heads", "-o", "kept"]) == 0
+    assert "heads" not in capsys.readouterr().err and "ohio" in TopicTree.load("kept").vocab_ and "heads" not in TopicTree.load("kept").reading_
+    assert main([*fit, "--method", "hiernmf2", "-o", "published"]) == 0
+    assert "heads" not in capsys.readouterr().err
+    assert main(["predict", "out", "new.jsonl"]) == 0
+    assert "of 8 mails not the heads" in capsys.readouterr().err
+    assert main(["predict", "out", "new.jsonl", "--heads"]) == 0 and main(["predict", "kept", "new.jsonl"]) == 0
+    assert "not the heads" not in capsys.readouterr().err
+    assert main(["explore", "out", "--heads"]) == 2 and "--heads is for documents that are read: give PATH, too" in capsys.readouterr().err
+    assert main(["cluster", "old.jsonl", "--read", "heads=false", "-o", "x"]) == 2 and "'heads' is no option of a reader" in capsys.readouterr().err
+
+def test_heads_of_mails_in_partitions(mails, capsys):
+    from nmf2.topictree import TopicTree
+    def fit(out, *more): return main(["cluster", "old.jsonl", "--memory", "2GB", *more, *SMALL, "-o", out])
+    assert main(["cluster", "old.jsonl", *SMALL, "-o", "here"]) == 0
+    capsys.readouterr()
+    assert fit("out") == 0
+    assert "of mails not the heads, only what they say of the subject (--heads keeps them)" in capsys.readouterr().err
+    there, here = TopicTree.load("out"), TopicTree.load("here")
+    assert there.reading_["heads"] is False and there.labels_.tolist() == here.labels_.tolist() and there.tree_.headings == here.tree_.headings
+    assert fit("kept", "--heads") == 0
+    assert "heads" not in capsys.readouterr().err and "ohio" in TopicTree.load("kept").vocab_
+
+def test_heads_of_mails_of_a_known_collection(mails, capsys, monkeypatch):
+    monkeypatch.setenv("NMF2_DATA", str(Path.cwd()/"data"))
+    Path("data").mkdir()
+    Path("old.jsonl").rename("data/some_mails.jsonl")
+    assert main(["cluster", "some_mails", *SMALL, "-o", "out"]) == 0 and "of 40 mails" in capsys.readouterr().err
+    assert main(["predict", "out", "some_mails"]) == 0 and "of 40 mails" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from nmf2 import data
-from nmf2.data import WORDS, Corpus, count_terms, heads_a_table, library_docs, load, planted_tree, read
+from nmf2.data import WORDS, Corpus, count_terms, drop_heads, heads_a_table, library_docs, load, planted_tree, read
 
 TEXTS = ["ball and goal", "the vote", "goal!", "vote on a goal, <b>goal</b>"]
 LABELS = [["sport", "football"], ["politics"], ["sport", "hockey"], []]
@@ -585,3 +585,28 @@ def test_a_table_that_is_read_as_lines_is_told(tmp_path, recwarn, name, options,
     assert len(docs) == 2 + (said or options.get("format") == "lines")
     assert told == ([f"{tmp_path/name} is read as lines, each of them a document, and the first looks like the head of a table: "
                      "format='csv' reads it as a table"] if said else [])
+
+
+MAIL = "From: ann@x.org\nOrganization: University of {}\nSubject: {}\n\n{}"
+
+def test_heads_of_mails_are_kept_or_left(tmp_path):
+    texts = [MAIL.format("Ohio", "a goal", "late in the game"), "no mail at all"]
+    path = tmp_path/"mails.jsonl"
+    path.write_text("\n".join(json.dumps(dict(text=text)) for text in texts))
+    whole, bodies = read(path), read(path, heads=False)
+    assert whole.texts == texts and whole.n_mails == 0 and "heads" not in whole.reading
+    assert bodies.texts == ["a goal\n\nlate in the game", "no mail at all"] and bodies.n_mails == 1
+    assert bodies.reading == whole.reading | {"heads": False}
+    assert read(path, like=bodies.reading).texts == bodies.texts and read(path, like=whole.reading).texts == texts
+    assert read(path, like=bodies.reading, heads=True).texts == texts and read(path, like=whole.reading, heads=False).texts == bodies.texts
+    with pytest.raises(ValueError, match="heads must be True, False or None, got 'no'"): read(path, heads="no")
+    (tmp_path/"none.jsonl").write_text('{"text": "no mail"}')
+    assert "heads" not in read(tmp_path/"none.jsonl", heads=False).reading
+
+def test_heads_are_left_before_words_are_counted():
+    corpus = Corpus([MAIL.format("Ohio", "a", "b")]*2)
+    assert drop_heads(corpus) is corpus and corpus.texts == ["a\n\nb"]*2 and corpus.reading == {"heads": False} and corpus.n_mails == 2
+    counted = Corpus([MAIL.format("Ohio", "goal", "late game")]*2)
+    counted.X
+    with pytest.raises(ValueError, match="drop_heads comes before"): drop_heads(counted)
+    assert drop_heads(Corpus(X=np.eye(2))).n_mails == 0

@@ -11,6 +11,7 @@ import re
 import tarfile
 import warnings
 import zlib
+from email import message_from_string, policy
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -20,7 +21,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from nmf2.formats import (READERS, _dialect, _rows, _without_tags, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail,
-                          read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, write_table)
+                          read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, without_head, write_table)
 
 TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
 LABELS = [["sport", "hockey"], ["maths"], [], ["sport", "tennis"]]
@@ -159,6 +160,37 @@ def test_mails(here, packed, charset):
     assert found == dict(texts=["The café\n\nnothing new", "a text", "The café\n\nwe meet at the café"], ids=["2.EML.gz", "3.txt", "in/1.eml"], labels=[[], [], ["in"]])
     assert guess_format("mails") == "folder" and guess_format("mails/in/1.eml") == guess_format("mails/2.EML.gz") == "mail"
     assert read_mail("mails/in/1.eml") == dict(texts=["The café\n\nwe meet at the café"], ids=["1.eml"])
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_heads_of_mails_as_python_reads_them(end):
+    rng = np.random.default_rng(0)
+    lines = ["From: ann@x.org", "Subject: a late goal", "subject:", "Subject: a long", " line", "Date: May", "Keywords: net,\n\tgoal", "X-Y: From: z", "Lines: 2", "To: bob", "Summary:  it came late "]
+    n = 0
+    for _ in range(2000):
+        head = [line.replace("\n", end) for line in rng.permutation(lines)[:rng.integers(1, 8)] if line != " line"]
+        head = [line + f"{end}  indeed" if line.endswith("long") else line for line in head]
+        text = end.join([*head, "", *rng.choice(["a body", "", "To: nobody", "> From: me", " indented"], 3)])
+        mail = message_from_string(text, policy=policy.default)
+        names = {name.lower() for name in mail.keys()}
+        if "from" in names and names & {"subject", "date", "to"}:
+            said = [" ".join(str(mail[name]).split()) for name in ("subject", "summary", "keywords") if mail[name] is not None]
+            assert without_head(text) == "\n".join([*said, "", mail.get_payload()]).lstrip("\n")
+            n += 1
+        else: assert without_head(text) is text
+    assert 300 < n < 1900
+
+
+@pytest.mark.parametrize("text", ["", "no mail", "From: here on\n\nall is text", "Subject: a\nDate: May\n\nb", "From: a\nTo: b\nand no empty line", "\nFrom: a\nTo: b\n\nc", "From a: b", "From: a\nTo b\n\nc", " From: a\nTo: b\n\nc"])
+def test_texts_without_the_head_of_a_mail_stay(text): assert without_head(text) is text
+
+def test_heads_of_mails():
+    assert without_head("From ann Mon May 3\nFrom: ann\nTo: b\n\nc") == "c" == without_head("From: a\nTo: b\n \t\nc")
+    assert without_head("FROM: a\nSUBJECT: =?utf-8?b?Y2Fmw6k=?= =?iso-8859-1?q?_=E9?=\n\nc\n\nFrom: d\nTo: e\n\nf") == "café é\n\nc\n\nFrom: d\nTo: e\n\nf"
+    assert without_head("From: a\nSubject: =?no-such-code?q?x?= =?\n\nc") == "=?no-such-code?q?x?= =?\n\nc"
+    assert without_head("From: a\nSubject: only this\n") == "only this\n\n" and without_head("From: a\nTo: b\n") == ""
+    for long in ("x"*1_000_000, "a:"*500_000, "a: b\n"*200_000 + "end", ("a:" + " \t"*50 + "\n")*10_000, "From: a\nTo: b\n" + " "*1_000_000):
+        assert without_head(long) is long           # at once
 
 
 def test_parts_of_mails(here):
