@@ -280,8 +280,7 @@ def _splits_of(X, labels):
 
 def _clusterings(docs, sizes, seed):
     "Yield the clusters of unit documents, so many in turn, after documents have moved"
-    with single_blas():
-        for cut in bisections(docs, sizes, seed=seed): yield refine(docs, cut.labels, rng=seed)[0]
+    for cut in bisections(docs, sizes, seed=seed): yield refine(docs, cut.labels, rng=seed)[0]
 
 # %% ../nbs/26_support.ipynb #d5e0c1a3
 @njit(nogil=True)
@@ -343,9 +342,9 @@ def dealt(
 DEALT = "with their words dealt by chance, documents fall into clusters as good"
 
 def _gained(docs, sizes, seed):
-    "How much the criterion grows when documents are put into clusters, so many in turn"
-    found = [criterion_of(docs, labels) for labels in _clusterings(docs, sizes, seed)]
-    return np.array(found) - criterion_of(docs, np.zeros(docs.shape[0], np.int64))
+    "Yield how much the criterion grows when documents are put into clusters, so many in turn"
+    whole = criterion_of(docs, np.zeros(docs.shape[0], np.int64))
+    for labels in _clusterings(docs, sizes, seed): yield criterion_of(docs, labels) - whole
 
 def _tells_by_weights(docs):
     "Is more than a tenth of documents in words that most of them have? Then weights tell topics"
@@ -359,8 +358,11 @@ def _by_chance_alone(docs, n, seed):
         some = docs[drawn_of(docs.shape[0], 2*SAMPLE, seed)]
         if not _by_chance_alone(some, n, seed): return False
     sizes = sorted({min(2**k, n) for k in range(1, n.bit_length() + 1)})
-    own, chance = (_gained(some, sizes, seed) for some in dealt(docs, stream(seed, "0")))
-    return bool(own[-1] > 1e-6*docs.shape[0] and (own < ABOVE*chance).all())      # no copies of one
+    with single_blas():
+        found = [_gained(some, sizes, seed) for some in dealt(docs, stream(seed, "0"))]
+        for own, chance in zip(*found, strict=True):
+            if own >= ABOVE*chance: return False
+    return own > 1e-6*docs.shape[0]                     # these are no copies of one
 
 # %% ../nbs/26_support.ipynb #bac8106e
 def choose_n_topics(
@@ -388,7 +390,7 @@ def choose_n_topics(
     while sizes[-1] < most: sizes.append(min(2*sizes[-1], most))
     docs, times = unit_rows(X), np.zeros(0)
     if _by_chance_alone(docs, sizes[0], seed): return Choice(1, DEALT, times)
-    with progress_bar(len(sizes), "Counting topics", verbose, "tree") as bar:
+    with single_blas(), progress_bar(len(sizes), "Counting topics", verbose, "tree") as bar:
         for n_leaves, labels in zip(sizes, _clusterings(docs, sizes, seed)):
             before, times = times, np.sort(_all_judged(docs, _splits_of(X, labels), seed))[::-1]
             bar.update()
