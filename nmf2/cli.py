@@ -758,7 +758,7 @@ def as_asked(
 def left_out(
     mails:str,   # which, such as '3 mails'
 )->str:
-    "What to say of heads that were left out."
+    "What to say of heads that are left out."
     return f"of {mails} not the heads, only what they say of the subject (--heads keeps them)"
 
 def about_reading(
@@ -922,7 +922,7 @@ def check_spread(
     others = given(args, [*(name for name in READING if name != "text_field"), "header"])
     if args.format or args.read or others:
         raise ValueError("with --memory or --scheduler, files are read by their endings; of the options for reading "
-                         "there is only --text-field")
+                         "there are only --text-field and --heads")
 
 # %% ../nbs/70_cli.ipynb #e7d974dc
 def fit_in_partitions(
@@ -965,8 +965,8 @@ def run_in_partitions(
     with (told_when_there(args, out, MODEL), no_empty_folders(out),
           whole_folder(out, args.force, "--out", "--force") as part):
         with stage(f"Fitting {args.path} in partitions", times, not args.quiet): model = fit_in_partitions(args)
-        told = how_read(model.reading_), left_out("mails")*((model.reading_ or {}).get("heads") is False)
-        say(f"  {'; '.join(filter(None, told))}", any(told) and not args.quiet)
+        read = [*filter(None, [how_read(model.reading_)]), *[left_out("mails")]*(not keeps_heads(args))]
+        say(f"  {'; '.join(read)}", bool(read) and not args.quiet)
         tree, why = model.tree_, [reason(model.choice_)] if model.choice_ else []
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
         with stage("Writing", times, not args.quiet):
@@ -975,7 +975,7 @@ def run_in_partitions(
             write_table(part/"assignments.csv", columns, label_rows(tree, model.labels_))
             write_table(part/"topics.csv", node_columns(Topics(tree)), node_rows(Topics(tree)))
             figures = f"{args.path}: {tree.n_docs:,} documents, {tree.n_leaves} topics. {model.documents_}"
-            report = "\n".join([figures, *why, in_seconds(times), ""])
+            report = "\n".join([figures, *read, *why, in_seconds(times), ""])
             (part/"report.txt").write_text(report, encoding="utf-8", errors="backslashreplace")
         stop_if_interrupted()
     readable()
@@ -1016,10 +1016,9 @@ def open_model(
     from nmf2.topictree import TopicTree
     from nmf2.tree import Tree
     path, limits = model_file(args.file), {} if args.limits else dict(max_ratio=1e9)
-    if not has_model(path): return Tree.load(path, **limits), None
-    model = TopicTree.load(path, **limits)
-    args.like = model.reading_
-    return model.tree_, model
+    model = TopicTree.load(path, **limits) if has_model(path) else None
+    args.like = model and model.reading_
+    return (model.tree_ if model else Tree.load(path, **limits)), model
 
 # %% ../nbs/70_cli.ipynb #edb54a6f
 def check_other(
@@ -1576,7 +1575,7 @@ def add_reading(
         g.add_argument(OPTIONS[name], metavar=metavar, type=kind, default=argparse.SUPPRESS, help=text)
     g.add_argument("--no-header", dest="header", action="store_false", default=argparse.SUPPRESS,
                    help="the first line of the table is a document already; columns are called 0, 1, ...")
-    g.add_argument("--heads", action="store_true", help="read the whole heads of mails, not only their subjects")
+    g.add_argument("--heads", action="store_true", help="of mails that come as texts, read the whole head, not only what it says of the subject")
     g.add_argument("--read", metavar="NAME=VALUE", type=name_value, action="append", default=[],
                    help="another option of the reader, such as n_terms=900; may be repeated")
     g.add_argument("--no-limits", dest="limits", action="store_false",

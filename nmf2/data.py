@@ -8,6 +8,7 @@ __all__ = ['LEVELS', 'LIBRARIES', 'SYLLABLES', 'DIFFERENT', 'FOREIGN', 'count_te
 
 # %% ../nbs/01_data.ipynb #8948a6f5
 import contextlib
+import copy
 import glob
 import importlib
 import inspect
@@ -666,17 +667,18 @@ def _warn_of_table(path, corpus, before):
 
 # %% ../nbs/01_data.ipynb #5c5455d9
 def drop_heads(
-    corpus:Corpus,   # is changed
-)->Corpus:
+    corpus:Corpus,   # of texts; counts stay what they are
+)->Corpus:           # the same documents
     "Of texts that begin with the head of a mail, the subject and the text stay (`nmf2.formats.without_head`)."
-    if corpus.texts is not None and corpus._X is not None:
+    texts = corpus.texts and list(map(without_head, corpus.texts))
+    if corpus._X is not None and texts != corpus.texts:
         raise ValueError("corpus has counts already, of its texts with their heads; drop_heads comes before them")
-    if corpus.texts is None: return corpus
-    texts = list(map(without_head, corpus.texts))
-    corpus.n_mails = sum(old is not new for old, new in zip(corpus.texts, texts))
-    if corpus.n_mails: corpus.reading = (corpus.reading or {}) | {"heads": False}
-    corpus.texts = texts
-    return corpus
+    out = copy.copy(corpus)
+    out.reading = (corpus.reading or {}) | {"heads": False}
+    if not texts: return out
+    out.texts, out._whole = texts, None
+    out.n_mails = sum(old is not new for old, new in zip(corpus.texts, texts))
+    return out
 
 
 # %% ../nbs/01_data.ipynb #5c5455c8
@@ -711,7 +713,8 @@ def read(
         try: corpus = Corpus(**found, name=_stem(path))
         except ValueError as e: raise ValueError(f"{path}: {e}") from None
     corpus.reading = _how_read(format, seen, before | options, getattr(found, "fields", None))
-    if heads is False or heads is None and (like or {}).get("heads") is False: drop_heads(corpus)
+    if heads is False or heads is None and (like or {}).get("heads") is False:
+        corpus = drop_heads(corpus)
     if asked is None and format == "lines" and (like or {}).get("format") != format:
         _warn_of_table(path, corpus, like or {})
     return corpus

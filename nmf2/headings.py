@@ -107,14 +107,23 @@ class Uses(NamedTuple):
     there:sp.csc_array     # 1 where a text has a word, not in an address, (n_texts, n_words)
 
 # %% ../nbs/24_headings.ipynb #c7d8e9f1
-CUT_OFF = re.compile(r"['’](t|ll|re|ve)\b", re.IGNORECASE)
+CUT_OFF = re.compile(r"(['’])(t|ll|re|ve)\b", re.IGNORECASE)
+
+def _in_address(before, after):
+    "Is the place between two texts within an address?"
+    piece = before[-200:].rsplit(None, 1)[-1:] if before[-1:].strip() else []
+    piece += after[:200].split(None, 1)[:1] if after[:1].strip() else []
+    return any("@" in part or "://" in part for part in piece)
 
 def _uncontracted(text):
     "A text without the pieces of English contractions, and these"
     if "'" not in text and "’" not in text: return text, []
     start, *rest = CUT_OFF.split(text)
     kept, pieces = [start], []
-    for end, after in zip(rest[::2], rest[1::2]):
+    for mark, end, after in zip(rest[::3], rest[1::3], rest[2::3]):
+        if _in_address(kept[-1], after):
+            kept[-1] += mark + end + after
+            continue
         piece = end
         if end in "tT":
             piece = re.search(r"\w*\Z", kept[-1][-20:])[0]
@@ -130,7 +139,13 @@ PLACE = re.compile(r"(?<!\d)%[-+#'0-9.*$]*(?:(?:hh?|ll?|[jqtz])[dioux]|p[a-z])(?
 def _unformatted(text):
     "A text without the places of a format that would be words, and these"
     if "%" not in text: return text, []
-    return PLACE.sub(" ", text), PLACE.findall(text)
+    places = []
+    def gone(found):
+        at, end = found.span()
+        if _in_address(text[max(0, at - 200):at], text[end:end + 200]): return found[0]
+        places.append(found[0])
+        return " "
+    return PLACE.sub(gone, text), places
 
 def _without_pieces(text):
     "A text without what its words leave behind that is no word, and this"

@@ -1270,7 +1270,7 @@ def test_columns_are_those_of_the_fit(tickets, capsys):
     assert main(["cluster", "june.csv", *fields, "--label-field", "product", *tickets]) == 0
     told = "text: column 'subject'; ids: 'ticket'"
     assert f"  12 documents; {told}; labels: 'product'\n" in capsys.readouterr().err and f"\n{told}; labels: 'product'\n" in Path("out/report.txt").read_text()
-    assert TopicTree.load("out").reading_ == dict(format="csv", seen="csv", text_field="subject", label_field=["product"], id_field="ticket")
+    assert TopicTree.load("out").reading_ == dict(format="csv", seen="csv", text_field="subject", label_field=["product"], id_field="ticket", heads=False)
     found, said = answers(capsys, "out", "july.csv")
     assert [row["id"] for row in found] == ["T-100", "T-101", "T-102"] and said == f"3 documents; {told}, as in the fit"
     assert (found, f"3 documents; {told}, as in the fit") == answers(capsys, "out", "july.csv", *fields)
@@ -1388,7 +1388,7 @@ def test_columns_to_look_at_are_on_the_page(tickets, monkeypatch, capsys):
     assert "no field 'days', asked for by --columns. There are: 'day', 'text', 'shop'" in capsys.readouterr().err
     assert main(["cluster", "dated.csv", "--date-field", "day"]) == 2 and "did you mean --columns?" in capsys.readouterr().err
     assert main(["cluster", "dated.csv", "--columns", "day", "--memory", "2GB", *tickets, "--force"]) == 2
-    assert "there is only --text-field" in capsys.readouterr().err
+    assert "there are only --text-field and --heads" in capsys.readouterr().err
 
 def test_columns_are_kept_with_texts(tickets, capsys):
     from nmf2.topictree import TopicTree
@@ -1480,6 +1480,30 @@ def test_heads_of_mails_in_partitions(mails, capsys):
     assert there.reading_["heads"] is False and there.labels_.tolist() == here.labels_.tolist() and there.tree_.headings == here.tree_.headings
     assert fit("kept", "--heads") == 0
     assert "heads" not in capsys.readouterr().err and "ohio" in TopicTree.load("kept").vocab_
+
+def test_heads_of_mails_are_left_out_of_what_is_new_though_there_were_none_before(mails, capsys, tmp_path):
+    from nmf2.topictree import TopicTree
+    bodies = [dict(text=json.loads(line)["text"].split("\n\n", 1)[1]) for line in mails]
+    Path("plain.jsonl").write_text("\n".join(map(json.dumps, bodies[:40])))
+    Path("mixed").mkdir()
+    Path("mixed/a.jsonl").write_text("\n".join(map(json.dumps, bodies[:30])))
+    Path("mixed/b.jsonl").write_text("\n".join(mails[30:40]))
+    assert main(["cluster", "plain.jsonl", *SMALL, "-o", "out"]) == 0 and "heads" not in capsys.readouterr().err
+    assert main(["update", "out", "new.jsonl", "--documents", "plain.jsonl"]) == 0 and "of 8 mails not the heads" in capsys.readouterr().err
+    assert "ohio" not in TopicTree.load("out").vocab_
+    assert main(["cluster", "mixed", "--memory", "2GB", *SMALL, "-o", "parts"]) == 0
+    assert "of mails not the heads" in capsys.readouterr().err and "of mails not the heads" in Path("parts/report.txt").read_text()
+    assert "ohio" not in TopicTree.load("parts").vocab_
+    assert main(["predict", "parts", "new.jsonl"]) == 0 and "of 8 mails not the heads" in capsys.readouterr().err
+
+def test_a_page_shows_the_heads_that_were_read(mails, capsys, monkeypatch):
+    import nmf2.serving
+    pages = []
+    monkeypatch.setattr(nmf2.serving, "page_server", lambda page, port: pages.append(page) or types.SimpleNamespace(server_address=("", 1), server_port=1))
+    monkeypatch.setattr(nmf2.serving, "serve", lambda server, open: None)
+    assert main(["cluster", "old.jsonl", "--method", "hiernmf2", *SMALL, "-o", "published"]) == 0
+    assert main(["explore", "published", "old.jsonl", "--no-open"]) == 0
+    assert "not the heads" not in capsys.readouterr().err and "Reply-To" in pages[0]
 
 def test_heads_of_mails_of_a_known_collection(mails, capsys, monkeypatch):
     monkeypatch.setenv("NMF2_DATA", str(Path.cwd()/"data"))

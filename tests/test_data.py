@@ -601,12 +601,18 @@ def test_heads_of_mails_are_kept_or_left(tmp_path):
     assert read(path, like=bodies.reading, heads=True).texts == texts and read(path, like=whole.reading, heads=False).texts == bodies.texts
     with pytest.raises(ValueError, match="heads must be True, False or None, got 'no'"): read(path, heads="no")
     (tmp_path/"none.jsonl").write_text('{"text": "no mail"}')
-    assert "heads" not in read(tmp_path/"none.jsonl", heads=False).reading
+    assert read(tmp_path/"none.jsonl", heads=False).reading["heads"] is False
 
 def test_heads_are_left_before_words_are_counted():
-    corpus = Corpus([MAIL.format("Ohio", "a", "b")]*2)
-    assert drop_heads(corpus) is corpus and corpus.texts == ["a\n\nb"]*2 and corpus.reading == {"heads": False} and corpus.n_mails == 2
-    counted = Corpus([MAIL.format("Ohio", "goal", "late game")]*2)
-    counted.X
-    with pytest.raises(ValueError, match="drop_heads comes before"): drop_heads(counted)
-    assert drop_heads(Corpus(X=np.eye(2))).n_mails == 0
+    whole = Corpus([MAIL.format("Ohio", "goal", "late game")]*3 + ["no mail"], ids=list("abcd"), labels=[["x"]]*4, columns={"n": [1, 2, 3, 4]}, name="some")
+    corpus = drop_heads(whole)
+    assert corpus.texts == ["goal\n\nlate game"]*3 + ["no mail"] and corpus.reading == {"heads": False} and corpus.n_mails == 3
+    assert list(corpus.ids) == list("abcd") and corpus.name == "some" and corpus.columns == whole.columns and corpus.n_levels == 1
+    assert whole.n_mails == 0 and whole.reading is None and "Ohio" in whole.texts[0]              # stays what it was
+    part = whole[:2]
+    assert "ohio" not in drop_heads(part).vocab and "ohio" in part.vocab and "ohio" not in corpus.vocab
+    with pytest.raises(ValueError, match="drop_heads comes before"): drop_heads(part)             # it has been counted
+    counts = Corpus(X=np.eye(2))
+    assert drop_heads(counts).n_mails == 0 and drop_heads(counts).X is counts.X
+    counted = Corpus(["no mail"]*2)
+    assert drop_heads(counted).X.sum() == counted.X.sum() and drop_heads(counted).texts == counted.texts

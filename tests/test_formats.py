@@ -165,7 +165,7 @@ def test_mails(here, packed, charset):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_heads_of_mails_as_python_reads_them(end):
     rng = np.random.default_rng(0)
-    lines = ["From: ann@x.org", "Subject: a late goal", "subject:", "Subject: a long", " line", "Date: May", "Keywords: net,\n\tgoal", "X-Y: From: z", "Lines: 2", "To: bob", "Summary:  it came late "]
+    lines = ["From: ann@x.org", "FROM: bob", "Subject: a late goal", "subject:", "Subject: a long", " line", "Date: May", "Keywords: net,\n\tgoal", "X-Y: From: z", "Lines: 2", "To: bob", "Summary:  it came late "]
     n = 0
     for _ in range(2000):
         head = [line.replace("\n", end) for line in rng.permutation(lines)[:rng.integers(1, 8)] if line != " line"]
@@ -173,23 +173,27 @@ def test_heads_of_mails_as_python_reads_them(end):
         text = end.join([*head, "", *rng.choice(["a body", "", "To: nobody", "> From: me", " indented"], 3)])
         mail = message_from_string(text, policy=policy.default)
         names = {name.lower() for name in mail.keys()}
-        if "from" in names and names & {"subject", "date", "to"}:
+        if "from" in names and ("@" in mail["from"] or "subject" in names):
             said = [" ".join(str(mail[name]).split()) for name in ("subject", "summary", "keywords") if mail[name] is not None]
-            assert without_head(text) == "\n".join([*said, "", mail.get_payload()]).lstrip("\n")
+            assert without_head(text) == ("\n".join([*said, "", mail.get_payload()]).lstrip("\n") or text)
             n += 1
         else: assert without_head(text) is text
     assert 300 < n < 1900
 
 
-@pytest.mark.parametrize("text", ["", "no mail", "From: here on\n\nall is text", "Subject: a\nDate: May\n\nb", "From: a\nTo: b\nand no empty line", "\nFrom: a\nTo: b\n\nc", "From a: b", "From: a\nTo b\n\nc", " From: a\nTo: b\n\nc"])
+@pytest.mark.parametrize("text", ["", "no mail", "From: here on\n\nall is text", "Subject: a\nDate: May\n\nb", "From: a@b\nTo: b\nand no empty line", "From a: b", "From: a@b\nTo b\n\nc",
+                                  " said: x\nFrom: a@b\nSubject: b\n\nc", "Title: x\nFrom: 1991\nTo: 2001\nDescription: years\n", "TO: staff\nFROM: boss\nRE: budget\n\nbody",
+                                  "From: Paris\nTo: Rome\nDate: May\n\nA journey", "From: a@b\nTo: b\n", "From: a@b\nSubject:\n\n", "From: a@b\n" + "X: y\n"*4000 + "Subject: z\n\nbody"])
 def test_texts_without_the_head_of_a_mail_stay(text): assert without_head(text) is text
 
 def test_heads_of_mails():
-    assert without_head("From ann Mon May 3\nFrom: ann\nTo: b\n\nc") == "c" == without_head("From: a\nTo: b\n \t\nc")
+    assert without_head("From ann Mon May 3\nFrom: ann@x\nTo: b\n\nc") == "c" == without_head("From: a@b\nTo: b\n \t\nc")
+    for before in ("\n", " \r\n\n", " uunet!x!ann\n"): assert without_head(before + "From: ann\nMessage-ID: <1>\n\nc") == "c"
+    assert without_head("From: a\nSubject: b") == without_head("From: a\nSubject: b\n") == without_head("Subject: b\nFrom: a") == "b\n\n"
     assert without_head("FROM: a\nSUBJECT: =?utf-8?b?Y2Fmw6k=?= =?iso-8859-1?q?_=E9?=\n\nc\n\nFrom: d\nTo: e\n\nf") == "café é\n\nc\n\nFrom: d\nTo: e\n\nf"
     assert without_head("From: a\nSubject: =?no-such-code?q?x?= =?\n\nc") == "=?no-such-code?q?x?= =?\n\nc"
-    assert without_head("From: a\nSubject: only this\n") == "only this\n\n" and without_head("From: a\nTo: b\n") == ""
-    for long in ("x"*1_000_000, "a:"*500_000, "a: b\n"*200_000 + "end", ("a:" + " \t"*50 + "\n")*10_000, "From: a\nTo: b\n" + " "*1_000_000):
+    assert without_head("From: a\nSubject: only this\n") == "only this\n\n"
+    for long in ("x"*1_000_000, "a:"*500_000, "a: b\n"*200_000 + "end", ("a:" + " \t"*50 + "\n")*10_000, "From: a\nTo: b\n" + " "*1_000_000, "\n"*1_000_000, " \n"*500_000 + "end"):
         assert without_head(long) is long           # at once
 
 

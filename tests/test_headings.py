@@ -821,3 +821,9 @@ def test_what_must_be_there(tree):
     tree.vocab = None
     with pytest.raises(ValueError, match="set tree.vocab"): find_headings(tree)
     with pytest.raises(ValueError, match="set tree.vocab"): give_headings(tree)
+
+
+@pytest.mark.parametrize("text", ["see http://site.org/it's/don't-panic-engine now engine", "see http://site.org/%dox%sengine now engine", "to panic%so'll@engine.org engine"])
+def test_pieces_of_addresses_are_in_addresses(text):
+    uses = uses_of([text]*2, ["engine", "panic"])
+    assert uses.n_again.tolist() == [0, 0] and uses.there.toarray().tolist() == [[1, 0]]*2
