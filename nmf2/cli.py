@@ -753,13 +753,14 @@ def as_asked(
 ):            # Corpus
     "The documents without heads of mails, unless they are kept."
     from nmf2.data import drop_heads
-    return corpus if keeps_heads(args) or corpus.n_mails else drop_heads(corpus)
+    gone = (corpus.reading or {}).get("heads") is False                 # `read` did so
+    return corpus if gone or keeps_heads(args) else drop_heads(corpus)
 
 def left_out(
     mails:str,   # which, such as '3 mails'
 )->str:
     "What to say of heads that are left out."
-    return f"of {mails} not the heads, only what they say of the subject (--heads keeps them)"
+    return f"{mails} read without heads, but for the subject (--heads keeps them)"
 
 def about_reading(
     corpus,               # the documents

@@ -699,6 +699,7 @@ def _limit_features(self, X, vocabulary, high=None, low=None, limit=None):
     vocabulary.update(zip(words, (np.cumsum(kept) - 1)[columns[kept[columns]]].tolist()))
     return X[:,np.flatnonzero(kept)]
 
+# %% ../nbs/00_counting.ipynb #e7d43a90
 @patch_to(TermCounter)
 def get_feature_names_out(self,
     input_features=None,   # not used

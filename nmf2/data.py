@@ -216,14 +216,16 @@ class Corpus:
     @property
     def vocab(self): return _vocabulary(_counted(self))
 
-    @property
-    def ids(self):
-        if self._ids.dtype != object: self._ids = _made(self._ids.tolist())
-        return self._ids
-
     def __len__(self): return len(self._ids)
     def __getitem__(self, rows): return _part(self, rows)
     def __repr__(self): return _describe(self)
+
+# %% ../nbs/01_data.ipynb #cb58fa24
+@patch_to(Corpus, property)
+def ids(corpus)->np.ndarray:
+    "The names of the documents, (n_docs,)."
+    if corpus._ids.dtype != object: corpus._ids = _made(corpus._ids.tolist())
+    return corpus._ids
 
 # %% ../nbs/01_data.ipynb #cb58fa25
 @patch_to(Corpus, property)

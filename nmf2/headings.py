@@ -168,6 +168,7 @@ def _broken(text):
         done = found.end()
         yield (first[0], found[1]), hyphen, done
 
+# %% ../nbs/24_headings.ipynb #6b1e0c10
 def _halves(texts, token_pattern):
     "The two halves of the words that lines of some texts break, if there are such words"
     pairs = {halves for text in texts for halves, _, _ in _broken(text)}
@@ -182,7 +183,7 @@ def _mended(text, halves):
     kept, pieces, done = [], [], 0
     for pair, hyphen, end in _broken(text):
         if pair not in halves: continue
-        kept += text[done:hyphen], pair[1], "\n"         # lines stay about as long as they were
+        kept += text[done:hyphen], pair[1], "\n"
         pieces += pair
         done = end
     return "".join([*kept, text[done:]]), pieces

@@ -54,6 +54,7 @@ class Stretch(NamedTuple):
 
     def __str__(self): return f"{Path(self.path).name}" + (f" from {self.start:,} on" if self.start else "")
 
+# %% ../nbs/62_scale_texts.ipynb #5312519b
 def _first_names(path):
     "Names of the fields in the first lines of a file, none if these are no lines of JSON"
     names, n = {}, 0
@@ -181,6 +182,7 @@ def _read(source, rows):
         before = _lines_before(source)
         return _texts_in(source, [(k + before, line) for k, line in lines])
 
+# %% ../nbs/62_scale_texts.ipynb #e86b27d5
 def _given_texts(source):
     "A partition of Dask, or a list, as a list of texts"
     source = at_hand(source)

@@ -836,6 +836,12 @@ def plan(
     known = None if vocabulary is None else table_of(vocabulary)
     return Scan(form, lower, _lower_odd if lower else prepare, table_of(stop_words or ()), known, tuple(sizes))
 
+# %% ../nbs/00_scanning.ipynb #8fa5a7c3
+def _n_letters(text):
+    "So many code points have all the letters of a text in UTF-8"
+    top = text.max(initial=0)                    # the first byte of a letter tells how many more it has
+    return ASCII if top < 0x80 else BASIC if top < 0xf0 else LETTERS
+
 # %% ../nbs/00_scanning.ipynb #8fa5a7c4
 def _prepared(scan, texts):
     "Texts made ready by Python, if that is needed for any of them"
@@ -844,11 +850,6 @@ def _prepared(scan, texts):
         together = "".join(texts)
         if together.isascii() or not any(letter in together for letter in odd_letters()): return texts
     return list(map(scan.prepare, texts))
-
-def _n_letters(text):
-    "So many code points have all the letters of a text in UTF-8"
-    top = text.max(initial=0)                    # the first byte of a letter tells how many more it has
-    return ASCII if top < 0x80 else BASIC if top < 0xf0 else LETTERS
 
 def _arguments(scan, words, texts):
     "What `count_documents` is to be called with"

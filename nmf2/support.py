@@ -362,7 +362,7 @@ def _by_chance_alone(docs, n, seed):
         found = [_gained(some, sizes, seed) for some in dealt(docs, stream(seed, "0"))]
         for own, chance in zip(*found, strict=True):
             if own >= ABOVE*chance: return False
-    return own > 1e-6*docs.shape[0]                     # these are no copies of one
+    return bool(own > 1e-6*docs.shape[0])               # these are no copies of one
 
 # %% ../nbs/26_support.ipynb #bac8106e
 def choose_n_topics(

@@ -366,3 +366,9 @@ def test_scale(quick):
     assert set(row["seconds"]) == {"in memory", "1 in memory", "2 in memory", "7 in memory", "7 shards"}
     assert set(row["texts"]["ratios"]) == {"in memory", "in memory, from the files", "7 files"}
     assert row["sweep"]["must"] <= row["sweep"]["moved"] < 1.2*row["sweep"]["must"] + 2000
+
+
+def test_mails(quick):
+    kept, less = quick("mails")
+    assert (kept["heads"], less["heads"]) == ("kept", "left out") and less["nmi"][0] > kept["nmi"][0] + .5
+    assert kept["title_words_of_heads"] > .2 and less["title_words_of_heads"] == 0

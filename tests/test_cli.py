@@ -1452,7 +1452,7 @@ def titles_in(folder): return {row["title"] for row in csv.DictReader(open(Path(
 
 def test_heads_of_mails(mails, capsys):
     from nmf2.topictree import TopicTree
-    said = "of 40 mails not the heads, only what they say of the subject (--heads keeps them)"
+    said = "40 mails read without heads, but for the subject (--heads keeps them)"
     fit = ["cluster", "old.jsonl", "--label-field", "subject", *SMALL]
     assert main([*fit, "-o", "out"]) == 0
     assert said in capsys.readouterr().err and said in Path("out/report.txt").read_text()
@@ -1463,9 +1463,9 @@ def test_heads_of_mails(mails, capsys):
     assert main([*fit, "--method", "hiernmf2", "-o", "published"]) == 0
     assert "heads" not in capsys.readouterr().err
     assert main(["predict", "out", "new.jsonl"]) == 0
-    assert "of 8 mails not the heads" in capsys.readouterr().err
+    assert "8 mails read without heads" in capsys.readouterr().err
     assert main(["predict", "out", "new.jsonl", "--heads"]) == 0 and main(["predict", "kept", "new.jsonl"]) == 0
-    assert "not the heads" not in capsys.readouterr().err
+    assert "without heads" not in capsys.readouterr().err
     assert main(["explore", "out", "--heads"]) == 2 and "--heads is for documents that are read: give PATH, too" in capsys.readouterr().err
     assert main(["cluster", "old.jsonl", "--read", "heads=false", "-o", "x"]) == 2 and "'heads' is no option of a reader" in capsys.readouterr().err
 
@@ -1475,7 +1475,7 @@ def test_heads_of_mails_in_partitions(mails, capsys):
     assert main(["cluster", "old.jsonl", *SMALL, "-o", "here"]) == 0
     capsys.readouterr()
     assert fit("out") == 0
-    assert "of mails not the heads, only what they say of the subject (--heads keeps them)" in capsys.readouterr().err
+    assert "; mails read without heads, but for the subject (--heads keeps them)" in capsys.readouterr().err
     there, here = TopicTree.load("out"), TopicTree.load("here")
     assert there.reading_["heads"] is False and there.labels_.tolist() == here.labels_.tolist() and there.tree_.headings == here.tree_.headings
     assert fit("kept", "--heads") == 0
@@ -1489,12 +1489,12 @@ def test_heads_of_mails_are_left_out_of_what_is_new_though_there_were_none_befor
     Path("mixed/a.jsonl").write_text("\n".join(map(json.dumps, bodies[:30])))
     Path("mixed/b.jsonl").write_text("\n".join(mails[30:40]))
     assert main(["cluster", "plain.jsonl", *SMALL, "-o", "out"]) == 0 and "heads" not in capsys.readouterr().err
-    assert main(["update", "out", "new.jsonl", "--documents", "plain.jsonl"]) == 0 and "of 8 mails not the heads" in capsys.readouterr().err
+    assert main(["update", "out", "new.jsonl", "--documents", "plain.jsonl"]) == 0 and "8 mails read without heads" in capsys.readouterr().err
     assert "ohio" not in TopicTree.load("out").vocab_
     assert main(["cluster", "mixed", "--memory", "2GB", *SMALL, "-o", "parts"]) == 0
-    assert "of mails not the heads" in capsys.readouterr().err and "of mails not the heads" in Path("parts/report.txt").read_text()
+    assert "mails read without heads" in capsys.readouterr().err and "mails read without heads" in Path("parts/report.txt").read_text()
     assert "ohio" not in TopicTree.load("parts").vocab_
-    assert main(["predict", "parts", "new.jsonl"]) == 0 and "of 8 mails not the heads" in capsys.readouterr().err
+    assert main(["predict", "parts", "new.jsonl"]) == 0 and "8 mails read without heads" in capsys.readouterr().err
 
 def test_a_page_shows_the_heads_that_were_read(mails, capsys, monkeypatch):
     import nmf2.serving
@@ -1503,11 +1503,11 @@ def test_a_page_shows_the_heads_that_were_read(mails, capsys, monkeypatch):
     monkeypatch.setattr(nmf2.serving, "serve", lambda server, open: None)
     assert main(["cluster", "old.jsonl", "--method", "hiernmf2", *SMALL, "-o", "published"]) == 0
     assert main(["explore", "published", "old.jsonl", "--no-open"]) == 0
-    assert "not the heads" not in capsys.readouterr().err and "Reply-To" in pages[0]
+    assert "without heads" not in capsys.readouterr().err and "Reply-To" in pages[0]
 
 def test_heads_of_mails_of_a_known_collection(mails, capsys, monkeypatch):
     monkeypatch.setenv("NMF2_DATA", str(Path.cwd()/"data"))
     Path("data").mkdir()
     Path("old.jsonl").rename("data/some_mails.jsonl")
-    assert main(["cluster", "some_mails", *SMALL, "-o", "out"]) == 0 and "of 40 mails" in capsys.readouterr().err
-    assert main(["predict", "out", "some_mails"]) == 0 and "of 40 mails" in capsys.readouterr().err
+    assert main(["cluster", "some_mails", *SMALL, "-o", "out"]) == 0 and "40 mails read without heads" in capsys.readouterr().err
+    assert main(["predict", "out", "some_mails"]) == 0 and "40 mails read without heads" in capsys.readouterr().err
