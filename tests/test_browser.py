@@ -320,6 +320,7 @@ def test_outline_finds_topics_of_its_own_and_siblings_beyond(outlined, outline_p
     titles = outlined.locator(".found p >> nth=0 >> button").all_text_contents()
     assert titles == [brief(tree, node) for node, _, rank in tree.find("eigenvalue") if node.id in own and rank <= 100][:6]
     outlined.fill("input[type=search]", "")
+    outlined.wait_for_selector(".found", state="hidden")                    # what is below moves up then, away from under a click
     other = next(node for node in tree if node.id and node.id not in own and node.children)
     sibling = other.parent.children[other.id[-1] == "0"].id
     outlined.evaluate("id => document.querySelector(`.row[data-id='${id}']`).click()", sibling)
