@@ -15,7 +15,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from operator import attrgetter
 from pathlib import Path
@@ -100,7 +100,7 @@ class Page:
             parts += shown
         self.text = "\n\n".join(parts)
 
-    @property
+    @cached_property
     def anchors(self):
         "The ids that Pandoc gives to headings"
         ids, plain = [], []
@@ -218,8 +218,10 @@ def test_page_shows_no_directive_and_no_error(site, path):
         assert not [o for o in outputs if o["output_type"] == "error"], source
         assert kind != "code" or "show_doc(" not in source or "text/markdown" in outputs[0]["data"], source
 
+@cache
 def module(name): return importlib.import_module(f"nmf2.{name}")
 
+@cache
 def public(name):
     "The functions and classes that a module exports and defines itself"
     things = {n: getattr(module(name), n) for n in module(name).__all__}
@@ -496,16 +498,19 @@ def library(name):
     commands = {command.name for command in entry_points(group="console_scripts")}
     return name in commands or any(hasattr(importlib.import_module(place), name) for place in places)
 
+@cache
+def exported(): return {n: t for m in MODULES for n, t in public(m).items()}
+
+@cache
 def exists(dotted):
     "Is there such a thing, `Tree.save` or `nmf2.tree.load`?"
     first, *rest = dotted.split(".")
-    known = {n: t for m in MODULES for n, t in public(m).items()} | {m: module(m) for m in MODULES}
     if first in ("nmf2", "numpy", "scipy", "sklearn", "matplotlib", "ipywidgets"):
         for i in range(len(rest), -1, -1):
             try: thing, rest = importlib.import_module(".".join([first, *rest[:i]])), rest[i:]
             except ImportError: continue
             break
-    elif first in known and first[0].isupper(): thing = known[first]
+    elif first[0].isupper() and first in exported(): thing = exported()[first]
     else: return None                           # a variable of an example
     for part in rest:
         fitted = inspect.isclass(thing) and re.search(rf"self\.{part}\b|^    {part}:|`{part}`", inspect.getsource(thing), re.M)
