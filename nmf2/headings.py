@@ -416,6 +416,14 @@ def _covering(
         if left.sum() < 1/16: left = sizes/sizes.sum()
     return order
 
+# %% ../nbs/24_headings.ipynb #c4a9e1b1
+def _beside_champions(shares, worth):
+    "Shares of words in leaves as parts of that of the word that gains most in each, at most one"
+    if not len(worth): return shares
+    champions = (shares*worth).argmax(1)
+    most = np.take_along_axis(shares, champions[:,None], 1)
+    return np.minimum(np.divide(shares, most, out=np.zeros_like(shares), where=most > 0), 1)
+
 # %% ../nbs/24_headings.ipynb #6711ef56
 NAMED = 15             # words of a leaf that the titles above it may be made of
 
@@ -430,8 +438,8 @@ def _for_all_below(tree, telling, worth, uses, shares, first):
         named = _named_below(shares, id, words, first)
         rows, names = span(shares.ids, id), tree.vocab[named]
         weights = _contrast(shares, id, named)**1.5*[worth.get(str(word), 1.) for word in names]
-        some = shares.shares[rows][:,named], shares.sizes[rows]
-        best = named[_covering(*some, weights, smoothed_npmi(uses, names))]
+        some = _beside_champions(shares.shares[rows][:,named], weights)
+        best = named[_covering(some, shares.sizes[rows], weights, smoothed_npmi(uses, names))]
         return np.array(list(dict.fromkeys([*best, *named, *words])))
     return {id: order(id, words) for id, (words, _) in telling.items() if tree[id].children}
 

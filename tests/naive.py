@@ -548,16 +548,21 @@ def title_words(X, labels, below, beside, words, worth, C):
     """Numbers of all words in turn: those that most documents below a node gain that have none of the words before, words independent in each leaf.
 
     X says which documents have which words; a word's gain is times its worth, its contrast to the power 1.5, and one plus 1.2 times how much it goes with those before.
+    In each leaf a word counts as having as many documents as it has of those with the leaf's champion, the word that gains most there, at most all.
     Once fewer than one in sixteen documents have none of the words, all count again.
     """
     here, near = np.isin(labels, below), np.isin(labels, [*below, *beside])
     def worths(j):
         p, q, r = X[here,j].mean(), X[labels >= 0,j].mean(), X[near,j].mean()
         return worth[j]*max(0, log(p/q) + .5*log(p/r))**1.5 if p > 0 else 0.
-    order, since = [], []
-    def without(leaf): return (labels == leaf).sum()*np.prod([1 - X[labels == leaf,j].mean() for j in since])
+    order, since, parts = [], [], {}
+    for leaf in below:
+        share = {j: X[labels == leaf,j].mean() for j in words}
+        champion = max(words, key=lambda j: share[j]*worths(j), default=None)
+        for j in words: parts[leaf,j] = min(share[j]/share[champion], 1) if share[champion] > 0 else 0
+    def without(leaf): return (labels == leaf).sum()*np.prod([1 - parts[leaf,j] for j in since])
     while len(order) < len(words):
-        def gain(j): return worths(j)*sum(without(leaf)*X[labels == leaf,j].mean() for leaf in below)*max(0, 1 + 1.2*np.mean([C[j,i] for i in order] or [0]))
+        def gain(j): return worths(j)*sum(without(leaf)*parts[leaf,j] for leaf in below)*max(0, 1 + 1.2*np.mean([C[j,i] for i in order] or [0]))
         order.append(max((j for j in words if j not in order), key=gain))
         since.append(order[-1])
         if sum(map(without, below)) < here.sum()/16: since.clear()

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from nmf2 import TopicTree, scanning
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (NOUNS, TEXTS, UNSAID, WORDS, Phrase, WordShares, _broken, _contrast, _covering, _for_all_below, _mended, _parted, _rare_last, _subjects_first, _telling_words, _together, _together_first,
+from nmf2.headings import (NOUNS, TEXTS, UNSAID, WORDS, Phrase, WordShares, _beside_champions, _broken, _contrast, _covering, _for_all_below, _mended, _parted, _rare_last, _subjects_first, _telling_words, _together, _together_first,
                            _used_first, as_many_as, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, is_address, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, with_nouns, word_shares)
@@ -616,6 +616,26 @@ def test_words_that_cover_most(seed):
     assert _covering(np.array([[.2, 1., .9, .8]]), np.array([9]), np.ones(4), none, 4) == [1, 2, 3, 0]             # all have the first: all count again
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_words_beside_the_champion_of_each_leaf(seed):
+    rng = np.random.default_rng(seed)
+    shares, worth = rng.random((4, 9))*(rng.random((4, 9)) < .6), rng.random(9)
+    shares[2] = 0                                                                       # a leaf that has none of the words
+    parts = _beside_champions(shares, worth)
+    for row, part in zip(shares.tolist(), parts.tolist()):
+        most = max(zip((share*w for share, w in zip(row, worth)), row))[1]
+        assert part == pytest.approx([min(share/most, 1) if most else 0 for share in row])
+    assert _beside_champions(shares[:, :0], worth[:0]).shape == (4, 0)
+
+
+def test_a_subject_of_many_words_is_named_too():
+    """Four leaves: in three of them half of the documents have each of two words, in one each word is in one of ten."""
+    shares = np.zeros((4, 9))
+    shares[[0, 0, 1, 1, 2, 2], range(6)], shares[3, 6:] = .5, .1
+    def first(shares): return _covering(shares, np.full(4, 50), np.ones(9), np.zeros((9, 9)))[:6]
+    assert first(_beside_champions(shares, np.ones(9)))[:4] == [0, 2, 4, 6] and 6 not in first(shares)
+
+
 def test_a_small_rest_does_not_have_every_other_word():
     """Two leaves with four words in all of their documents, and a rest of one in twenty with four others."""
     shares = np.array([[1.]*4 + [0]*4]*2 + [[0]*4 + [1, .57, .57, .57]])
@@ -653,12 +673,12 @@ def test_a_title_speaks_for_its_parts():
     telling, shares, uses = _telling_words(tree), word_shares(tree, leaf_doc_freq(X, tree.labels(), 3)), uses_of((), tree.vocab.tolist())
     def ranked(worth={}, named=telling): return _for_all_below(tree, telling, worth, uses, shares, named)
     def first(worth={}): return tree.vocab[ranked(worth)["0"][:3]].tolist()
-    assert first({"vehicle": 0}) == ["car", "orbit", "engine"] and tree.headings["0"][0] == first()[0] == "vehicle"
-    assert first({"vehicle": 0, "car": 0}) == ["engine", "orbit", "dealer"]
+    assert first({"vehicle": 0}) == ["orbit", "car", "engine"] and tree.headings["0"][0] == first()[0] == "vehicle"
+    assert first({"vehicle": 0, "car": 0}) == ["orbit", "engine", "dealer"]
     assert set(ranked()) == {"0"} and sorted(ranked()["0"]) == sorted(telling["0"][0])
     below = {leaf.id: (np.array([j]), None) for leaf, j in zip(tree.leaves(), (2, 3, 6))}
     words = ranked(named=below)["0"]                                                     # each leaf is for one word
-    assert tree.vocab[words[:2]].tolist() == ["dealer", "orbit"] and sorted(words) == sorted(telling["0"][0])
+    assert tree.vocab[words[:2]].tolist() == ["orbit", "dealer"] and sorted(words) == sorted(telling["0"][0])
 
 
 def test_a_tree_of_one_leaf_has_no_headings():
