@@ -1477,6 +1477,7 @@ EXAMPLES = """examples:
   nmf2 cluster letters/                       a folder of text files, or of
                                               mails that end in .eml;
                                               sub-folders are labels
+  nmf2 cluster archive.mbox                   the mails in one file
   nmf2 cluster posts.jsonl.gz --leaves 40     one JSON object on each line
   nmf2 cluster posts.jsonl.gz --levels 5,40   5 broad topics, 40 in them
   nmf2 cluster posts.csv --text-field body    a table with the texts in the

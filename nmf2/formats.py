@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST_HEAD', 'IN_HEAD', 'OF_MAILS', 'SAID', 'FIELDS',
-           'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'ENTRY', 'ORIENTATIONS', 'PAIR', 'NAMES', 'NPY_PARTS',
-           'READERS', 'ENDINGS', 'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk',
-           'read_folder', 'read_lines', 'read_mail', 'without_head', 'NoField', 'field_names', 'Fields', 'Found',
-           'parsed_json', 'read_jsonl', 'read_csv', 'read_parquet', 'read_arrow', 'read_reuters', 'read_cluto',
-           'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz', 'guess_format', 'as_cell',
-           'write_table']
+           'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'FROM', 'LATER', 'WHEN', 'QUOTED', 'ENTRY', 'ORIENTATIONS',
+           'PAIR', 'NAMES', 'NPY_PARTS', 'READERS', 'ENDINGS', 'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE',
+           'SPECIAL', 'walk', 'read_folder', 'read_lines', 'read_mail', 'without_head', 'NoField', 'field_names',
+           'Fields', 'Found', 'parsed_json', 'read_jsonl', 'read_csv', 'read_parquet', 'read_arrow', 'read_mbox',
+           'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab',
+           'read_npz', 'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import codecs
@@ -26,9 +26,12 @@ import tarfile
 import threading
 import warnings
 import zipfile
+from collections import Counter
 from contextlib import suppress
+from datetime import timezone
 from email import errors, message_from_bytes, policy
 from email.header import decode_header, make_header
+from email.parser import BytesHeaderParser
 from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -669,6 +672,79 @@ def read_arrow(
     if os.path.isdir(path):
         return _read_columns(path, folder_columns(path, dataset_files(path), arrow_columns), *fields)
     with opened(path) as source: return _read_columns(source, arrow_columns(source), *fields)
+
+# %% ../nbs/00_formats.ipynb #b0c5a1e1
+FROM = re.compile(rb"From (.+)\n(?=[!-9;-~]+:)")        # the line before a mail, and then its head
+LATER = re.compile(rb"\n" + FROM.pattern)
+WHEN = re.compile(rb"\d:\d\d\b.*\b\d{4}\b")
+QUOTED = re.compile(rb"^>(?=>*From )", re.M)
+
+def _begins(data, match):
+    "Does a mail begin with this line, after an empty one or nothing?"
+    at = match.start()
+    alone = at == 0 or data[at - 1:at] == b"\n" or data[at - 2:at] == b"\n\r"
+    return alone and WHEN.search(match[1][-100:]) is not None
+
+def _mails(data):
+    "The mails of a file, without the lines that begin them; none if it doesn't begin with one"
+    data = data.lstrip(b"\xef\xbb\xbf\r\n")
+    first = FROM.match(data)
+    if first is None or not _begins(data, first): return []
+    found = [first, *(match for match in LATER.finditer(data, first.end() - 1) if _begins(data, match))]
+    ends = [match.start() + 1 for match in found[1:]] + [len(data)]
+    return [QUOTED.sub(b"", data[match.end():end]) for match, end in zip(found, ends)]
+
+# %% ../nbs/00_formats.ipynb #b0c5a1e3
+def _read_mails(path, mails, encoding):
+    "Texts of mails by their number, the numbers of those read as Latin-1, and why others can't be read"
+    found, guessed, odd = {}, [], {}
+    for n, mail in enumerate(mails, 1):
+        try: found[str(n)], guess = _mail(path, mail, encoding)
+        except ValueError as e:
+            odd[n] = e
+            continue
+        if guess: guessed.append(n)
+    return found, guessed, odd
+
+def _said(head, name):
+    "What a head says in one of its lines, a date in UTC; None if it doesn't, or can't be read"
+    with suppress(Exception):                # of many kinds, in heads that keep no rule
+        said = head[name]
+        if said is None: return None
+        if not hasattr(said, "datetime"): return as_text(" ".join(str(said).split()))
+        when = said.datetime
+        when = when.astimezone(timezone.utc) if when.tzinfo else when
+        return when.strftime("%Y-%m-%d %H:%M:%S")
+
+def _in_heads(path, mails, columns):
+    "Lines of the heads of mails that are asked for, {name: (n_mails,)}"
+    asked = [str(name).lower() for name in ([columns] if isinstance(columns, str) else columns or [])]
+    if not any(asked): return {}
+    heads = [BytesHeaderParser(policy=policy.default).parsebytes(mail) for mail in mails]
+    there = Counter(name.lower() for head in heads for name in head.keys())
+    names = field_names(path, "more", asked, [name for name, _ in there.most_common()])
+    return {name: [_said(head, name) for head in heads] for name in names}
+
+# %% ../nbs/00_formats.ipynb #b0c5a1e4
+def read_mbox(
+    path,                    # the file, plain or compressed
+    encoding:str|None=None,  # of texts whose mail names none; by default UTF-8, and Latin-1 where that fails
+    columns:str|list|None=None,  # lines of the heads to keep for a look at topics, such as 'date'
+)->dict:                     # texts, ids (numbers of the mails)
+    "The mails of a file, as programs for mail and mailing lists keep them: subjects and texts."
+    check_encoding(encoding)
+    with opened(path) as source:
+        mails = _mails(source.read())
+        if not mails:
+            raise fault(source, 1, "a file of mails should begin with a line such as "
+                                   "'From ann@example.org Thu Jan  1 12:00:00 2004' and a head")
+        found, guessed, odd = _read_mails(source, mails, encoding)
+        if not found: raise next(iter(odd.values()))
+        more = _in_heads(source, [mails[int(n) - 1] for n in found], columns)
+    for some, why in [(guessed, "not UTF-8 and read as Latin-1"), (list(odd), "damaged and left out")]:
+        if some: warnings.warn(f"{path}: {len(some):,} of {len(mails):,} mails are {why}, "
+                               f"the first number {some[0]}", stacklevel=2)
+    return {"texts": list(found.values()), "ids": list(found)} | ({"columns": more} if more else {})
 
 # %% ../nbs/00_formats.ipynb #cdc24cdd
 def _between(text, start, end, at=0):
@@ -1340,12 +1416,14 @@ def read_npz(
 READERS = {"folder": read_folder, "lines": read_lines, "jsonl": read_jsonl, "csv": read_csv,
            "parquet": read_parquet, "arrow": read_arrow, "reuters": read_reuters,
            "cluto": read_cluto, "matrix-market": read_matrix_market, "docword": read_docword, "svmlight": read_svmlight,
-           "matlab": read_matlab, "npz": read_npz, "mail": read_mail}
+           "matlab": read_matlab, "npz": read_npz, "mail": read_mail,
+           "mbox": read_mbox}
 
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv", ".tab": "csv",
            ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
            ".sgm": "reuters", ".tar": "reuters", ".tgz": "reuters", ".mtx": "matrix-market", ".mm": "matrix-market",
            ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz", ".eml": "mail",
+           ".mbox": "mbox",
            ".rclass": None, ".rlabel": None, ".clabel": None}        # these only go with a matrix
 
 # %% ../nbs/00_formats.ipynb #5715cc95
@@ -1363,6 +1441,7 @@ def _guess_content(start, end):
     if b"<REUTERS" in start: return "reuters"
     if len(lines) > 3 and all(re.fullmatch(rb"\s*\d+\s*", line) for line in lines[:3]): return "docword"
     if end == ".mat": return "cluto"
+    if _mails(start): return "mbox"
     if re.match(rb"\s*[+-]?[\d.,]+\s+(qid:\d+\s+)?\d+:\d", start): return "svmlight"
     if re.match(rb"\s*(\[\s*)?\{", start): return "jsonl"
     return "lines" if end in (".txt", ".text", ".log", "") else None

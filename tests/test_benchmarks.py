@@ -363,7 +363,8 @@ def test_trees_from_nested_cuts():
 
 def test_scale(quick):
     (row,) = quick("scale")
-    assert set(row["seconds"]) == {"in memory", "1 in memory", "2 in memory", "7 in memory", "7 shards"}
+    assert set(row["seconds"]) == {"in memory", "in memory, growing alone", "in memory, from the shards",
+                                   "1 in memory", "2 in memory", "7 in memory", "7 shards"}
     assert set(row["texts"]["ratios"]) == {"in memory", "in memory, from the files", "7 files"}
     assert row["sweep"]["must"] <= row["sweep"]["moved"] < 1.2*row["sweep"]["must"] + 2000
 

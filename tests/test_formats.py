@@ -6,9 +6,11 @@ import gzip
 import itertools
 import json
 import lzma
+import mailbox
 import os
 import re
 import tarfile
+import time
 import warnings
 import zlib
 from email import message_from_string, policy
@@ -20,7 +22,8 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from nmf2.formats import (READERS, _dialect, _rows, _without_tags, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail,
+from nmf2.data import read
+from nmf2.formats import (READERS, _dialect, _rows, _without_tags, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
                           read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, without_head, write_table)
 
 TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
@@ -160,6 +163,73 @@ def test_mails(here, packed, charset):
     assert found == dict(texts=["The café\n\nnothing new", "a text", "The café\n\nwe meet at the café"], ids=["2.EML.gz", "3.txt", "in/1.eml"], labels=[[], [], ["in"]])
     assert guess_format("mails") == "folder" and guess_format("mails/in/1.eml") == guess_format("mails/2.EML.gz") == "mail"
     assert read_mail("mails/in/1.eml") == dict(texts=["The café\n\nwe meet at the café"], ids=["1.eml"])
+
+
+FIRST = "From ann@x.org Thu Jan  1 12:00:00 2004"
+
+def in_one_file(mails, end):
+    "Mails as Python puts them into a file; it quotes lines that begin with From"
+    box = mailbox.mbox("made")
+    for made in mails:
+        made = mailbox.mboxMessage(made)
+        made.set_from("ann@x.org", time.gmtime(0))
+        box.add(made)
+    box.close()
+    return Path("made").read_bytes().replace(b"\n", end.encode())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", ["list.mbox", "2004-April.txt", "Inbox", "list.mbox.gz"])
+def test_mails_in_one_file(here, name, end):
+    text = "we meet\n\nFrom here on\nFrom now on\n\nFrom 10:30 in 2004\n\nno head"
+    given = [mail(), mail(text), mail("nothing new", html="<p>nothing <b>old</b></p>"), mail("", html="<p>bold"), mail(" ")]
+    data = in_one_file(given, end)
+    path = put(name, gzip.compress(data) if name.endswith("gz") else data)
+    assert guess_format(path) == "mbox"
+    found = read_mbox(path)
+    alone = [read_mail(put(f"{i}.eml", bytes(one)))["texts"][0] for i, one in enumerate(given)]
+    assert [text.splitlines() for text in found["texts"]] == [text.splitlines() for text in alone] and found["ids"] == [*"12345"]
+    assert read(path).texts == found["texts"]
+
+
+def test_lines_that_begin_like_a_mail_are_quoted(here):
+    lines = [">From here", ">>From there", " From now", "x >From", ">from a"]
+    assert read_mbox(put("a.mbox", "\n".join([FIRST, "Subject: a", "", *lines])))["texts"] == ["\n".join(["a\n", "From here", ">From there", *lines[2:]])]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_mail_begins_after_an_empty_line(here, end):
+    first, text = "From - Thu Jan 01 12:00:00 2004", ["From: a@b.org", "", "text", FIRST, "x: y", "", "From guido at python.org  Thu Apr  1 2004", "x: y", "", FIRST, "no head"]
+    data = end.join([first, *text, "", "From guido at python.org  Thu Apr  1 20:01:09 2004 -0700", "Subject: second", "", "end"]).encode()
+    assert [text.splitlines()[-1] for text in read_mbox(put("a.mbox", data))["texts"]] == ["no head", "end"]
+
+
+def test_lines_of_heads_to_look_at(here):
+    dates = "Thu, 1 Jan 2004 12:00:00 +0100", "soon", None, "Fri, 02 Jan 2004 23:59:00 -0000"
+    heads = [f"{FIRST}\nX-From: =?utf-8?q?caf=C3=A9?=\n \tb\n" + (f"DATE: {date}\n" if date else "") + "\ntext\n\n" for date in dates]
+    path = put("a.mbox", "".join(heads))
+    assert read_mbox(path, columns="Date")["columns"] == {"date": ["2004-01-01 11:00:00", None, None, "2004-01-02 23:59:00"]}
+    assert read_mbox(path, columns=["x-from"])["columns"] == {"x-from": ["café b"]*4} and "columns" not in read_mbox(path, columns="")
+    fails(read_mbox, path, "no field 'cc', asked for by columns=", "'x-from', 'date'", columns=["date", "cc"])
+    corpus = read(path, columns=["date"])
+    assert corpus.columns["date"][0] == "2004-01-01 11:00:00" and corpus.reading["columns"] == ["date"]
+
+
+def test_damaged_mails_in_one_file(here):
+    odd = f"{FIRST}\nSubject: a\nContent-Transfer-Encoding: base64\n\nYWJjZ\n\n".encode()
+    latin = f"{FIRST}\nSubject: b\n\ncafé\n\n".encode("latin-1")
+    with pytest.warns(UserWarning) as told: found = read_mbox(put("a.mbox", latin + odd + latin.replace(b"\n", b"\r\n") + odd))
+    assert found == dict(texts=["b\n\ncafé"]*2, ids=["1", "3"])
+    assert [str(w.message) for w in told] == ["a.mbox: 2 of 4 mails are not UTF-8 and read as Latin-1, the first number 1",
+                                              "a.mbox: 2 of 4 mails are damaged and left out, the first number 2"]
+    assert read_mbox(put("c.mbox", latin), encoding="latin-1")["texts"] == ["b\n\ncafé"]
+    with pytest.raises(ValueError, match="b.mbox: not a readable mail .its text is damaged"): read_mbox(put("b.mbox", odd))
+    for before in (b"\n\r\n", b"\xef\xbb\xbf"): assert read_mbox(put("c.mbox", before + latin), encoding="latin-1")["texts"] == ["b\n\ncafé"]
+    for data in (b"", b"no mail", f"{FIRST}\nno head".encode()):
+        with pytest.raises(ValueError, match="d.mbox, line 1: a file of mails should begin with a line such as 'From ann@"): read_mbox(put("d.mbox", data))
+    assert guess_format(put("d.txt", f"{FIRST}\nno head\n".encode())) == "lines"
+    put("folder/a.mbox", latin), put("folder/b.txt", "a text")
+    with pytest.raises(ValueError, match="files that look like collections themselves: a.mbox"): guess_format("folder")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
