@@ -698,12 +698,14 @@ def told_columns(
     reading:dict,   # of a `Corpus`
 )->dict:            # words by the name of the option; none unless documents have columns or fields
     "From which columns documents came, in words."
-    if "text_field" not in reading: return {}
     kind = "column" if reading.get("format") in FROM_TABLES else "field"
-    ids = brief(reading["id_field"]) if reading.get("id_field") else "row numbers"
-    told = dict(text_field=f"text: {kind} {brief(reading['text_field'])}", id_field=f"ids: {ids}")
+    told = {}
+    if "text_field" in reading:
+        ids = brief(reading["id_field"]) if reading.get("id_field") else "row numbers"
+        told = dict(text_field=f"text: {kind} {brief(reading['text_field'])}", id_field=f"ids: {ids}")
     for option, what in (("label_field", "labels"), ("columns", "to look at")):
         names = reading.get(option)
+        if isinstance(names, str): names = [names]*(names != "")
         if names: told[option] = f"{what}: " + listing(names, 6, quote="'")
     return told
 

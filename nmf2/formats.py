@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST_HEAD', 'IN_HEAD', 'OF_MAILS', 'SAID', 'FIELDS',
-           'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'FROM', 'LATER', 'WHEN', 'QUOTED', 'ENTRY', 'ORIENTATIONS',
-           'PAIR', 'NAMES', 'NPY_PARTS', 'READERS', 'ENDINGS', 'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE',
-           'SPECIAL', 'walk', 'read_folder', 'read_lines', 'read_mail', 'without_head', 'NoField', 'field_names',
-           'Fields', 'Found', 'parsed_json', 'read_jsonl', 'read_csv', 'read_parquet', 'read_arrow', 'read_mbox',
-           'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab',
-           'read_npz', 'guess_format', 'as_cell', 'write_table']
+           'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'FROM', 'LATER', 'QUOTED', 'ENTRY', 'ORIENTATIONS', 'PAIR',
+           'NAMES', 'NPY_PARTS', 'READERS', 'ENDINGS', 'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL',
+           'walk', 'read_folder', 'read_lines', 'read_mail', 'without_head', 'NoField', 'field_names', 'Fields',
+           'Found', 'parsed_json', 'read_jsonl', 'read_csv', 'read_parquet', 'read_arrow', 'read_mbox', 'read_reuters',
+           'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz',
+           'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import codecs
@@ -31,7 +31,6 @@ from contextlib import suppress
 from datetime import timezone
 from email import errors, message_from_bytes, policy
 from email.header import decode_header, make_header
-from email.parser import BytesHeaderParser
 from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -217,8 +216,19 @@ def _part(path, part, encoding):
     try: return as_text(data.decode(part.get_content_charset(encoding or "utf-8"))), False
     except (LookupError, UnicodeError): return _decode(path, data, encoding)
 
-def _mail(path, data, encoding):
-    "Subject and text of a mail, and whether the encoding had to be guessed"
+# %% ../nbs/00_formats.ipynb #e3a1100e
+def _subject(path, mail, encoding):
+    "The subject of a mail, and whether the encoding had to be guessed"
+    raw = next((str(said) for name, said in mail.raw_items() if name.lower() == "subject"), "")
+    try: raw.encode()
+    except UnicodeEncodeError:                       # letters outside ASCII as they are, against the rules
+        data = " ".join(raw.split()).encode("utf-8", "surrogateescape")
+        try: return as_text(data.decode(mail.get_content_charset(encoding or "utf-8"))), False
+        except (LookupError, UnicodeError): return _decode(path, data, encoding)
+    return as_text(str(mail["subject"] or "")), False
+
+def _opened_mail(path, data, encoding):
+    "A mail, its subject and text, and whether the encoding had to be guessed"
     try:
         if usual_encoding(data) not in ("utf-8", "utf-8-sig"): data = data.decode(usual_encoding(data)).encode()
         mail = message_from_bytes(data.removeprefix(b"\xef\xbb\xbf"), policy=policy.default)
@@ -231,9 +241,14 @@ def _mail(path, data, encoding):
             if part is None: continue
             text, guess = _part(path, part, encoding)
             if kind == "html": text = _without_tags(text)
-        subject = as_text(str(mail["subject"] or ""))
+        subject, too = _subject(path, mail, encoding)
     except Exception as e: raise fault(path, None, f"not a readable mail ({e})") from None
-    return f"{subject}\n\n{text.strip()}".strip(), guess
+    return mail, f"{subject}\n\n{text.strip()}".strip(), guess or too
+
+# %% ../nbs/00_formats.ipynb #e3a1100f
+def _mail(path, data, encoding):
+    "Subject and text of a mail, and whether the encoding had to be guessed"
+    return _opened_mail(path, data, encoding)[1:]
 
 def read_mail(
     path,                    # the file, plain or compressed
@@ -674,58 +689,74 @@ def read_arrow(
     with opened(path) as source: return _read_columns(source, arrow_columns(source), *fields)
 
 # %% ../nbs/00_formats.ipynb #b0c5a1e1
-FROM = re.compile(rb"From (.+)\n(?=[!-9;-~]+:)")        # the line before a mail, and then its head
-LATER = re.compile(rb"\n" + FROM.pattern)
-WHEN = re.compile(rb"\d:\d\d\b.*\b\d{4}\b")
+FROM = re.compile(rb"""From\ .{0,200}\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\ {1,3}
+                       (?:[A-Z][a-z]{2}\ {1,3}\d\d?|\d\d?\ {1,3}[A-Z][a-z]{2}(?:\ {1,3}\d{4})?)\ {1,3}
+                       \d\d?:\d\d.{0,60}\n(?=[!-9;-~]+:|>From\ )""", re.X)     # the line before a mail
+LATER = re.compile(rb"\n" + FROM.pattern, re.X)
 QUOTED = re.compile(rb"^>(?=>*From )", re.M)
 
-def _begins(data, match):
-    "Does a mail begin with this line, after an empty one or nothing?"
-    at = match.start()
-    alone = at == 0 or data[at - 1:at] == b"\n" or data[at - 2:at] == b"\n\r"
-    return alone and WHEN.search(match[1][-100:]) is not None
+def _is_mbox(data):
+    "Does a file begin with a line before a mail, and its head?"
+    return FROM.match(data.lstrip(b"\xef\xbb\xbf\r\n")) is not None
 
 def _mails(data):
-    "The mails of a file, without the lines that begin them; none if it doesn't begin with one"
+    "The mails of a file that begins with one, one after another, without the lines before them"
     data = data.lstrip(b"\xef\xbb\xbf\r\n")
-    first = FROM.match(data)
-    if first is None or not _begins(data, first): return []
-    found = [first, *(match for match in LATER.finditer(data, first.end() - 1) if _begins(data, match))]
-    ends = [match.start() + 1 for match in found[1:]] + [len(data)]
-    return [QUOTED.sub(b"", data[match.end():end]) for match, end in zip(found, ends)]
+    begin = FROM.match(data).end()
+    for later in LATER.finditer(data, begin - 1):
+        yield QUOTED.sub(b"", data[begin:later.start() + 1])
+        begin = later.end()
+    yield QUOTED.sub(b"", data[begin:])
 
 # %% ../nbs/00_formats.ipynb #b0c5a1e3
-def _read_mails(path, mails, encoding):
-    "Texts of mails by their number, the numbers of those read as Latin-1, and why others can't be read"
-    found, guessed, odd = {}, [], {}
-    for n, mail in enumerate(mails, 1):
-        try: found[str(n)], guess = _mail(path, mail, encoding)
-        except ValueError as e:
-            odd[n] = e
-            continue
-        if guess: guessed.append(n)
-    return found, guessed, odd
+def _date(when):
+    "A date of a mail in UTC; in a year of three figures 1900 is missing"
+    if when.year < 1000: when = when.replace(year=when.year + 1900)
+    if when.tzinfo: when = when.astimezone(timezone.utc)
+    return when.strftime("%Y-%m-%d %H:%M:%S")
 
 def _said(head, name):
-    "What a head says in one of its lines, a date in UTC; None if it doesn't, or can't be read"
+    "What a head says in one of its lines; None if it doesn't, or can't be read"
     with suppress(Exception):                # of many kinds, in heads that keep no rule
         said = head[name]
-        if said is None: return None
-        if not hasattr(said, "datetime"): return as_text(" ".join(str(said).split()))
-        when = said.datetime
-        when = when.astimezone(timezone.utc) if when.tzinfo else when
-        return when.strftime("%Y-%m-%d %H:%M:%S")
+        if hasattr(said, "datetime"): return _date(said.datetime)
+        return None if said is None else as_text(" ".join(str(said).split()))
 
-def _in_heads(path, mails, columns):
-    "Lines of the heads of mails that are asked for, {name: (n_mails,)}"
-    asked = [str(name).lower() for name in ([columns] if isinstance(columns, str) else columns or [])]
-    if not any(asked): return {}
-    heads = [BytesHeaderParser(policy=policy.default).parsebytes(mail) for mail in mails]
-    there = Counter(name.lower() for head in heads for name in head.keys())
-    names = field_names(path, "more", asked, [name for name, _ in there.most_common()])
-    return {name: [_said(head, name) for head in heads] for name in names}
+def _is_gone(mail):
+    "Is a mail one that was deleted, or one that only a program reads?"
+    marks = str(mail["x-mozilla-status"] or "0").strip()
+    deleted = re.fullmatch("[0-9a-fA-F]{1,8}", marks) is not None and int(marks, 16) & 8 > 0
+    return deleted or "FOLDER INTERNAL DATA" in str(mail["subject"])
 
 # %% ../nbs/00_formats.ipynb #b0c5a1e4
+class _Mails:
+    "The mails of a file as they come in: texts, lines of heads, and numbers of those that are odd."
+    def __init__(self, asked):
+        self.texts, self.more, self.names = {}, {name: [] for name in asked}, Counter()
+        self.odd, self.why, self.n = {"not UTF-8 and read as Latin-1": [], "damaged": [], "deleted": []}, None, 0
+
+    def add(self, path, data, encoding):
+        "One more mail"
+        self.n += 1
+        guessed, damaged, gone = self.odd.values()
+        try: mail, text, guess = _opened_mail(path, data, encoding)
+        except ValueError as e:
+            self.why = self.why or e
+            return damaged.append(self.n)
+        if _is_gone(mail): return gone.append(self.n)
+        if guess: guessed.append(self.n)
+        self.texts[str(self.n)] = text
+        if self.more: self.names.update({name.lower() for name in mail.keys()})
+        for name, said in self.more.items(): said.append(_said(mail, name))
+
+    def warn(self, path):
+        "Tell of mails that are odd"
+        for why, some in self.odd.items():
+            left = "" if why.startswith("not") else " and left out"
+            if some: warnings.warn(f"{path}: {len(some):,} of {self.n:,} mails are {why}{left}, the first number "
+                                   f"{some[0]}", stacklevel=3)
+
+# %% ../nbs/00_formats.ipynb #b0c5a1e9
 def read_mbox(
     path,                    # the file, plain or compressed
     encoding:str|None=None,  # of texts whose mail names none; by default UTF-8, and Latin-1 where that fails
@@ -733,18 +764,23 @@ def read_mbox(
 )->dict:                     # texts, ids (numbers of the mails)
     "The mails of a file, as programs for mail and mailing lists keep them: subjects and texts."
     check_encoding(encoding)
+    asked = columns if isinstance(columns, (list, tuple)) else [columns]
+    found = _Mails([str(name) for name in asked if name not in (None, "")])
     with opened(path) as source:
-        mails = _mails(source.read())
-        if not mails:
-            raise fault(source, 1, "a file of mails should begin with a line such as "
-                                   "'From ann@example.org Thu Jan  1 12:00:00 2004' and a head")
-        found, guessed, odd = _read_mails(source, mails, encoding)
-        if not found: raise next(iter(odd.values()))
-        more = _in_heads(source, [mails[int(n) - 1] for n in found], columns)
-    for some, why in [(guessed, "not UTF-8 and read as Latin-1"), (list(odd), "damaged and left out")]:
-        if some: warnings.warn(f"{path}: {len(some):,} of {len(mails):,} mails are {why}, "
-                               f"the first number {some[0]}", stacklevel=2)
-    return {"texts": list(found.values()), "ids": list(found)} | ({"columns": more} if more else {})
+        data = source.read()
+        if not data.strip(): raise fault(source, None, "the file is empty")
+        if not _is_mbox(data):
+            raise fault(source, 1, "a file of mails should begin with a line such as 'From ann@example.org Thu Jan  1 "
+                                   "12:00:00 2004' and a head. One mail is read with format='mail'")
+        for mail in _mails(data): found.add(source, mail, encoding)
+        if not found.texts: raise found.why or fault(source, None, "all mails in it are deleted")
+        for name in found.more:
+            if name.lower() not in found.names:
+                there = listing([name for name, _ in found.names.most_common()], quote="'")
+                raise NoField(source, "more", name, there)
+    found.warn(path)
+    more = {"columns": found.more} if found.more else {}
+    return {"texts": list(found.texts.values()), "ids": list(found.texts)} | more
 
 # %% ../nbs/00_formats.ipynb #cdc24cdd
 def _between(text, start, end, at=0):
@@ -1441,7 +1477,7 @@ def _guess_content(start, end):
     if b"<REUTERS" in start: return "reuters"
     if len(lines) > 3 and all(re.fullmatch(rb"\s*\d+\s*", line) for line in lines[:3]): return "docword"
     if end == ".mat": return "cluto"
-    if _mails(start): return "mbox"
+    if _is_mbox(start): return "mbox"
     if re.match(rb"\s*[+-]?[\d.,]+\s+(qid:\d+\s+)?\d+:\d", start): return "svmlight"
     if re.match(rb"\s*(\[\s*)?\{", start): return "jsonl"
     return "lines" if end in (".txt", ".text", ".log", "") else None
@@ -1450,6 +1486,10 @@ def _guess_content(start, end):
 def _is_collection(name):
     "Does a file have the name of a collection of documents?"
     return _ending(name) in ENDINGS.keys() - {".eml"} or _ending(name) == ".mat" or Path(name).name.startswith("docword.")
+
+def _holds_mails(path):
+    "Does a file without an ending that says more hold many mails?"
+    return _ending(path) in ("", ".txt") and _is_mbox(look(path, 8192))
 
 def _guess_folder(path):
     "The format of a folder, or an error if it holds several things"
@@ -1463,6 +1503,7 @@ def _guess_folder(path):
                                 f"{others} don't. Pass format='reuters' to read the stories in the former "
                                 "and leave the others alone, or format='folder' to take each file for a document")
     inside = [name for name in names if _is_collection(name)]
+    inside = inside or [name for name in names[:1] if _holds_mails(Path(path)/name)]
     if not inside: return "folder"
     if all(ENDINGS.get(_ending(name)) == "parquet" for name in inside): return "parquet"
     raise fault(path, None, f"this folder holds files that look like collections themselves: {listing(inside, 5)}. "

@@ -23,7 +23,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from nmf2.data import read
-from nmf2.formats import (READERS, _dialect, _rows, _without_tags, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
+from nmf2.formats import (READERS, _dialect, _mails, _rows, _without_tags, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
                           read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, without_head, write_table)
 
 TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
@@ -198,21 +198,41 @@ def test_lines_that_begin_like_a_mail_are_quoted(here):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_mail_begins_after_an_empty_line(here, end):
-    first, text = "From - Thu Jan 01 12:00:00 2004", ["From: a@b.org", "", "text", FIRST, "x: y", "", "From guido at python.org  Thu Apr  1 2004", "x: y", "", FIRST, "no head"]
-    data = end.join([first, *text, "", "From guido at python.org  Thu Apr  1 20:01:09 2004 -0700", "Subject: second", "", "end"]).encode()
-    assert [text.splitlines()[-1] for text in read_mbox(put("a.mbox", data))["texts"]] == ["no head", "end"]
+@pytest.mark.parametrize("gap", [[""], [], [" "]])
+def test_where_a_mail_begins(here, end, gap):
+    "Line before it and head, as different programs write them; an empty line before both may be missing"
+    firsts = ["From - Thu Jan 01 12:00:00 2004", "From guido at python.org  Thu Apr  1 20:01:09 2004 -0700", "From 1@xxx Thu Jan 01 12:00:00 +0000 2004", "From a@b Thu, 1 Jan 2004 9:00"]
+    others = ["From guido at python.org  Apr  1 2004", "x: y", FIRST, "no head", "From " + "a"*300 + FIRST, "x: y", "From a to b: 10:30", "From x: y"]
+    data = end.join(line for first in firsts for line in [first, "Subject: a", "", "text", *others, *gap]).encode()
+    texts = read_mbox(put("a.mbox", data))["texts"]
+    assert [text.split() for text in texts] == [["a", "text", *" ".join(others).split()]]*4
+    old = [FIRST, ">From uucp Thu Jan  1 12:00:00 2004 remote from z", "Subject: a", "", "old"]
+    assert guess_format(put("b.txt", end.join(old).encode())) == "mbox"
 
 
 def test_lines_of_heads_to_look_at(here):
-    dates = "Thu, 1 Jan 2004 12:00:00 +0100", "soon", None, "Fri, 02 Jan 2004 23:59:00 -0000"
+    dates = "Thu, 1 Jan 2004 12:00:00 +0100", "soon", None, "Fri, 02 Jan 2004 23:59:00 -0000", "Thu, 1 Jan 104 12:00:00 +0100"
     heads = [f"{FIRST}\nX-From: =?utf-8?q?caf=C3=A9?=\n \tb\n" + (f"DATE: {date}\n" if date else "") + "\ntext\n\n" for date in dates]
+    odd = f"{FIRST}\nX-From: c\nContent-Transfer-Encoding: base64\n\nYWJjZ\n\n"
+    path = put("a.mbox", odd + "".join(heads) + odd)
+    with pytest.warns(UserWarning, match="2 of 7 mails are damaged and left out, the first number 1"): found = read_mbox(path, columns="Date")
+    assert found["columns"] == {"Date": ["2004-01-01 11:00:00", None, None, "2004-01-02 23:59:00", "2004-01-01 11:00:00"]} and found["ids"] == [*"23456"]
     path = put("a.mbox", "".join(heads))
-    assert read_mbox(path, columns="Date")["columns"] == {"date": ["2004-01-01 11:00:00", None, None, "2004-01-02 23:59:00"]}
-    assert read_mbox(path, columns=["x-from"])["columns"] == {"x-from": ["café b"]*4} and "columns" not in read_mbox(path, columns="")
-    fails(read_mbox, path, "no field 'cc', asked for by columns=", "'x-from', 'date'", columns=["date", "cc"])
-    corpus = read(path, columns=["date"])
-    assert corpus.columns["date"][0] == "2004-01-01 11:00:00" and corpus.reading["columns"] == ["date"]
+    assert read_mbox(path, columns=["x-from"])["columns"] == {"x-from": ["café b"]*5} and "columns" not in read_mbox(path, columns="")
+    fails(read_mbox, path, "no field 'Cc', asked for by columns=", "'x-from', 'date'", columns=["date", "Cc"])
+    fails(read_mbox, path, "no field '5', asked for by columns=", columns=5)
+    corpus = read(path, columns=["Date"])
+    assert corpus.columns["Date"][0] == "2004-01-01 11:00:00" and corpus.reading["columns"] == ["Date"]
+    with pytest.warns(UserWarning, match="no field 'Date', from which a column to look at came in the fit"):
+        assert read(put("b.mbox", f"{FIRST}\nSubject: a\n\ntext\n"), like=corpus.reading).columns == {}
+
+
+def test_mails_that_are_gone(here):
+    marked = [f"{FIRST}\nX-Mozilla-Status: {status}\nSubject: a\n\ntext {status}\n" for status in ("0001", "0009", "zz", "8008")]
+    marked.append(f"{FIRST}\nSubject: DON'T DELETE THIS MESSAGE -- FOLDER INTERNAL DATA\n\ntext\n")
+    with pytest.warns(UserWarning, match="a.mbox: 3 of 5 mails are deleted and left out, the first number 2"): found = read_mbox(put("a.mbox", "\n".join(marked)))
+    assert found == dict(texts=["a\n\ntext 0001", "a\n\ntext zz"], ids=["1", "3"])
+    fails(read_mbox, put("b.mbox", marked[1]), "all mails in it are deleted")
 
 
 def test_damaged_mails_in_one_file(here):
@@ -225,11 +245,30 @@ def test_damaged_mails_in_one_file(here):
     assert read_mbox(put("c.mbox", latin), encoding="latin-1")["texts"] == ["b\n\ncafé"]
     with pytest.raises(ValueError, match="b.mbox: not a readable mail .its text is damaged"): read_mbox(put("b.mbox", odd))
     for before in (b"\n\r\n", b"\xef\xbb\xbf"): assert read_mbox(put("c.mbox", before + latin), encoding="latin-1")["texts"] == ["b\n\ncafé"]
-    for data in (b"", b"no mail", f"{FIRST}\nno head".encode()):
+    for data in (b"no mail", b"From ann\nSubject: a\n\nb", f"{FIRST}\nno head".encode()):
         with pytest.raises(ValueError, match="d.mbox, line 1: a file of mails should begin with a line such as 'From ann@"): read_mbox(put("d.mbox", data))
+    with pytest.raises(ValueError, match="e.mbox: the file is empty"): read_mbox(put("e.mbox", b"\n"))
     assert guess_format(put("d.txt", f"{FIRST}\nno head\n".encode())) == "lines"
-    put("folder/a.mbox", latin), put("folder/b.txt", "a text")
-    with pytest.raises(ValueError, match="files that look like collections themselves: a.mbox"): guess_format("folder")
+
+
+@pytest.mark.parametrize("name", ["a.mbox", "2004-April.txt", "Inbox"])
+def test_folders_with_files_of_mails(here, name):
+    put(f"folder/{name}", f"{FIRST}\nSubject: b\n\ntext\n"), put("folder/z.txt", "a text")
+    with pytest.raises(ValueError, match=f"files that look like collections themselves: {name}"): guess_format("folder")
+    assert len(read("folder", "folder")) == 2
+
+
+def test_subjects_outside_the_rules(here):
+    for charset, said in (("latin-1", {}), ("utf-8", {}), ("koi8-r", dict(encoding="koi8-r"))):
+        word = "кот" if charset == "koi8-r" else "café"
+        assert read_mail(put("a.eml", f"Subject: {word} \n {word}\n\nb".encode(charset)), **said)["texts"] == [f"{word} {word}\n\nb"]
+    named = f"Subject: кот\nContent-Type: text/plain; charset=koi8-r\n\nкот".encode("koi8-r")
+    assert read_mail(put("b.eml", named))["texts"] == ["кот\n\nкот"]
+
+
+@pytest.mark.parametrize("line", [b"From " + b"1:00 "*400_000, b"From " + b"Mon Jan 1 "*200_000, b"From a\n"*300_000, (FIRST.encode() + b"\n")*40_000, b"From Mon" + b" "*2_000_000])
+def test_odd_lines_take_no_long_time(here, line):
+    assert len(list(_mails(f"{FIRST}\nSubject: a\n\n".encode() + line))) == 1       # some hundredths; hours, if each place looks at all that come
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
