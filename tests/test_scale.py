@@ -582,7 +582,7 @@ def test_sums_that_were_added_can_go(cluster, monkeypatch):
     "What is told of partitions is not held until all of it is added"
     engine, seen, fetch = Dask(cluster), [], Dask.fetch
     def looked(self, held):
-        def n_told(): return sum(str(key).startswith("told-") for key in cluster.futures)
+        def n_told(): return sum(str(key).startswith("told-") for key in list(cluster.futures))
         for _ in range(300):                             # what nobody has any more goes a little later
             if n_told(): time.sleep(.01)
         seen.append(n_told())
