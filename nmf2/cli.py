@@ -695,13 +695,14 @@ def make_topics(
 FROM_TABLES = "csv", "parquet", "arrow"
 
 def told_columns(
-    reading:dict,   # of a `Corpus`
-)->dict:            # words by the name of the option; none unless documents have columns or fields
+    reading:dict,      # of a `Corpus`
+    named:bool=False,  # have its documents the names of their files, if they have none in a field?
+)->dict:               # words by the name of the option; none unless documents have columns or fields
     "From which columns documents came, in words."
     kind = "column" if reading.get("format") in FROM_TABLES else "field"
     told = {}
     if "text_field" in reading:
-        ids = brief(reading["id_field"]) if reading.get("id_field") else "row numbers"
+        ids = brief(reading["id_field"]) if reading.get("id_field") else "names of files" if named else "row numbers"
         told = dict(text_field=f"text: {kind} {brief(reading['text_field'])}", id_field=f"ids: {ids}")
     for option, what in (("label_field", "labels"), ("columns", "to look at")):
         names = reading.get(option)
@@ -730,10 +731,11 @@ AS_BEFORE = ", as in the fit"
 def how_read(
     reading:dict|None,    # of a `Corpus` or a model
     like:dict|None=None,  # the same of the fit, if there was one
+    named:bool=False,     # as for `told_columns`
 )->str:                   # '' if there is nothing to tell
     "From which columns documents came, and what else was read as in the fit."
     reading, like = reading or {}, like or {}
-    columns, options = told_columns(reading), told_options(reading, like)
+    columns, options = told_columns(reading, named), told_options(reading, like)
     same = [name for name in columns if "text_field" in like and reading.get(name) == like.get(name)]
     if len(same) == len(columns):
         return "; ".join([*columns.values(), *options]) + AS_BEFORE*bool(columns or options)
@@ -770,7 +772,8 @@ def about_reading(
 )->list:
     "What is told of how documents were read."
     mails = left_out(plural(corpus.n_mails, "mail"))*bool(corpus.n_mails)
-    return list(filter(None, [how_read(corpus.reading, like), mails]))
+    named = corpus.ids[:1].tolist() not in ([], ["0"])
+    return list(filter(None, [how_read(corpus.reading, like, named), mails]))
 
 
 # %% ../nbs/70_cli.ipynb #2993901b
@@ -1480,6 +1483,8 @@ EXAMPLES = """examples:
                                               mails that end in .eml;
                                               sub-folders are labels
   nmf2 cluster archive.mbox                   the mails in one file
+  nmf2 cluster months/                        the tables in a folder, or
+                                              JSON lines, or files of mails
   nmf2 cluster posts.jsonl.gz --leaves 40     one JSON object on each line
   nmf2 cluster posts.jsonl.gz --levels 5,40   5 broad topics, 40 in them
   nmf2 cluster posts.csv --text-field body    a table with the texts in the
@@ -1665,7 +1670,7 @@ def add_spread(
     p:argparse.ArgumentParser,   # the parser of a command
 ):
     "The options for collections that are larger than memory."
-    what = "A folder of JSON lines, Parquet or tables, or one large file."
+    what = "A folder of JSON lines, Parquet, tables or files of mails, or one large file."
     g = p.add_argument_group("collections larger than memory", what)
     g.add_argument("--memory", metavar="SIZE", type=size_in_bytes, default=None,
                    help="work in partitions that leave room in so much memory, such as 4GB")

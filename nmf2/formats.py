@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST_HEAD', 'IN_HEAD', 'OF_MAILS', 'SAID', 'FIELDS',
            'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'FROM', 'LATER', 'QUOTED', 'ENTRY', 'ORIENTATIONS', 'PAIR',
-           'NAMES', 'NPY_PARTS', 'READERS', 'ENDINGS', 'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL',
-           'walk', 'read_folder', 'read_lines', 'read_mail', 'without_head', 'NoField', 'field_names', 'Fields',
-           'Found', 'parsed_json', 'read_jsonl', 'read_csv', 'read_parquet', 'read_arrow', 'read_mbox', 'read_reuters',
-           'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz',
-           'guess_format', 'as_cell', 'write_table']
+           'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'READERS', 'TOGETHER', 'BESIDE', 'VALUES', 'DATES', 'FIGURE',
+           'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'read_folder', 'read_lines', 'read_mail', 'without_head',
+           'NoField', 'NoDocuments', 'field_names', 'Fields', 'Found', 'parsed_json', 'read_jsonl', 'read_csv',
+           'read_parquet', 'read_arrow', 'read_mbox', 'read_reuters', 'read_cluto', 'read_docword',
+           'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz', 'of_folders', 'guess_format', 'as_cell',
+           'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import codecs
@@ -31,7 +32,7 @@ from contextlib import suppress
 from datetime import timezone
 from email import errors, message_from_bytes, policy
 from email.header import decode_header, make_header
-from functools import lru_cache
+from functools import lru_cache, wraps
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
@@ -319,6 +320,14 @@ class NoField(ValueError):
         super().__init__(str(fault(path, None, f"no field {brief(name)}, asked for by {by}. There are: {there}{more}")))
 
 
+# %% ../nbs/00_formats.ipynb #b0c5a1ff
+class NoDocuments(ValueError):
+    "There is nothing to read in a file."
+    def __init__(self,
+        path,                                  # the file
+        why:str="no documents in this file",   # what to say
+    ): super().__init__(str(fault(path, None, why)))
+
 # %% ../nbs/00_formats.ipynb #16b3f7fe
 def field_names(
     path,        # the file, for errors
@@ -460,20 +469,29 @@ def parsed_json(
     except RecursionError: raise fault(path, n, "its brackets are nested too deep") from None
 
 # %% ../nbs/00_formats.ipynb #f64ec3ba
-def _of_one_object(source, line, text):
-    "The error for a file that is a single object over several lines, or None"
+def _one_object(line, text):
+    "The single object over several lines that a file is, or None"
     try: json.loads(line)
     except json.JSONDecodeError as e:
         if e.pos < len(line.rstrip()) or not line.lstrip().startswith("{"): return None      # it doesn't go on
     except (ValueError, RecursionError): return None                                         # nor if it can't be read
-    try: value = json.loads(line + text.read())
+    try: return json.loads(line + text.read())
     except (ValueError, RecursionError): return None
+
+def _is_document(value, field):
+    "Has an object a text, in a given field or a usual one?"
+    def may(name): return name.strip().lower() in FIELDS["text"] if field is None else name == field
+    return any(isinstance(some, str) and may(name) for name, some in value.items())
+
+def _no_document(source, value):
+    "The error for a file that is a single object without a text"
     lists = [name for name, some in value.items() if isinstance(some, list)]
     told = "; lists in it are " + listing(lists, 4, "'") if lists else ""
     return fault(source, None, "it is one JSON object over several lines. Each line should be an object, or all of "
                                f"it a list of them{told}")
 
-def _json_records(source, text):
+# %% ../nbs/00_formats.ipynb #b0c5a1fd
+def _json_records(source, text, field=None):
     "(line number, value) of each line that is not empty, or of each value in a list, without a number"
     records = []
     for n, line in enumerate(text, 1):
@@ -483,9 +501,11 @@ def _json_records(source, text):
             source.justify(len(values), "documents")
             return [(None, value) for value in values]
         try: records.append((n, parsed_json(source, n, line)))
-        except ValueError as e:
-            if records: raise
-            raise _of_one_object(source, line, text) or e from None
+        except ValueError:
+            value = None if records else _one_object(line, text)
+            if value is None: raise
+            if not _is_document(value, field): raise _no_document(source, value) from None
+            return [(n, value)]
     return records
 
 # %% ../nbs/00_formats.ipynb #41fc10dc
@@ -499,12 +519,12 @@ def read_jsonl(
     columns:str|list|None=None,   # more of them to keep for a look at topics, such as dates
     encoding:str|None=None,       # of the file; by default UTF-8, and Latin-1 where that fails
 )->dict:                          # texts, and ids and labels where there are such fields
-    "JSON lines, or a single JSON list of objects."
+    "JSON lines, or a single JSON list of objects, or one object with a text."
     with opened(path) as source:
         source.weigh(JSON)
         records = json_objects(source.lines()) if encoding is None else None
-        if records is None: records = decoded(source, encoding, lambda text: _json_records(source, text))
-        if not records: raise fault(source, None, "no documents in this file")
+        if records is None: records = decoded(source, encoding, lambda text: _json_records(source, text, text_field))
+        if not records: raise NoDocuments(source)
         source.justify(len(records), "documents")
         for n, record in records:
             if not isinstance(record, dict):
@@ -561,7 +581,7 @@ def _rows(source, lines, dialect, line=1):
 def _column_names(path, rows, header):
     "The names of the columns, and all rows but that of the names"
     line, first = next(rows, (1, None))
-    if first is None: raise fault(path, None, "the file is empty")
+    if first is None: raise NoDocuments(path, "the file is empty")
     if not header: return [str(i) for i in range(len(first))], itertools.chain([(line, first)], rows)
     names = [name.strip() for name in first]
     if len(set(names)) < len(names): raise fault(path, line, f"two columns have the same name: {listing(names)}")
@@ -593,7 +613,7 @@ def _table_records(source, rows, names, fields, separator):
                                       f"(separated by {separator!r}). Give all rows as many, or fewer names.")
         records.append((line, {name: row[i] for name, i in wanted}))
         source.justify(len(records), "documents")
-    if not records: raise fault(source, None, "no documents in this file")
+    if not records: raise NoDocuments(source)
     return records
 
 # %% ../nbs/00_formats.ipynb #dfbc1101
@@ -676,7 +696,7 @@ def read_parquet(
 
 # %% ../nbs/00_formats.ipynb #39228fd2
 def read_arrow(
-    path,                            # an Arrow or Feather file, or a folder that save_to_disk of `datasets` wrote
+    path,                            # an Arrow or Feather file, or a folder of them, such as save_to_disk of `datasets` writes
     text_field:str|None=None,        # column with the text; by default a usual name is looked for
     label_field:str|list|None=None,  # column with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,          # column with the identifier; '' for none
@@ -685,7 +705,9 @@ def read_arrow(
     "Arrow and Feather files, and datasets of Hugging Face on disk, by pyarrow."
     fields = text_field, label_field, id_field, columns
     if os.path.isdir(path):
-        return _read_columns(path, folder_columns(path, dataset_files(path), arrow_columns), *fields)
+        own = any(os.path.isfile(os.path.join(path, name)) for name in (STATE, SPLITS))
+        files = dataset_files(path) if own else _parts(path, (".arrow", ".feather", ".ipc"))
+        return _read_columns(path, folder_columns(path, files, arrow_columns), *fields)
     with opened(path) as source: return _read_columns(source, arrow_columns(source), *fields)
 
 # %% ../nbs/00_formats.ipynb #b0c5a1e1
@@ -768,12 +790,12 @@ def read_mbox(
     found = _Mails([str(name) for name in asked if name not in (None, "")])
     with opened(path) as source:
         data = source.read()
-        if not data.strip(): raise fault(source, None, "the file is empty")
+        if not data.strip(): raise NoDocuments(source, "the file is empty")
         if not _is_mbox(data):
             raise fault(source, 1, "a file of mails should begin with a line such as 'From ann@example.org Thu Jan  1 "
                                    "12:00:00 2004' and a head. One mail is read with format='mail'")
         for mail in _mails(data): found.add(source, mail, encoding)
-        if not found.texts: raise found.why or fault(source, None, "all mails in it are deleted")
+        if not found.texts: raise found.why or NoDocuments(source, "all mails in it are deleted")
         for name in found.more:
             if name.lower() not in found.names:
                 there = listing([name for name, _ in found.names.most_common()], quote="'")
@@ -1448,19 +1470,93 @@ def read_npz(
         if "texts" in arrays: found["texts"] = _npz_texts(source, arrays["texts"])
     return found
 
-# %% ../nbs/00_formats.ipynb #199d3600
-READERS = {"folder": read_folder, "lines": read_lines, "jsonl": read_jsonl, "csv": read_csv,
-           "parquet": read_parquet, "arrow": read_arrow, "reuters": read_reuters,
-           "cluto": read_cluto, "matrix-market": read_matrix_market, "docword": read_docword, "svmlight": read_svmlight,
-           "matlab": read_matlab, "npz": read_npz, "mail": read_mail,
-           "mbox": read_mbox}
+# %% ../nbs/00_formats.ipynb #b0c5a1f1
+ROLES = {"text": "texts", "label": "labels", "id": "names of documents"}
 
+def _check_alike(folder, found):
+    "Stop at files whose texts, labels or names of documents are in different fields"
+    (first, fields), *others = [(name, getattr(one, "fields", None)) for name, one in found.items()]
+    for name, own in others:
+        for what, documents in ROLES.items() if own else ():
+            here, there = (getattr(of, what) for of in (own, fields))
+            if here == there: continue
+            where = [f"in {listing(some if isinstance(some, list) else [some], quote=repr('')[0])}" if some else "nowhere"
+                     for some in (here, there)]
+            none = "" if what == "text" else f", or {what}_field='' for none"
+            raise fault(folder, None, f"in {name} the {documents} are {where[0]}, in {first} {where[1]}. "
+                                      f"Say which field it is with {what}_field=...{none}")
+
+# %% ../nbs/00_formats.ipynb #b0c5a1f3
+def _names_in(folder, found):
+    "The names of the documents of several files, or None"
+    if not all("ids" in one for one in found.values()):
+        return list(found) if all(len(one["texts"]) == 1 for one in found.values()) else None
+    if all(getattr(one, "fields", None) is None for one in found.values()):
+        return [f"{name}:{i}" for name, one in found.items() for i in one["ids"]]
+    seen = {}
+    for name, one in found.items():
+        for i in one["ids"]:
+            if seen.setdefault(i, name) != name:
+                raise fault(folder, None, f"{brief(i)} is a document in {seen[i]} and another in {name}; "
+                                          "pass id_field='' to number the documents instead")
+    return list(seen)
+
+def _in_one(folder, found):
+    "What was found in several files, as if it had been in one"
+    _check_alike(folder, found)
+    first = next(iter(found.values()))
+    every = Found({what: [x for one in found.values() for x in one[what]] for what in ("texts", "labels") if what in first})
+    every.fields = getattr(first, "fields", None)
+    if (ids := _names_in(folder, found)) is not None: every["ids"] = ids
+    if "columns" in first:
+        every["columns"] = {column: [x for one in found.values() for x in one["columns"][column]]
+                            for column in first["columns"]}
+    return every
+
+# %% ../nbs/00_formats.ipynb #b0c5a1fb
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv", ".tab": "csv",
            ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
            ".sgm": "reuters", ".tar": "reuters", ".tgz": "reuters", ".mtx": "matrix-market", ".mm": "matrix-market",
            ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz", ".eml": "mail",
            ".mbox": "mbox",
            ".rclass": None, ".rlabel": None, ".clabel": None}        # these only go with a matrix
+
+# %% ../nbs/00_formats.ipynb #b0c5a1f5
+def _holds_mails(path):
+    "Does a file without an ending that says more hold many mails?"
+    return _ending(path) in ("", ".txt") and _is_mbox(look(path, 8192))
+
+def _is_of(path, format):
+    "Is a file of a format, by the ending of its name, or its first bytes if it holds mails?"
+    return ENDINGS.get(_ending(path)) == format or format == "mbox" and _holds_mails(path)
+
+def of_folders(
+    read,         # a reader of files
+    format:str,   # its key in `READERS`
+):                # a reader of folders as well
+    "Read all files of a format in a folder and below as one collection, in the order of their names."
+    @wraps(read)
+    def read_all(path, *args, **options):
+        if not os.path.isdir(path): return read(path, *args, **options)
+        how, found = (getattr(path, "limits", True), getattr(path, "tick", None)), {}
+        names, left = walk(path)
+        for name in names:
+            if not _is_of(Path(path)/name, format):
+                left.append((name, "of another kind"))
+                continue
+            with opened(Path(path)/name, *how) as source:
+                try: found[_shown_name(name)] = read(source, *args, **options)
+                except NoDocuments: left.append((name, "without documents"))
+        if not found: raise fault(path, None, f"no file in this folder has documents, read as {format}")
+        _tell(path, len(found), left)
+        return _in_one(path, found)
+    return read_all
+
+# %% ../nbs/00_formats.ipynb #199d3600
+READERS = {"folder": read_folder, "lines": read_lines, "jsonl": of_folders(read_jsonl, "jsonl"),
+           "csv": of_folders(read_csv, "csv"), "parquet": read_parquet, "arrow": read_arrow, "reuters": read_reuters,
+           "cluto": read_cluto, "matrix-market": read_matrix_market, "docword": read_docword, "svmlight": read_svmlight,
+           "matlab": read_matlab, "npz": read_npz, "mail": read_mail, "mbox": of_folders(read_mbox, "mbox")}
 
 # %% ../nbs/00_formats.ipynb #5715cc95
 def _guess_content(start, end):
@@ -1487,10 +1583,18 @@ def _is_collection(name):
     "Does a file have the name of a collection of documents?"
     return _ending(name) in ENDINGS.keys() - {".eml"} or _ending(name) == ".mat" or Path(name).name.startswith("docword.")
 
-def _holds_mails(path):
-    "Does a file without an ending that says more hold many mails?"
-    return _ending(path) in ("", ".txt") and _is_mbox(look(path, 8192))
+TOGETHER = "jsonl", "csv", "arrow", "mbox"      # of which several files are one collection, if they are most of a folder
+BESIDE = ".msf",                                # files that programs for mail put beside those of mails
 
+def _guess_several(path, names, inside):
+    "The format of files inside a folder, and whether they are most of it; None if they are of several formats"
+    path = Path(path)
+    kinds = {ENDINGS.get(_ending(name)) if _is_collection(name) else "mbox" for name in inside}
+    if len(kinds) != 1 or (kind := kinds.pop()) not in TOGETHER: return None, False
+    files = [path/name for name in map(Path, names) if _ending(name) not in BESIDE and (path/name).stat().st_size]
+    return kind, 2*sum(_is_of(file, kind) for file in files) > len(files)
+
+# %% ../nbs/00_formats.ipynb #b0c5a1f9
 def _guess_folder(path):
     "The format of a folder, or an error if it holds several things"
     names, _ = walk(path)
@@ -1503,11 +1607,15 @@ def _guess_folder(path):
                                 f"{others} don't. Pass format='reuters' to read the stories in the former "
                                 "and leave the others alone, or format='folder' to take each file for a document")
     inside = [name for name in names if _is_collection(name)]
-    inside = inside or [name for name in names[:1] if _holds_mails(Path(path)/name)]
+    first = (name for name in names if _ending(name) in ("", ".txt") and os.path.getsize(os.path.join(path, name)))
+    inside = inside or [name for name in itertools.islice(first, 1) if _holds_mails(Path(path)/name)]
     if not inside: return "folder"
     if all(ENDINGS.get(_ending(name)) == "parquet" for name in inside): return "parquet"
+    kind, most = _guess_several(path, names, inside)
+    if most: return kind
+    these = f"read these alone with format={kind!r}, " if kind else ""
     raise fault(path, None, f"this folder holds files that look like collections themselves: {listing(inside, 5)}. "
-                            "Name one of them, or take each file for a document with format='folder'")
+                            f"Name one of them, {these}or take each file for a document with format='folder'")
 
 # %% ../nbs/00_formats.ipynb #a2e1e833
 def guess_format(

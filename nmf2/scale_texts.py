@@ -83,7 +83,7 @@ def _in_stretches(path, piece, text_field):
     return [Stretch(str(path), size*k//n, size*(k + 1)//n, field, names) for k in range(n)]
 
 # %% ../nbs/62_scale_texts.ipynb #080f6d8e
-ENDINGS = {end: kind for end, kind in FORMATS.items() if kind in ("jsonl", "csv", "parquet", "arrow")}   # of texts
+ENDINGS = {end: kind for end, kind in FORMATS.items() if kind in ("jsonl", "csv", "parquet", "arrow", "mbox")}   # of texts
 
 def _ending(name):
     "The last ending of a name, without that of the compression, in small letters"

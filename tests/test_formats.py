@@ -918,3 +918,66 @@ def test_one_object_over_several_lines(here):
     with pytest.raises(ValueError, match="line 1: not JSON"): read_jsonl(put("cut.jsonl", '{"text": "a",\n'))
     with pytest.raises(ValueError, match="line 1: not JSON"): read_jsonl(put("wrong.jsonl", '{"text": a}\n' + '{"text": "b"}\n'*3))
     with pytest.raises(ValueError, match="line 2: not JSON"): read_jsonl(put("second.jsonl", '{"text": "a"}\n{"text":\n "b"}\n'))
+
+
+def boxed(subject, text): return f"{FIRST}\nSubject: {subject}\nDate: Thu, 1 Jan 2004 12:00:00 +0000\n\n{text}\n\n"
+
+
+def test_several_files_of_a_folder(here):
+    "One collection, in the order of the names; ids that are different, or else the names of files with numbers, or numbers"
+    put("m/b.mbox", boxed("one", "a") + boxed("two", "b")), put("m/a/Inbox", boxed("three", "c")), put("m/a/Inbox.msf", "x"), put("m/Drafts", "")
+    assert guess_format("m") == "mbox"
+    with pytest.warns(UserWarning, match="2 files read, left alone 2 of another kind .Drafts, a/Inbox.msf."): corpus = read("m", columns="date")
+    assert corpus.texts == ["three\n\nc", "one\n\na", "two\n\nb"] and list(corpus.ids) == ["a/Inbox:1", "b.mbox:1", "b.mbox:2"]
+    assert list(corpus.columns["date"]) == ["2004-01-01 12:00:00"]*3 and corpus.reading["format"] == corpus.reading["seen"] == "mbox"
+    put("t/1.csv", "id,text,label,on\n7,ball,sport,x\n"), put("t/2.csv.gz", b"text;on;label;id\nvote;y;law;8\nhorse;z;;9\n", gzip.open), put("t/3.tsv", "id\ttext\tlabel\ton\n")
+    with pytest.warns(UserWarning, match="2 files read, left alone 1 without documents .3.tsv."): corpus = read("t", columns=["on"])
+    assert corpus.texts == ["ball", "vote", "horse"] and list(corpus.ids) == [*"789"] and list(corpus.labels[:,0]) == ["sport", "law", ""] and list(corpus.columns["on"]) == [*"xyz"]
+    Path("t/3.tsv").unlink()
+    assert read("t", "csv", id_field="", limits=False).ids.tolist() == [*"012"]
+    put("j/1.jsonl", '{"body": "a"}\n{"body": "b"}\n'), put("j/2.json", '[{"body": "c"}]'), put("j/_SUCCESS", "")
+    with pytest.warns(UserWarning, match="left alone 1 of another kind ._SUCCESS."): corpus = read("j")
+    assert corpus.texts == [*"abc"] and corpus.ids.tolist() == [*"012"] and corpus.labels is None
+    put("new.jsonl", '{"text": "e", "body": "d"}')
+    assert read("new.jsonl", like=corpus.reading).texts == ["d"]
+
+
+def test_documents_of_a_file_each(here):
+    for i in range(3): put(f"f/{i}.json", json.dumps({"title": "t", "text": f"text {i}"}, indent=1))
+    corpus = read("f")
+    assert corpus.texts == [f"text {i}" for i in range(3)] and corpus.ids.tolist() == [f"{i}.json" for i in range(3)]
+    assert read("f/1.json").texts == ["text 1"] and read("f", text_field="title").texts == ["t"]*3
+    put("f/3.json", '{"wording": "w",\n "n": [1]}')
+    with pytest.raises(ValueError, match="f/3.json: it is one JSON object over several lines.*lists in it are 'n'"): read("f")
+    assert read("f/3.json", text_field="wording").texts == ["w"]
+
+
+def test_files_that_do_not_go_together(here):
+    def odd(words, *tables, **options):
+        for name, table in zip("ab", tables): put(f"o/{name}.csv", table)
+        with pytest.raises(ValueError, match="^o.*" + words): read("o", **options)
+    odd("in b.csv the texts are in 'body', in a.csv in 'text'. Say which field it is with text_field=...$", "text,n\nx,1\n", "body,n\ny,2\n")
+    odd("b.csv: no field 'text', asked for by text_field", "text,n\nx,1\n", "body,n\ny,2\n", text_field="text")
+    odd("in b.csv the labels are in 'topic', in a.csv nowhere.*label_field='' for none", "text,n\nx,1\n", "text,topic\ny,2\n")
+    odd("in b.csv the names of documents are nowhere, in a.csv in 'id'", "text,id\nx,1\n", "text,n\ny,1\n")
+    odd("'1' is a document in a.csv and another in b.csv; pass id_field=''", "text,id\nx,1\n", "text,id\ny,1\n")
+    odd("b.csv, line 2: 1 column where", "text,id\nx,1\n", "text,id\ny\n")
+    put("o/b.csv", "text,id\ny,1\n")
+    assert read("o", "csv", text_field="text", id_field="").texts == [*"xy"]
+    for name in "ab": put(f"o/{name}.csv", "")
+    odd("no file in this folder has documents, read as csv", "", "", format="csv")
+    put("o/c.jsonl", '{"text": "a"}')
+    odd("look like collections themselves: a.csv, b.csv, c.jsonl. Name one of them, or take each", "", "")
+    put("p/a.csv", "text\na\n"), put("p/b.txt", "a"), put("p/c.txt", "a")
+    with pytest.raises(ValueError, match="collections themselves: a.csv. Name one of them, read these alone with format='csv', or take"): read("p")
+    with pytest.warns(UserWarning, match="1 file read, left alone 2 of another kind"): assert read("p", "csv").texts == ["a"]
+    with pytest.raises(ValueError, match="no file in this folder has documents, read as mbox"): read("p", "mbox")
+
+
+def test_a_folder_of_arrow_files(here):
+    pa = pytest.importorskip("pyarrow")
+    for name, text in [("1.arrow", "a"), ("2.feather", "b")]:
+        Path("w").mkdir(exist_ok=True)
+        table = pa.table({"text": [text]})
+        with pa.ipc.new_file(f"w/{name}", table.schema) as writer: writer.write_table(table)
+    assert guess_format("w") == "arrow" and read("w").texts == [*"ab"]

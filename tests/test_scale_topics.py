@@ -392,6 +392,14 @@ def test_files_are_those_that_a_folder_has_in_memory(tmp_path):
     assert len(sources) == 15 and sum(map(read_texts, sources), []) == read(tmp_path).texts
 
 
+def test_files_of_mails(tmp_path):
+    "The same texts as in memory"
+    for month in ("May", "April"):
+        mails = [f"From ann@example.org Thu Jan  1 12:00:00 2004\nSubject: {month} {i}\n\nwords\n" for i in range(3)]
+        (tmp_path/f"{month}.mbox").write_text("\n".join(mails))
+    assert sum(map(read_texts, text_sources(tmp_path)), []) == read(tmp_path).texts == [f"{month} {i}\n\nwords" for month in ("April", "May") for i in range(3)]
+
+
 def test_files_that_are_left_alone_are_told(tmp_path):
     for name in ("d.JSONL", "e.jsonl", "sub/c.csv.GZ", "sub/a.NDJSON", "notes.txt", "sub/more.TXT", "README", ".hidden.jsonl"):
         (tmp_path/name).parent.mkdir(exist_ok=True)
