@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from .core import (by_row, check_choice, check_number, check_sparse, frames_up, patch_to,
                        progress_bar, renamed, seed_of)
 from .files import Folder, brief, expanded, listing, no_bare_errors, opened, plural
-from .formats import FIELDS, NoField, READERS, guess_format, walk, without_head
+from .formats import FIELDS, NoField, READERS, TOGETHER, guess_format, walk, without_head
 from .languages import WORDS
 
 # %% ../nbs/01_data.ipynb #84f71343
@@ -615,7 +615,8 @@ def _format_of(source, format, like):
     why = None
     try: seen = guess_format(source)
     except ValueError as e: seen, why = "unclear", e                # a folder of several things
-    before = like.get("format") if like.get("seen") == seen else None
+    unclear = why and like.get("format") in TOGETHER or os.path.isdir(source) and like.get("seen") == "unclear"
+    before = like.get("format") if like.get("seen") == seen or unclear else None
     format = format or (before if before in READERS else None) or (None if why else seen)
     if format is None: raise why or ValueError(_unknown(source))
     return format, seen
@@ -632,9 +633,7 @@ def _left_out(e, source, before):
     what, name = "labels" if e.what == "label" else "a column to look at", brief(e.name)
     warnings.warn(f"{source}: no field {name}, from which {what} came in the fit, so this is left out. "
                   f"There are: {e.there}. {e.option}=... takes another", stacklevel=frames_up())
-    asked = before[e.option]
-    several = e.what == "more" and not isinstance(asked, str)
-    return before | {e.option: [one for one in asked if one != e.name] if several else ""}
+    return before | {e.option: e.left(before[e.option])}
 
 def _found(format, source, options, before):
     "What a reader finds with some options, and those of before where there are none"

@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST_HEAD', 'IN_HEAD', 'OF_MAILS', 'SAID', 'FIELDS',
            'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'FROM', 'LATER', 'QUOTED', 'ENTRY', 'ORIENTATIONS', 'PAIR',
-           'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'READERS', 'TOGETHER', 'BESIDE', 'VALUES', 'DATES', 'FIGURE',
-           'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'read_folder', 'read_lines', 'read_mail', 'without_head',
-           'NoField', 'NoDocuments', 'field_names', 'Fields', 'Found', 'parsed_json', 'read_jsonl', 'read_csv',
-           'read_parquet', 'read_arrow', 'read_mbox', 'read_reuters', 'read_cluto', 'read_docword',
-           'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz', 'of_folders', 'guess_format', 'as_cell',
-           'write_table']
+           'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'EMPTY', 'READERS', 'TOGETHER', 'BESIDE', 'VALUES', 'DATES',
+           'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'read_folder', 'read_lines', 'read_mail',
+           'without_head', 'NoField', 'NoDocuments', 'field_names', 'Fields', 'Found', 'parsed_json', 'read_jsonl',
+           'column_names', 'read_csv', 'read_parquet', 'read_arrow', 'read_mbox', 'read_reuters', 'read_cluto',
+           'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz', 'check_alike',
+           'holds_mails', 'of_folders', 'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import codecs
@@ -49,7 +49,7 @@ from .matlab import matlab_arrays
 from .writing import whole_file
 
 # %% ../nbs/00_formats.ipynb #9cae7027
-HIDDEN = (".", "__MACOSX")      # beginnings of names
+HIDDEN = (".", "__MACOSX", "~$")      # beginnings of names; the last is of files that Office keeps while one is open
 
 def _left_alone(path, is_folder):
     "Why a file or folder is not read, or None"
@@ -319,6 +319,10 @@ class NoField(ValueError):
         by = self.option + "="*(what == "more")
         super().__init__(str(fault(path, None, f"no field {brief(name)}, asked for by {by}. There are: {there}{more}")))
 
+    def left(self, asked):
+        "What was asked for by the same option, without the field that isn't there"
+        several = self.what == "more" and not isinstance(asked, str)
+        return [one for one in asked if one != self.name] if several else ""
 
 # %% ../nbs/00_formats.ipynb #b0c5a1ff
 class NoDocuments(ValueError):
@@ -416,7 +420,7 @@ def _texts(path, lines, values, field):
     "The texts of the records; null is an empty one"
     if set(map(type, values)) != {str}:
         if not any(value is not None for value in values):
-            raise fault(path, None, f"field {brief(field)} is null everywhere: is it the right one?")
+            raise NoDocuments(path, f"field {brief(field)} is null everywhere: is it the right one?")
         values = ["" if value is None else value for value in values]
         for i, value in enumerate(values):
             if isinstance(value, str): continue
@@ -469,29 +473,31 @@ def parsed_json(
     except RecursionError: raise fault(path, n, "its brackets are nested too deep") from None
 
 # %% ../nbs/00_formats.ipynb #f64ec3ba
-def _one_object(line, text):
+def _one_object(source, n, line, text):
     "The single object over several lines that a file is, or None"
     try: json.loads(line)
     except json.JSONDecodeError as e:
         if e.pos < len(line.rstrip()) or not line.lstrip().startswith("{"): return None      # it doesn't go on
     except (ValueError, RecursionError): return None                                         # nor if it can't be read
+    if line.strip() == "{": return parsed_json(source, n, line + text.read())
     try: return json.loads(line + text.read())
     except (ValueError, RecursionError): return None
 
-def _is_document(value, field):
-    "Has an object a text, in a given field or a usual one?"
-    def may(name): return name.strip().lower() in FIELDS["text"] if field is None else name == field
-    return any(isinstance(some, str) and may(name) for name, some in value.items())
+def _holds_text(value):
+    "Is a value an object with a text in a field of a usual name?"
+    return isinstance(value, dict) and any(isinstance(some, str) and name.strip().lower() in FIELDS["text"]
+                                           for name, some in value.items())
 
-def _no_document(source, value):
-    "The error for a file that is a single object without a text"
-    lists = [name for name, some in value.items() if isinstance(some, list)]
-    told = "; lists in it are " + listing(lists, 4, "'") if lists else ""
-    return fault(source, None, "it is one JSON object over several lines. Each line should be an object, or all of "
-                               f"it a list of them{told}")
+def _check_no_list(source, value):
+    "Stop at an object with lists of others that have texts, which may be the documents"
+    lists = [name for name, some in value.items() if isinstance(some, list) and any(map(_holds_text, some))]
+    if not lists: return
+    raise fault(source, None, "it is one JSON object with lists of others, and these may be the documents: "
+                              f"{listing(lists, 4, repr('')[0])}. Make a file of such a list, or say which field "
+                              "of the whole is the text with text_field=...")
 
 # %% ../nbs/00_formats.ipynb #b0c5a1fd
-def _json_records(source, text, field=None):
+def _json_records(source, text):
     "(line number, value) of each line that is not empty, or of each value in a list, without a number"
     records = []
     for n, line in enumerate(text, 1):
@@ -502,9 +508,8 @@ def _json_records(source, text, field=None):
             return [(None, value) for value in values]
         try: records.append((n, parsed_json(source, n, line)))
         except ValueError:
-            value = None if records else _one_object(line, text)
+            value = None if records else _one_object(source, n, line, text)
             if value is None: raise
-            if not _is_document(value, field): raise _no_document(source, value) from None
             return [(n, value)]
     return records
 
@@ -519,16 +524,17 @@ def read_jsonl(
     columns:str|list|None=None,   # more of them to keep for a look at topics, such as dates
     encoding:str|None=None,       # of the file; by default UTF-8, and Latin-1 where that fails
 )->dict:                          # texts, and ids and labels where there are such fields
-    "JSON lines, or a single JSON list of objects, or one object with a text."
+    "JSON lines, or a single JSON list of objects, or one object."
     with opened(path) as source:
         source.weigh(JSON)
         records = json_objects(source.lines()) if encoding is None else None
-        if records is None: records = decoded(source, encoding, lambda text: _json_records(source, text, text_field))
+        if records is None: records = decoded(source, encoding, lambda text: _json_records(source, text))
         if not records: raise NoDocuments(source)
         source.justify(len(records), "documents")
         for n, record in records:
             if not isinstance(record, dict):
                 raise fault(source, n, f"each document should be an object {{...}}, not {brief(record)}")
+        if len(records) == 1 and text_field is None: _check_no_list(source, records[0][1])
         present = list(dict.fromkeys(name for _, record in records for name in record))
         return _from_records(source, records, _fields(source, present, text_field, label_field, id_field, columns))
 
@@ -637,6 +643,21 @@ def _tell_of_one(path, name):
                   "header=False; if there are several columns, delimiter=...; lines above the names must be taken out. "
                   "text_field=... says that it is right", stacklevel=3)
 
+# %% ../nbs/00_formats.ipynb #b0c5a204
+def _begin(source, text, delimiter=None, quote='"', header=True):
+    "The separator, the line after one that names it, the lines to the first not empty, names of columns, and the rows"
+    named, line, head = _head(source, text)
+    separator = delimiter or named or max("\t,;|", key="".join(head).count)
+    source.weigh({b"\n": 300, separator.encode("utf-8", "replace"): 60})
+    rows = _rows(source, itertools.chain(head, text), _dialect(separator, quote), line)
+    return separator, line, len(head), *_column_names(source, rows, header)
+
+def column_names(
+    path,      # a table whose first line names its columns, plain or compressed
+)->list:
+    "The names of the columns; no more of the table is read than that takes."
+    with opened(path) as source: return decoded(source, None, lambda text: _begin(source, text)[3], newline="")
+
 # %% ../nbs/00_formats.ipynb #1422f6a4
 def read_csv(
     path,                         # the file, plain or compressed
@@ -652,15 +673,11 @@ def read_csv(
     "A table with one document a row."
     if delimiter is not None: _dialect(delimiter, quote)
     def parse(text):
-        named, line, head = _head(source, text)
-        separator = delimiter or named or max("\t,;|", key="".join(head).count)
-        source.weigh({b"\n": 300, separator.encode("utf-8", "replace"): 60})
-        rows = _rows(source, itertools.chain(head, text), _dialect(separator, quote), line)
-        names, rows = _column_names(source, rows, header)
+        separator, line, n_head, names, rows = _begin(source, text, delimiter, quote, header)
         if delimiter and header and not text_field and len(names) == 1 and re.search("[\t,;|]", names[0]):
             raise fault(source, line, f"a single column, {brief(names[0])}: is delimiter={delimiter!r} right?")
         fields = _fields(source, names, text_field, label_field, id_field, columns)
-        if encoding is None and quote == '"' and line == len(head) == 1:
+        if encoding is None and quote == '"' and line == n_head == 1:
             quick = _quick_columns(source, names, fields, separator, header)
             if quick: return names, _from_columns(source, quick, fields)
         return names, _from_records(source, _table_records(source, rows, names, fields, separator), fields)
@@ -677,7 +694,7 @@ def _read_columns(path, columns_of, *asked):
     "Texts, ids, labels and more of a table that is read column by column"
     fields = _fields(path, columns_of.names, *asked)
     columns = columns_of.read(fields.names())
-    if not columns[fields.text]: raise fault(path, None, "no documents in this table")
+    if not columns[fields.text]: raise NoDocuments(path, "no documents in this table")
     return _from_columns(path, columns, fields)
 
 # %% ../nbs/00_formats.ipynb #c831105b
@@ -696,7 +713,7 @@ def read_parquet(
 
 # %% ../nbs/00_formats.ipynb #39228fd2
 def read_arrow(
-    path,                            # an Arrow or Feather file, or a folder of them, such as save_to_disk of `datasets` writes
+    path,                            # an Arrow or Feather file, or a folder that save_to_disk of `datasets` wrote
     text_field:str|None=None,        # column with the text; by default a usual name is looked for
     label_field:str|list|None=None,  # column with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,          # column with the identifier; '' for none
@@ -705,9 +722,7 @@ def read_arrow(
     "Arrow and Feather files, and datasets of Hugging Face on disk, by pyarrow."
     fields = text_field, label_field, id_field, columns
     if os.path.isdir(path):
-        own = any(os.path.isfile(os.path.join(path, name)) for name in (STATE, SPLITS))
-        files = dataset_files(path) if own else _parts(path, (".arrow", ".feather", ".ipc"))
-        return _read_columns(path, folder_columns(path, files, arrow_columns), *fields)
+        return _read_columns(path, folder_columns(path, dataset_files(path), arrow_columns), *fields)
     with opened(path) as source: return _read_columns(source, arrow_columns(source), *fields)
 
 # %% ../nbs/00_formats.ipynb #b0c5a1e1
@@ -1473,18 +1488,25 @@ def read_npz(
 # %% ../nbs/00_formats.ipynb #b0c5a1f1
 ROLES = {"text": "texts", "label": "labels", "id": "names of documents"}
 
-def _check_alike(folder, found):
-    "Stop at files whose texts, labels or names of documents are in different fields"
-    (first, fields), *others = [(name, getattr(one, "fields", None)) for name, one in found.items()]
-    for name, own in others:
-        for what, documents in ROLES.items() if own else ():
-            here, there = (getattr(of, what) for of in (own, fields))
-            if here == there: continue
-            where = [f"in {listing(some if isinstance(some, list) else [some], quote=repr('')[0])}" if some else "nowhere"
-                     for some in (here, there)]
-            none = "" if what == "text" else f", or {what}_field='' for none"
-            raise fault(folder, None, f"in {name} the {documents} are {where[0]}, in {first} {where[1]}. "
-                                      f"Say which field it is with {what}_field=...{none}")
+def _where_is(names):
+    "The fields in which something is, in words"
+    names = names if isinstance(names, list) else [names]*bool(names)
+    return f"in {listing(names, quote=repr('')[0])}" if names else "nowhere"
+
+def check_alike(
+    folder,       # where they are, for errors
+    found:dict,   # what was found in each file
+):
+    "Stop at files whose texts, labels or names of documents are in fields of different names"
+    fields = {name: one.fields for name, one in found.items() if getattr(one, "fields", None)}
+    for what, documents in ROLES.items():
+        known = {name: getattr(own, what) for name, own in fields.items() if what != "label" or own.label}
+        for name, here in known.items():
+            first, there = next(iter(known.items()))
+            if str(here).lower() == str(there).lower(): continue
+            remedy = ("Give it the same name in all, or say which field it is with text_field=... if all have it"
+                      if what == "text" else f"Give it the same name in all, or pass {what}_field='' for none")
+            raise fault(folder, None, f"in {name} the {documents} are {_where_is(here)}, in {first} {_where_is(there)}. {remedy}")
 
 # %% ../nbs/00_formats.ipynb #b0c5a1f3
 def _names_in(folder, found):
@@ -1498,19 +1520,30 @@ def _names_in(folder, found):
         for i in one["ids"]:
             if seen.setdefault(i, name) != name:
                 raise fault(folder, None, f"{brief(i)} is a document in {seen[i]} and another in {name}; "
-                                          "pass id_field='' to number the documents instead")
+                                          "pass id_field='' and documents get other names")
     return list(seen)
 
-def _in_one(folder, found):
-    "What was found in several files, as if it had been in one"
-    _check_alike(folder, found)
-    first = next(iter(found.values()))
-    every = Found({what: [x for one in found.values() for x in one[what]] for what in ("texts", "labels") if what in first})
-    every.fields = getattr(first, "fields", None)
-    if (ids := _names_in(folder, found)) is not None: every["ids"] = ids
-    if "columns" in first:
-        every["columns"] = {column: [x for one in found.values() for x in one["columns"][column]]
-                            for column in first["columns"]}
+def _labels_in(folder, found, asked):
+    "The labels of the documents of several files, in default of any the folders they are in; or None"
+    if n := sum("labels" in one for one in found.values()):
+        if n < len(found): warnings.warn(f"{folder}: only {n:,} of {plural(len(found), 'file')} have labels", stacklevel=4)
+        return [label for one in found.values() for label in one.get("labels", [[]]*len(one["texts"]))]
+    if asked is not None or not any("/" in name for name in found): return None
+    return [_path_labels(name) for name, one in found.items() for _ in one["texts"]]
+
+# %% ../nbs/00_formats.ipynb #b0c5a201
+def _in_one(folder, found, asked):
+    "What was found in several files, as if it had been in one; `asked` are labels that were asked for"
+    check_alike(folder, found)
+    every = Found(texts=[text for one in found.values() for text in one["texts"]])
+    for what, some in [("ids", _names_in(folder, found)), ("labels", _labels_in(folder, found, asked))]:
+        if some is not None: every[what] = some
+    columns = list(dict.fromkeys(name for one in found.values() for name in one.get("columns", ())))
+    if columns:
+        every["columns"] = {name: [x for one in found.values()
+                                   for x in one.get("columns", {}).get(name, [None]*len(one["texts"]))] for name in columns}
+    fields = [one.fields for one in found.values() if getattr(one, "fields", None)]
+    if fields: every.fields = max(fields, key=lambda own: bool(own.label))._replace(more=columns)     # the first with labels
     return every
 
 # %% ../nbs/00_formats.ipynb #b0c5a1fb
@@ -1522,13 +1555,57 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv
            ".rclass": None, ".rlabel": None, ".clabel": None}        # these only go with a matrix
 
 # %% ../nbs/00_formats.ipynb #b0c5a1f5
-def _holds_mails(path):
+def holds_mails(
+    path,      # of a file
+)->bool:
     "Does a file without an ending that says more hold many mails?"
     return _ending(path) in ("", ".txt") and _is_mbox(look(path, 8192))
 
 def _is_of(path, format):
     "Is a file of a format, by the ending of its name, or its first bytes if it holds mails?"
-    return ENDINGS.get(_ending(path)) == format or format == "mbox" and _holds_mails(path)
+    return ENDINGS.get(_ending(path)) == format or format == "mbox" and holds_mails(path)
+
+def _with_gaps(read, source, options, lacking):
+    "Read a file without the labels and columns that it lacks, which are noted"
+    try: return read(source, **options)
+    except NoField as e:
+        if e.what not in ("label", "more"): raise
+        lacking.append(e)
+        return _with_gaps(read, source, options | {e.option: e.left(options[e.option])}, lacking)
+
+EMPTY = "without documents"
+
+def _nothing_there(folder, format, left):
+    "The error for a folder without documents of a format"
+    empty = [name for name, why in left if why == EMPTY]
+    ends = [end for end, own in ENDINGS.items() if own == format]
+    if empty: return fault(folder, None, f"there are no documents in what could be {format}: {listing(empty, 3)}")
+    return fault(folder, None, f"no file in this folder ends in {listing(ends, 6)}" + " or holds mails"*(format == "mbox"))
+
+# %% ../nbs/00_formats.ipynb #b0c5a203
+def _tell_lacking(folder, lacking, n_files):
+    "Say which labels and columns are missing in some files; stop if one is missing in all"
+    for name in dict.fromkeys(e.name for e in lacking):
+        those = [e for e in lacking if e.name == name]
+        if len(those) == n_files: raise those[0]
+        warnings.warn(f"{folder}: {len(those):,} of {n_files:,} files have no field {brief(name)}", stacklevel=4)
+
+def _read_several(folder, read, format, options):
+    "What a reader finds in each file of a format"
+    how, found, lacking = (getattr(folder, "limits", True), getattr(folder, "tick", None)), {}, []
+    names, left = walk(folder)
+    for name in names:
+        file = Path(folder)/name
+        if not _is_of(file, format): left.append((name, "of another kind"))
+        elif not file.stat().st_size: left.append((name, EMPTY))
+        else:
+            try:
+                with opened(file, *how) as source: found[_shown_name(name)] = _with_gaps(read, source, options, lacking)
+            except NoDocuments: left.append((name, EMPTY))
+    if not found: raise _nothing_there(folder, format, left)
+    _tell_lacking(folder, lacking, len(found))
+    _tell(folder, len(found), left)
+    return found
 
 def of_folders(
     read,         # a reader of files
@@ -1536,25 +1613,15 @@ def of_folders(
 ):                # a reader of folders as well
     "Read all files of a format in a folder and below as one collection, in the order of their names."
     @wraps(read)
-    def read_all(path, *args, **options):
-        if not os.path.isdir(path): return read(path, *args, **options)
-        how, found = (getattr(path, "limits", True), getattr(path, "tick", None)), {}
-        names, left = walk(path)
-        for name in names:
-            if not _is_of(Path(path)/name, format):
-                left.append((name, "of another kind"))
-                continue
-            with opened(Path(path)/name, *how) as source:
-                try: found[_shown_name(name)] = read(source, *args, **options)
-                except NoDocuments: left.append((name, "without documents"))
-        if not found: raise fault(path, None, f"no file in this folder has documents, read as {format}")
-        _tell(path, len(found), left)
-        return _in_one(path, found)
+    def read_all(path, **options):
+        saved = format == "arrow" and any(os.path.isfile(os.path.join(path, name)) for name in (STATE, SPLITS))
+        if saved or not os.path.isdir(path): return read(path, **options)
+        return _in_one(path, _read_several(path, read, format, options), options.get("label_field"))
     return read_all
 
 # %% ../nbs/00_formats.ipynb #199d3600
 READERS = {"folder": read_folder, "lines": read_lines, "jsonl": of_folders(read_jsonl, "jsonl"),
-           "csv": of_folders(read_csv, "csv"), "parquet": read_parquet, "arrow": read_arrow, "reuters": read_reuters,
+           "csv": of_folders(read_csv, "csv"), "parquet": read_parquet, "arrow": of_folders(read_arrow, "arrow"), "reuters": read_reuters,
            "cluto": read_cluto, "matrix-market": read_matrix_market, "docword": read_docword, "svmlight": read_svmlight,
            "matlab": read_matlab, "npz": read_npz, "mail": read_mail, "mbox": of_folders(read_mbox, "mbox")}
 
@@ -1584,15 +1651,29 @@ def _is_collection(name):
     return _ending(name) in ENDINGS.keys() - {".eml"} or _ending(name) == ".mat" or Path(name).name.startswith("docword.")
 
 TOGETHER = "jsonl", "csv", "arrow", "mbox"      # of which several files are one collection, if they are most of a folder
-BESIDE = ".msf",                                # files that programs for mail put beside those of mails
+BESIDE = ".msf", ".dat", ".json"                # of files that programs for mail keep beside those of mails
 
-def _guess_several(path, names, inside):
-    "The format of files inside a folder, and whether they are most of it; None if they are of several formats"
+def _share(path, names, kind):
+    "How many of the files of a folder are of a kind, and how many could be"
+    files = [path/name for name in names if kind != "mbox" or _ending(name) not in BESIDE]
+    files = [file for file in files if file.stat().st_size]
+    return sum(_is_of(file, kind) for file in files), len(files)
+
+def _may_be_mails(path, names):
+    "Is one of the first files whose names don't say more one of mails?"
+    unsaid = (path/name for name in names if _ending(name) in ("", ".txt"))
+    return any(map(holds_mails, itertools.islice((file for file in unsaid if file.stat().st_size), 8)))
+
+def _guess_several(path, names):
+    "The format of which most files of a folder are, or None; and one of which some are, or None"
     path = Path(path)
-    kinds = {ENDINGS.get(_ending(name)) if _is_collection(name) else "mbox" for name in inside}
-    if len(kinds) != 1 or (kind := kinds.pop()) not in TOGETHER: return None, False
-    files = [path/name for name in map(Path, names) if _ending(name) not in BESIDE and (path/name).stat().st_size]
-    return kind, 2*sum(_is_of(file, kind) for file in files) > len(files)
+    named = {ENDINGS.get(_ending(name)) for name in names if _is_collection(name)}
+    kinds = [kind for kind in named if len(named) == 1 and kind in TOGETHER]
+    if "mbox" not in kinds and _may_be_mails(path, names): kinds.append("mbox")
+    shares = {kind: _share(path, names, kind) for kind in kinds}
+    most = [kind for kind, (n, of) in shares.items() if 2*n > of]
+    some = [kind for kind, (n, of) in shares.items() if kind in named or 2*n == of]
+    return (most or [None])[0], (some or [None])[0]
 
 # %% ../nbs/00_formats.ipynb #b0c5a1f9
 def _guess_folder(path):
@@ -1607,13 +1688,11 @@ def _guess_folder(path):
                                 f"{others} don't. Pass format='reuters' to read the stories in the former "
                                 "and leave the others alone, or format='folder' to take each file for a document")
     inside = [name for name in names if _is_collection(name)]
-    first = (name for name in names if _ending(name) in ("", ".txt") and os.path.getsize(os.path.join(path, name)))
-    inside = inside or [name for name in itertools.islice(first, 1) if _holds_mails(Path(path)/name)]
-    if not inside: return "folder"
-    if all(ENDINGS.get(_ending(name)) == "parquet" for name in inside): return "parquet"
-    kind, most = _guess_several(path, names, inside)
-    if most: return kind
-    these = f"read these alone with format={kind!r}, " if kind else ""
+    if inside and all(ENDINGS.get(_ending(name)) == "parquet" for name in inside): return "parquet"
+    most, some = _guess_several(path, names)
+    if most or not (inside or some): return most or "folder"
+    inside = inside or [name for name in names if _is_of(Path(path)/name, some)]
+    these = f"read these alone with format={some!r}, " if some else ""
     raise fault(path, None, f"this folder holds files that look like collections themselves: {listing(inside, 5)}. "
                             f"Name one of them, {these}or take each file for a document with format='folder'")
 

@@ -27,7 +27,8 @@ from .counting import Auto, TermCounter, check_options, check_texts, composes, f
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
 from .files import as_text, brief, fault, listing, plural
-from .formats import ENDINGS as FORMATS, MISSING, field_names, parsed_json, walk, without_head
+from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, check_alike, column_names, field_names,
+                          holds_mails, parsed_json, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
 from .languages import look_at, lowest
 from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
@@ -75,6 +76,8 @@ def _in_stretches(path, piece, text_field):
         parquet = _parquet(path)
         field = field_names(path, "text", text_field, parquet.schema_arrow.names)[0]
         return [Stretch(str(path), k, k + 1, field) for k in range(parquet.num_row_groups)]
+    if ENDINGS.get(_ending(path.name)) == "csv":
+        return [Stretch(str(path), field=field_names(path, "text", text_field, column_names(path))[0])]
     names = _first_names(path) if path.suffix.lower() in (".jsonl", ".ndjson") else ()
     if not names: return [Stretch(str(path), field=text_field)]
     field, size = field_names(path, "text", text_field, names)[0], path.stat().st_size
@@ -100,19 +103,43 @@ def _parquet(path):
     return ParquetFile(path)
 
 # %% ../nbs/62_scale_texts.ipynb #e3655ed9
+def _kind_of(file):
+    "The format of a file with texts, or None"
+    if not file.stat().st_size: return None
+    return ENDINGS.get(_ending(file.name)) or ("mbox" if holds_mails(file) else None)
+
+def _why_left(file):
+    "Why a file is left alone"
+    if not file.stat().st_size: return "empty"
+    return f"named *{_ending(file.name)}" if _ending(file.name) else "without an ending"
+
 def text_files(
     folder,            # where they are
 )->list:               # of paths, in the order of their names
     "The files of a folder and below that hold texts; what is left alone is told in a warning."
     names, left = walk(folder)
-    found = [name for name in names if _ending(name) in ENDINGS]
-    left += [(name, f"named *{_ending(name)}" if _ending(name) else "without an ending")
-             for name in names if _ending(name) not in ENDINGS]
+    kinds = {Path(folder)/name: _kind_of(Path(folder)/name) for name in names}
+    found = [file for file, kind in kinds.items() if kind]
+    if "mbox" in kinds.values() and len({kinds[file] for file in found}) > 1:
+        raise ValueError(f"documents must be of one kind, and {Path(folder).name!r} has files of mails and others: "
+                         + listing([file.name for file in found], 5))
+    left = Counter([why for _, why in left] + [_why_left(file) for file, kind in kinds.items() if not kind])
     if found and left:
-        kinds = [f"{n:,} {why}" for why, n in Counter(why for _, why in left).most_common()]
-        warnings.warn(f"{folder}: {plural(len(found), 'file')} read, left alone {listing(kinds, 6)}",
-                      stacklevel=frames_up())
-    return [Path(folder)/name for name in found]
+        told = listing([f"{n:,} {why}" for why, n in left.most_common()], 6)
+        warnings.warn(f"{folder}: {plural(len(found), 'file')} read, left alone {told}", stacklevel=frames_up())
+    return found
+
+# %% ../nbs/62_scale_texts.ipynb #e3655edb
+def _field(source): return source.field if isinstance(source, Stretch) else None
+
+def _check_fields(where, sources):
+    "Stop at files whose texts are in fields of different names"
+    found = {}
+    for source in sources:
+        if _field(source) is None: continue
+        found[Path(source.path).name] = one = Read()
+        one.fields = Fields(source.field, [], None)
+    check_alike(where, found)
 
 def text_sources(
     documents,                # a folder, a file, paths, a bag or a column of Dask, or delayed lists of texts
@@ -121,6 +148,7 @@ def text_sources(
     heads:bool=True,          # keep the heads of mails in files? If not, see `nmf2.formats.without_head`
 )->list:                      # one for each partition
     "Partitions of texts."
+    where = documents if _is_path(documents) else "documents"
     if _is_path(documents):
         files = [documents] if Path(documents).is_file() else text_files(documents)
         if not files: raise ValueError(f"documents must be a folder with files of {', '.join(ENDINGS)}, and "
@@ -131,7 +159,9 @@ def text_sources(
                          "give one of them, such as df['text']")
     if hasattr(documents, "to_delayed"): documents = list(np.ravel(documents.to_delayed()))
     def parts(source): return [part._replace(heads=heads) for part in _in_stretches(Path(source), piece, text_field)]
-    return [part for source in documents for part in (parts(source) if _is_path(source) else [source])]
+    sources = [part for source in documents for part in (parts(source) if _is_path(source) else [source])]
+    _check_fields(where, sources)
+    return sources
 
 def _is_frame(documents): return hasattr(documents, "columns") and getattr(documents, "ndim", 1) == 2
 def _is_path(source): return isinstance(source, (str, Path))
@@ -196,7 +226,8 @@ def _whole(source):
         column = _parquet(path).read_row_group(source.start, [source.field]).column(0)
         return ["" if text is None else text for text in column.to_pylist()]
     from nmf2.data import read
-    return read(path, **({} if source.field is None else dict(text_field=source.field))).texts
+    try: return read(path, **({} if source.field is None else dict(text_field=source.field))).texts
+    except NoDocuments: return []
 
 # %% ../nbs/62_scale_texts.ipynb #e86b27d2
 def _texts_in(source, lines):
@@ -283,6 +314,7 @@ def counted_over(
         with watched(engine, len(names), "Counting words", verbose):
             held, (told, seen) = engine.keep_and_total(_count, _there(engine, sources), names, shared=shared,
                                                        add=_one_after_the_other)
+        if not sum(n for n, _, _ in told): raise ValueError(f"there are no documents in {listing(names, 3)}")
         return Counts(engine, held, np.array(told), found), seen
     auto = is_auto(counter.stop_words)
     counts, seen = counted(usual := found_in([], counter) if auto else None)
@@ -569,7 +601,7 @@ def _grow_topics(model, blocks, seed, how, texts_of, seen, memory):
 # %% ../nbs/62_scale_texts.ipynb #48204bb6
 def _of_field(model, sources):
     "The same model, which knows in which field the texts were, if that is one, and whether heads of mails are left out"
-    fields = {getattr(source, "field", None) for source in sources}
+    fields = set(map(_field, sources))
     if len(fields) == 1 and None not in fields: model.reading_ = dict(text_field=fields.pop())
     if not all(map(_keeps_heads, sources)): model.reading_ = (model.reading_ or {}) | {"heads": False}
     return model

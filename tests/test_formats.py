@@ -913,8 +913,14 @@ def test_millions_of_empty_lines_are_noticed_soon(here, head):
 
 
 def test_one_object_over_several_lines(here):
-    for text, told in [('{\n "docs": [{"text": "a"}],\n "more": [1]\n}\n', "lists in it are 'docs', 'more'$"), ('{"a":\n 1}\n', "a list of them$")]:
-        with pytest.raises(ValueError, match="it is one JSON object over several lines.*" + told): read_jsonl(put("one.jsonl", text))
+    path = put("one.jsonl", '{\n "message": "all is well", "docs": [{"text": "a"}],\n "more": [1]\n}\n')
+    with pytest.raises(ValueError, match="it is one JSON object with lists of others, and these may be the documents: 'docs'. Make a file of such a list"): read_jsonl(path)
+    assert read_jsonl(path, text_field="message")["texts"] == ["all is well"]
+    with pytest.raises(ValueError, match="may be the documents: 'docs', 'data'"): read_jsonl(put("one.jsonl", '{"text": "a", "docs": [{"Body": "b"}], "data": [{}, {"text": "c"}]}'))
+    assert read_jsonl(put("one.jsonl", '{"text": "a",\n "authors": [{"name": "ann"}]}'))["texts"] == ["a"]
+    for text, told in [('{"a":\n 1}\n', "field 'a' should be a string and is 1$"), ('{"a":\n 1, "b": 2}\n', "which field holds the text.*'a', 'b'$"), ('{\n "text": "a",\n "b" 2}\n', "line 3: not JSON"),
+                       ('{"text":\n null}', "null everywhere")]:
+        with pytest.raises(ValueError, match=told): read_jsonl(put("one.jsonl", text))
     with pytest.raises(ValueError, match="line 1: not JSON"): read_jsonl(put("cut.jsonl", '{"text": "a",\n'))
     with pytest.raises(ValueError, match="line 1: not JSON"): read_jsonl(put("wrong.jsonl", '{"text": a}\n' + '{"text": "b"}\n'*3))
     with pytest.raises(ValueError, match="line 2: not JSON"): read_jsonl(put("second.jsonl", '{"text": "a"}\n{"text":\n "b"}\n'))
@@ -948,30 +954,35 @@ def test_documents_of_a_file_each(here):
     assert corpus.texts == [f"text {i}" for i in range(3)] and corpus.ids.tolist() == [f"{i}.json" for i in range(3)]
     assert read("f/1.json").texts == ["text 1"] and read("f", text_field="title").texts == ["t"]*3
     put("f/3.json", '{"wording": "w",\n "n": [1]}')
-    with pytest.raises(ValueError, match="f/3.json: it is one JSON object over several lines.*lists in it are 'n'"): read("f")
+    with pytest.raises(ValueError, match="f/3.json: which field holds the text.*'wording', 'n'"): read("f")
     assert read("f/3.json", text_field="wording").texts == ["w"]
+    put("f/3.json", '{"text": null}')
+    with pytest.warns(UserWarning, match="left alone 1 without documents .3.json."): assert len(read("f")) == 3
+    put("g/car/a.json", '{"text": "wheel"}'), put("g/cat/b.json", '{"text": "fur"}')
+    assert read("g").labels[:,0].tolist() == ["car", "cat"] and read("g", label_field="").labels is None
 
 
 def test_files_that_do_not_go_together(here):
     def odd(words, *tables, **options):
         for name, table in zip("ab", tables): put(f"o/{name}.csv", table)
         with pytest.raises(ValueError, match="^o.*" + words): read("o", **options)
-    odd("in b.csv the texts are in 'body', in a.csv in 'text'. Say which field it is with text_field=...$", "text,n\nx,1\n", "body,n\ny,2\n")
+    odd("in b.csv the texts are in 'body', in a.csv in 'text'. Give it the same name in all, or say which field it is with text_field=... if all have it$", "text,n\nx,1\n", "body,n\ny,2\n")
     odd("b.csv: no field 'text', asked for by text_field", "text,n\nx,1\n", "body,n\ny,2\n", text_field="text")
-    odd("in b.csv the labels are in 'topic', in a.csv nowhere.*label_field='' for none", "text,n\nx,1\n", "text,topic\ny,2\n")
-    odd("in b.csv the names of documents are nowhere, in a.csv in 'id'", "text,id\nx,1\n", "text,n\ny,1\n")
-    odd("'1' is a document in a.csv and another in b.csv; pass id_field=''", "text,id\nx,1\n", "text,id\ny,1\n")
+    odd("in b.csv the labels are in 'topic', in a.csv in 'label'. Give it the same name in all, or pass label_field='' for none", "text,label\nx,1\n", "text,topic\ny,2\n")
+    odd("in b.csv the names of documents are nowhere, in a.csv in 'id'.*id_field='' for none", "text,id\nx,1\n", "text,n\ny,1\n")
+    odd("'1' is a document in a.csv and another in b.csv; pass id_field='' and documents", "text,id\nx,1\n", "text,id\ny,1\n")
     odd("b.csv, line 2: 1 column where", "text,id\nx,1\n", "text,id\ny\n")
     put("o/b.csv", "text,id\ny,1\n")
     assert read("o", "csv", text_field="text", id_field="").texts == [*"xy"]
     for name in "ab": put(f"o/{name}.csv", "")
-    odd("no file in this folder has documents, read as csv", "", "", format="csv")
+    odd("there are no documents in what could be csv: a.csv, b.csv", "", "text\n", format="csv")
     put("o/c.jsonl", '{"text": "a"}')
     odd("look like collections themselves: a.csv, b.csv, c.jsonl. Name one of them, or take each", "", "")
     put("p/a.csv", "text\na\n"), put("p/b.txt", "a"), put("p/c.txt", "a")
     with pytest.raises(ValueError, match="collections themselves: a.csv. Name one of them, read these alone with format='csv', or take"): read("p")
     with pytest.warns(UserWarning, match="1 file read, left alone 2 of another kind"): assert read("p", "csv").texts == ["a"]
-    with pytest.raises(ValueError, match="no file in this folder has documents, read as mbox"): read("p", "mbox")
+    with pytest.raises(ValueError, match="p: no file in this folder ends in .mbox or holds mails"): read("p", "mbox")
+    with pytest.raises(ValueError, match="p: no file in this folder ends in .jsonl, .ndjson, .json"): read("p", "jsonl")
 
 
 def test_a_folder_of_arrow_files(here):
@@ -980,4 +991,35 @@ def test_a_folder_of_arrow_files(here):
         Path("w").mkdir(exist_ok=True)
         table = pa.table({"text": [text]})
         with pa.ipc.new_file(f"w/{name}", table.schema) as writer: writer.write_table(table)
-    assert guess_format("w") == "arrow" and read("w").texts == [*"ab"]
+    Path("w/c.arrow").touch(), Path("w/note.md").touch()
+    assert guess_format("w") == "arrow"
+    with pytest.warns(UserWarning, match="2 files read, left alone 1 without documents .c.arrow., 1 of another kind .note.md."): assert read("w").texts == [*"ab"]
+
+
+def test_gaps_in_some_files_of_a_folder(here):
+    "Of labels and columns, as in one file; not what is in none"
+    put("g/1.csv", "Text,id,label,on\na,1,x,May\n"), put("g/2.csv", "text,id\nb,2\n"), put("g/3.csv", "text,id,on\nc,3,June\n")
+    with pytest.warns(UserWarning, match="g: only 1 of 3 files have labels"): corpus = read("g")
+    assert corpus.texts == [*"abc"] and corpus.labels[:,0].tolist() == ["x", "", ""] and corpus.reading["label_field"] == ["label"]
+    with pytest.warns(UserWarning) as told: corpus = read("g", label_field="label", columns=["on"])
+    assert [str(w.message) for w in told] == ["g: 2 of 3 files have no field 'label'", "g: 1 of 3 files have no field 'on'", "g: only 1 of 3 files have labels"]
+    assert corpus.labels[:,0].tolist() == ["x", "", ""] and list(corpus.columns["on"]) == ["May", None, "June"]
+    for options in (dict(columns=["on", "off"]), dict(columns="off"), dict(label_field="off")):
+        with pytest.raises(ValueError, match="g/1.csv: no field 'off', asked for by"): read("g", **options)
+    with pytest.raises(ValueError, match="g/2.csv: no field 'Text', asked for by text_field"): read("g", text_field="Text")
+
+
+def test_mailboxes_among_other_files(here):
+    "Those of a program for mail, with what it keeps beside them; but one among many texts is a text"
+    for name in ("Inbox", "Sent", "Old.sbd/2003"): put(f"p/{name}", boxed("a", "b")*2), put(f"p/{name}.msf", "x")
+    put("p/AAA.txt", "a note"), put("p/folderTree.json", "{}"), put("p/folderCache.json", "{}"), put("p/filter.dat", "x"), put("p/~$a.csv", "x")
+    assert guess_format("p") == "mbox"
+    with pytest.warns(UserWarning, match="3 files read"): corpus = read("p")
+    assert len(corpus) == 6 and corpus.labels[:,0].tolist() == [""]*2 + ["Old.sbd"]*2 + [""]*2
+    for i in range(4): put(f"q/{i}.html", "<p>a letter</p>")
+    put("q/notes.txt", boxed("a", "b"))
+    assert guess_format("q") == "folder" and len(read("q")) == 5
+    with pytest.warns(UserWarning): assert len(read("q", "mbox")) == 1
+    with pytest.warns(UserWarning, match="left alone"): assert len(read("q", like=dict(format="mbox", seen="unclear"))) == 1      # of an unclear folder, as then
+    put("r/a.csv", "text\na\n"), put("r/b.txt", "b")
+    with pytest.warns(UserWarning): assert read("r", like=read("r/a.csv").reading).texts == ["a"]

@@ -393,11 +393,33 @@ def test_files_are_those_that_a_folder_has_in_memory(tmp_path):
 
 
 def test_files_of_mails(tmp_path):
-    "The same texts as in memory"
-    for month in ("May", "April"):
-        mails = [f"From ann@example.org Thu Jan  1 12:00:00 2004\nSubject: {month} {i}\n\nwords\n" for i in range(3)]
-        (tmp_path/f"{month}.mbox").write_text("\n".join(mails))
-    assert sum(map(read_texts, text_sources(tmp_path)), []) == read(tmp_path).texts == [f"{month} {i}\n\nwords" for month in ("April", "May") for i in range(3)]
+    "The same texts as in memory, also of files without an ending; not with others that look like collections"
+    for name in ("May.mbox", "April", "March.txt.gz"):
+        mails = [f"From ann@example.org Thu Jan  1 12:00:00 2004\nSubject: {name} {i}\n\nwords\n" for i in range(3)]
+        with (gzip.open if name.endswith(".gz") else open)(tmp_path/name, "wt") as file: file.write("\n".join(mails))
+    (tmp_path/"June").touch()
+    with pytest.warns(UserWarning, match="3 files read, left alone 1 empty$"): sources = text_sources(tmp_path)
+    with pytest.warns(UserWarning, match="3 files read"): here = read(tmp_path).texts
+    assert sum(map(read_texts, sources), []) == here == [f"{name} {i}\n\nwords" for name in ("April", "March.txt.gz", "May.mbox") for i in range(3)]
+    (tmp_path/"a.csv").write_text("text\na\n")
+    with pytest.raises(ValueError, match="must be of one kind, and .* has files of mails and others: April, March.txt.gz, May.mbox, a.csv$"): text_sources(tmp_path)
+
+
+def test_tables_without_rows_and_with_other_columns(tmp_path):
+    def put(**tables):
+        for name, text in tables.items(): (tmp_path/f"{name}.csv").write_text(text)
+        return tmp_path
+    sources = text_sources(put(a="id,body\n1,some words\n2,more words\n", b="body\n", c="Body;id\nlast words;3\n"))
+    assert [source.field for source in sources] == ["body", "body", "Body"] and [read_texts(s) for s in sources] == [["some words", "more words"], [], ["last words"]]
+    with pytest.raises(ValueError, match="in d.csv the texts are in 'text', in a.csv in 'body'. Give it the same name in all"): text_sources(put(d="text,body\nx,y\n"))
+    put(c="body\nz\n")
+    assert len(text_sources(tmp_path, text_field="body")) == 4
+    with pytest.raises(ValueError, match="no field 'text', asked for by text_field"): text_sources(tmp_path, text_field="text")
+    put(a="body\n", c="body\n")
+    (tmp_path/"d.csv").unlink()
+    with pytest.raises(ValueError, match="^there are no documents in partition 0, a.csv,"): fit_topics(TopicTree(2), tmp_path, engine=Local())
+    model = fit_topics(TopicTree(2, min_df=1), put(a="n,body\n" + "1,some words\n2,other things\n"*9), engine=Local())
+    assert model.reading_["text_field"] == "body"
 
 
 def test_files_that_are_left_alone_are_told(tmp_path):
