@@ -28,7 +28,7 @@ from nmf2.mixture import fit_mixture
 from nmf2.order import Order
 from nmf2.regroup import regroup
 from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, put_away, save_shards, stacked
-from nmf2.scale_texts import (Stretch, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
+from nmf2.scale_texts import (Stretch, _bundled, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
 from nmf2.shards import open_shard
 from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, gather_model, mixture_over, moved, number_over, settled, sums_over,
@@ -403,6 +403,21 @@ def test_files_of_mails(tmp_path):
     assert sum(map(read_texts, sources), []) == here == [f"{name} {i}\n\nwords" for name in ("April", "March.txt.gz", "May.mbox") for i in range(3)]
     (tmp_path/"a.csv").write_text("text\na\n")
     with pytest.raises(ValueError, match="must be of one kind, and .* has files of mails and others: April, March.txt.gz, May.mbox, a.csv$"): text_sources(tmp_path)
+
+
+def test_many_small_files_share_partitions(tmp_path):
+    "And the tree is the one in memory; a file that is wrong is named"
+    wanted = texts()[:300]
+    for k, text in enumerate(wanted): (tmp_path/f"{k:03}.json").write_text(json.dumps(dict(text=text), indent=1))
+    sources = text_sources(tmp_path, piece=40_000)
+    assert 3 < len(sources) < 100 and str(sources[0]).startswith("000.json and ") and sum(map(read_texts, sources), []) == wanted
+    assert read_texts(sources[1], np.array([0, 3])) == [read_texts(sources[1])[i] for i in (0, 3)]
+    model = fit_topics(TopicTree(4), tmp_path, engine=Local(), whole=0, piece=40_000)
+    assert_array_equal(model.labels_, fit_topics(TopicTree(4), [*map(str, sorted(tmp_path.iterdir()))][:300], engine=Local(), whole=0).labels_)
+    (tmp_path/"200.json").write_text('{"text": 3}')
+    with pytest.raises(ValueError, match="partition .* more, can't be used: .*200.json, line 1: field 'text' should be a string and is 3"): fit_topics(TopicTree(4), tmp_path, engine=Local())
+    large = [Stretch("a.jsonl", 0, 9_000), *[Stretch("b.jsonl", k, k + 10) for k in range(100)], Stretch("c.parquet", 0, 1), ["a text"], Stretch("d.jsonl", 0, 10)]
+    assert [len(getattr(one, "stretches", [one])) for one in _bundled(large, 20_000)] == [1, 100, 1, 1, 1] and _bundled(large[5:], 20_000) == large[5:]
 
 
 def test_tables_without_rows_and_with_other_columns(tmp_path):
