@@ -518,8 +518,19 @@ def _worker(part, large=None):
     return part, os.getpid()
 
 
+@pytest.fixture
+def nothing_stolen(cluster):
+    "A worker that waits takes no task from one that is slow for a moment, as it may"
+    async def steal(on, dask_scheduler):
+        thief = dask_scheduler.extensions["stealing"]
+        await (thief.start() if on else thief.stop())
+    cluster.run_on_scheduler(steal, False)
+    yield
+    cluster.run_on_scheduler(steal, True)
+
+
 @pytest.mark.slow
-def test_partitions_stay_at_home_whatever_they_are_asked_about(cluster):
+def test_partitions_stay_at_home_whatever_they_are_asked_about(cluster, nothing_stolen):
     engine = Dask(cluster)
     held, homes = engine.keep(_worker, [np.arange(k + 1) for k in range(6)])
     assert set(engine.homes) == set(held) and len(set(homes)) == 2
