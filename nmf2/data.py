@@ -615,7 +615,8 @@ def _format_of(source, format, like):
     why = None
     try: seen = guess_format(source)
     except ValueError as e: seen, why = "unclear", e                # a folder of several things
-    unclear = why and like.get("format") in TOGETHER or os.path.isdir(source) and like.get("seen") == "unclear"
+    several = like.get("format") in TOGETHER if why else seen in TOGETHER and os.path.isdir(source)
+    unclear = several and (why or like.get("seen") == "unclear")    # once, folders of several files were
     before = like.get("format") if like.get("seen") == seen or unclear else None
     format = format or (before if before in READERS else None) or (None if why else seen)
     if format is None: raise why or ValueError(_unknown(source))

@@ -6,11 +6,11 @@
 __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST_HEAD', 'IN_HEAD', 'OF_MAILS', 'SAID', 'FIELDS',
            'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'FROM', 'LATER', 'QUOTED', 'ENTRY', 'ORIENTATIONS', 'PAIR',
            'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'EMPTY', 'READERS', 'TOGETHER', 'BESIDE', 'VALUES', 'DATES',
-           'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'read_folder', 'read_lines', 'read_mail',
-           'without_head', 'NoField', 'NoDocuments', 'field_names', 'Fields', 'Found', 'parsed_json', 'read_jsonl',
-           'column_names', 'read_csv', 'read_parquet', 'read_arrow', 'read_mbox', 'read_reuters', 'read_cluto',
-           'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz', 'check_alike',
-           'holds_mails', 'of_folders', 'guess_format', 'as_cell', 'write_table']
+           'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'ending', 'read_folder', 'read_lines', 'read_mail',
+           'without_head', 'NoField', 'NoDocuments', 'field_names', 'Fields', 'Found', 'NoTexts', 'parsed_json',
+           'check_no_list', 'read_jsonl', 'column_names', 'read_csv', 'read_parquet', 'read_arrow', 'read_mbox',
+           'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab',
+           'read_npz', 'check_alike', 'holds_mails', 'of_folders', 'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import codecs
@@ -114,7 +114,9 @@ def _unpacked_name(path):
     return re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name, flags=re.I)
 
 # %% ../nbs/00_formats.ipynb #4a9ec665
-def _ending(path):
+def ending(
+    path,   # of a file, or its name
+)->str:     # such as '.csv'; '' for none
     "The last ending of a name, without that of the compression, in small letters"
     return Path(_unpacked_name(path).lower()).suffix
 
@@ -126,11 +128,11 @@ def _text_files(folder, names, encoding):
     found, guessed, binary = {}, [], []
     for name, (file, data) in zip(names, contents(folder, [Path(folder)/name for name in names])):
         name = _shown_name(name)
-        if _ending(name) == ".eml": found[name], guess = _mail(file, data, encoding)
+        if ending(name) == ".eml": found[name], guess = _mail(file, data, encoding)
         elif (b"\0" in data or data[:5] == b"%PDF-") and not encoding and usual_encoding(data) == "utf-8-sig":
             binary.append(name)
             continue
-        else: found[name], guess = (_page if _ending(name) in PAGES else _decode)(file, data, encoding)
+        else: found[name], guess = (_page if ending(name) in PAGES else _decode)(file, data, encoding)
         if guess: guessed.append(name)
     return found, guessed, binary
 
@@ -419,8 +421,6 @@ MISSING = object()      # in the place of a text whose field is not there
 def _texts(path, lines, values, field):
     "The texts of the records; null is an empty one"
     if set(map(type, values)) != {str}:
-        if not any(value is not None for value in values):
-            raise NoDocuments(path, f"field {brief(field)} is null everywhere: is it the right one?")
         values = ["" if value is None else value for value in values]
         for i, value in enumerate(values):
             if isinstance(value, str): continue
@@ -439,16 +439,43 @@ class Found(dict):
     "What a reader found, by the arguments of a `Corpus`; `fields` are a `Fields`, or None if there are none."
     fields = None
 
-def _from_columns(path, columns, fields, lines=None):
-    "Texts, ids and labels out of columns (name -> a value for each document), whose lines are known, or not"
-    text, label, id_, more = fields
-    found = Found(texts=_texts(path, lines, columns[text], text))
-    found.fields = fields
+class NoTexts(ValueError):
+    "All texts of a file are null: they may be in another field."
+    def __init__(self,
+        path,         # the file
+        field:str,    # where they were looked for
+        found=None,   # what was `Found`, the texts as empty ones; None if something else is wrong as well
+    ):
+        super().__init__(str(fault(path, None, f"field {brief(field)} is null everywhere: is it the right one?")))
+        self._found = found
+
+    def found(self):
+        "What was `Found`, for those who don't mind."
+        if self._found is None: raise self
+        return self._found
+
+# %% ../nbs/00_formats.ipynb #b0c5a209
+def _others(path, columns, fields, lines):
+    "Names, labels and more out of columns, as for a `Corpus`"
+    _, label, id_, more = fields
+    found = {}
     if id_: found["ids"] = _identifiers(path, lines, columns[id_], id_)
     if label:
         values = zip(*(columns[name] for name in label))
         found["labels"] = [_record_labels(*_place(path, lines, i), own) for i, own in enumerate(values)]
     if more: found["columns"] = {name: list(columns[name]) for name in more}
+    return found
+
+def _from_columns(path, columns, fields, lines=None):
+    "Texts, ids and labels out of columns (name -> a value for each document), whose lines are known, or not"
+    found = Found(texts=_texts(path, lines, columns[fields.text], fields.text))
+    found.fields = fields
+    null = not any(found["texts"]) and all(value is None for value in columns[fields.text])
+    try: found |= _others(path, columns, fields, lines)
+    except ValueError:
+        if null: raise NoTexts(path, fields.text) from None
+        raise
+    if null: raise NoTexts(path, fields.text, found)
     return found
 
 def _from_records(path, records, fields):
@@ -488,7 +515,10 @@ def _holds_text(value):
     return isinstance(value, dict) and any(isinstance(some, str) and name.strip().lower() in FIELDS["text"]
                                            for name, some in value.items())
 
-def _check_no_list(source, value):
+def check_no_list(
+    source,       # the file, for errors
+    value:dict,   # all that is in it
+):
     "Stop at an object with lists of others that have texts, which may be the documents"
     lists = [name for name, some in value.items() if isinstance(some, list) and any(map(_holds_text, some))]
     if not lists: return
@@ -534,7 +564,7 @@ def read_jsonl(
         for n, record in records:
             if not isinstance(record, dict):
                 raise fault(source, n, f"each document should be an object {{...}}, not {brief(record)}")
-        if len(records) == 1 and text_field is None: _check_no_list(source, records[0][1])
+        if len(records) == 1 and text_field is None: check_no_list(source, records[0][1])
         present = list(dict.fromkeys(name for _, record in records for name in record))
         return _from_records(source, records, _fields(source, present, text_field, label_field, id_field, columns))
 
@@ -896,8 +926,8 @@ def _sgml_files(path):
     "Name and text of each .sgm file: the path itself, those in a folder, or those in an archive"
     if os.path.isdir(path):
         names, left = walk(path)
-        found = [name for name in names if _ending(name) == ".sgm"]
-        _tell(path, len(found), left + [(name, "not .sgm") for name in names if _ending(name) != ".sgm"])
+        found = [name for name in names if ending(name) == ".sgm"]
+        _tell(path, len(found), left + [(name, "not .sgm") for name in names if ending(name) != ".sgm"])
         for file, data in contents(path, [Path(path)/name for name in found]): yield file, data.decode("latin-1")
         return
     with opened(path) as source:
@@ -1559,11 +1589,11 @@ def holds_mails(
     path,      # of a file
 )->bool:
     "Does a file without an ending that says more hold many mails?"
-    return _ending(path) in ("", ".txt") and _is_mbox(look(path, 8192))
+    return ending(path) in ("", ".txt") and _is_mbox(look(path, 8192))
 
 def _is_of(path, format):
     "Is a file of a format, by the ending of its name, or its first bytes if it holds mails?"
-    return ENDINGS.get(_ending(path)) == format or format == "mbox" and holds_mails(path)
+    return ENDINGS.get(ending(path)) == format or format == "mbox" and holds_mails(path)
 
 def _with_gaps(read, source, options, lacking):
     "Read a file without the labels and columns that it lacks, which are noted"
@@ -1592,21 +1622,27 @@ def _tell_lacking(folder, lacking, n_files):
 
 def _read_several(folder, read, format, options):
     "What a reader finds in each file of a format"
-    how, found, lacking = (getattr(folder, "limits", True), getattr(folder, "tick", None)), {}, []
+    how, found, lacking, null = (getattr(folder, "limits", True), getattr(folder, "tick", None)), {}, [], []
     names, left = walk(folder)
     for name in names:
-        file = Path(folder)/name
+        file, lacks = Path(folder)/name, []
         if not _is_of(file, format): left.append((name, "of another kind"))
         elif not file.stat().st_size: left.append((name, EMPTY))
         else:
             try:
-                with opened(file, *how) as source: found[_shown_name(name)] = _with_gaps(read, source, options, lacking)
+                with opened(file, *how) as source: found[_shown_name(name)] = _with_gaps(read, source, options, lacks)
+                lacking += lacks
             except NoDocuments: left.append((name, EMPTY))
+            except NoTexts as e:
+                found[_shown_name(name)] = e.found()
+                null.append(e)
     if not found: raise _nothing_there(folder, format, left)
+    if len(null) == len(found): raise null[0]
     _tell_lacking(folder, lacking, len(found))
     _tell(folder, len(found), left)
     return found
 
+# %% ../nbs/00_formats.ipynb #b0c5a207
 def of_folders(
     read,         # a reader of files
     format:str,   # its key in `READERS`
@@ -1648,26 +1684,26 @@ def _guess_content(start, end):
 # %% ../nbs/00_formats.ipynb #3e1a2bc1
 def _is_collection(name):
     "Does a file have the name of a collection of documents?"
-    return _ending(name) in ENDINGS.keys() - {".eml"} or _ending(name) == ".mat" or Path(name).name.startswith("docword.")
+    return ending(name) in ENDINGS.keys() - {".eml"} or ending(name) == ".mat" or Path(name).name.startswith("docword.")
 
 TOGETHER = "jsonl", "csv", "arrow", "mbox"      # of which several files are one collection, if they are most of a folder
 BESIDE = ".msf", ".dat", ".json"                # of files that programs for mail keep beside those of mails
 
 def _share(path, names, kind):
     "How many of the files of a folder are of a kind, and how many could be"
-    files = [path/name for name in names if kind != "mbox" or _ending(name) not in BESIDE]
+    files = [path/name for name in names if kind != "mbox" or ending(name) not in BESIDE]
     files = [file for file in files if file.stat().st_size]
     return sum(_is_of(file, kind) for file in files), len(files)
 
 def _may_be_mails(path, names):
     "Is one of the first files whose names don't say more one of mails?"
-    unsaid = (path/name for name in names if _ending(name) in ("", ".txt"))
+    unsaid = (path/name for name in names if ending(name) in ("", ".txt"))
     return any(map(holds_mails, itertools.islice((file for file in unsaid if file.stat().st_size), 8)))
 
 def _guess_several(path, names):
     "The format of which most files of a folder are, or None; and one of which some are, or None"
     path = Path(path)
-    named = {ENDINGS.get(_ending(name)) for name in names if _is_collection(name)}
+    named = {ENDINGS.get(ending(name)) for name in names if _is_collection(name)}
     kinds = [kind for kind in named if len(named) == 1 and kind in TOGETHER]
     if "mbox" not in kinds and _may_be_mails(path, names): kinds.append("mbox")
     shares = {kind: _share(path, names, kind) for kind in kinds}
@@ -1680,7 +1716,7 @@ def _guess_folder(path):
     "The format of a folder, or an error if it holds several things"
     names, _ = walk(path)
     if STATE in names or SPLITS in names: return "arrow"
-    stories = [name for name in names if _ending(name) == ".sgm"]
+    stories = [name for name in names if ending(name) == ".sgm"]
     if len(stories)*2 >= len(names) > 0: return "reuters"
     if stories:
         sgm, others = plural(len(stories), "file"), plural(len(names) - len(stories), "file")
@@ -1688,7 +1724,7 @@ def _guess_folder(path):
                                 f"{others} don't. Pass format='reuters' to read the stories in the former "
                                 "and leave the others alone, or format='folder' to take each file for a document")
     inside = [name for name in names if _is_collection(name)]
-    if inside and all(ENDINGS.get(_ending(name)) == "parquet" for name in inside): return "parquet"
+    if inside and all(ENDINGS.get(ending(name)) == "parquet" for name in inside): return "parquet"
     most, some = _guess_several(path, names)
     if most or not (inside or some): return most or "folder"
     inside = inside or [name for name in names if _is_of(Path(path)/name, some)]
@@ -1702,7 +1738,7 @@ def guess_format(
 )->str|None:   # a key of `READERS`, or None
     "The format of a collection, from its name and its first bytes."
     if os.path.isdir(path): return _guess_folder(path)
-    end = _ending(path)
+    end = ending(path)
     return ENDINGS[end] if end in ENDINGS else _guess_content(look(path, 8192), end)
 
 # %% ../nbs/00_formats.ipynb #5fb14c51

@@ -9,6 +9,7 @@ __all__ = ['PIECE', 'HEAD', 'ENDINGS', 'MANY', 'IN_FILES', 'BUCKET', 'STEP', 'PA
            'fit_topics']
 
 # %% ../nbs/62_scale_texts.ipynb #c11e4a07
+import os
 import warnings
 import zlib
 from collections import Counter
@@ -28,8 +29,8 @@ from .counting import Auto, TermCounter, check_options, check_texts, composes, f
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
 from .files import as_text, brief, fault, listing, plural
-from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, check_alike, column_names, field_names,
-                          holds_mails, parsed_json, walk, without_head)
+from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoTexts, check_alike, check_no_list,
+                          column_names, ending, field_names, holds_mails, parsed_json, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
 from .languages import look_at, lowest
 from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
@@ -57,18 +58,20 @@ class Stretch(NamedTuple):
     def __str__(self): return f"{Path(self.path).name}" + (f" from {self.start:,} on" if self.start else "")
 
 # %% ../nbs/62_scale_texts.ipynb #5312519b
-def _first_names(path):
+def _first_names(path, guessed):
     "Names of the fields in the first lines of a file, none if these are no lines of JSON"
-    names, n = {}, 0
+    names, n, alone = {}, 0, None
     with open(path, "rb") as file:
         for k, line in enumerate(file, 1):
             if not line.strip(): continue
+            if n > HEAD: return tuple(names)
             try: record = parsed_json(path, k, line)
-            except ValueError: break                 # whoever reads the line says so
-            if not isinstance(record, dict): break
+            except ValueError: return tuple(names)   # whoever reads the line says so
+            if not isinstance(record, dict): return tuple(names)
+            alone = None if names else record
             names.update(record)
             n += len(line)
-            if n > HEAD: break
+    if alone and guessed: check_no_list(path, alone)
     return tuple(names)
 
 def _in_stretches(path, piece, text_field):
@@ -77,9 +80,9 @@ def _in_stretches(path, piece, text_field):
         parquet = _parquet(path)
         field = field_names(path, "text", text_field, parquet.schema_arrow.names)[0]
         return [Stretch(str(path), k, k + 1, field) for k in range(parquet.num_row_groups)]
-    if ENDINGS.get(_ending(path.name)) == "csv":
+    if ENDINGS.get(ending(path)) == "csv":
         return [Stretch(str(path), field=field_names(path, "text", text_field, column_names(path))[0])]
-    names = _first_names(path) if path.suffix.lower() in (".jsonl", ".ndjson") else ()
+    names = _first_names(path, text_field is None) if path.suffix.lower() in (".jsonl", ".ndjson") else ()
     if not names: return [Stretch(str(path), field=text_field)]
     field, size = field_names(path, "text", text_field, names)[0], path.stat().st_size
     if text_field is not None: names = ()
@@ -88,11 +91,6 @@ def _in_stretches(path, piece, text_field):
 
 # %% ../nbs/62_scale_texts.ipynb #080f6d8e
 ENDINGS = {end: kind for end, kind in FORMATS.items() if kind in ("jsonl", "csv", "parquet", "arrow", "mbox")}   # of texts
-
-def _ending(name):
-    "The last ending of a name, without that of the compression, in small letters"
-    path = Path(name.lower())
-    return (path.with_suffix("") if path.suffix in (".gz", ".bz2", ".xz") else path).suffix
 
 def _is_parquet(path): return ENDINGS.get(Path(path).suffix.lower()) == "parquet"
 
@@ -107,12 +105,12 @@ def _parquet(path):
 def _kind_of(file):
     "The format of a file with texts, or None"
     if not file.stat().st_size: return None
-    return ENDINGS.get(_ending(file.name)) or ("mbox" if holds_mails(file) else None)
+    return ENDINGS.get(ending(file)) or ("mbox" if holds_mails(file) else None)
 
 def _why_left(file):
     "Why a file is left alone"
     if not file.stat().st_size: return "empty"
-    return f"named *{_ending(file.name)}" if _ending(file.name) else "without an ending"
+    return f"named *{ending(file)}" if ending(file) else "without an ending"
 
 def text_files(
     folder,            # where they are
@@ -123,7 +121,7 @@ def text_files(
     found = [file for file, kind in kinds.items() if kind]
     if "mbox" in kinds.values() and len({kinds[file] for file in found}) > 1:
         raise ValueError(f"documents must be of one kind, and {Path(folder).name!r} has files of mails and others: "
-                         + listing([file.name for file in found], 5))
+                         f"{listing([file.name for file in found], 5)}. Put one kind into a folder of its own")
     left = Counter([why for _, why in left] + [_why_left(file) for file, kind in kinds.items() if not kind])
     if found and left:
         told = listing([f"{n:,} {why}" for why, n in left.most_common()], 6)
@@ -138,7 +136,7 @@ def _check_fields(where, sources):
     found = {}
     for source in sources:
         if _field(source) is None: continue
-        found[Path(source.path).name] = one = Read()
+        found[source.path.removeprefix(f"{where}{os.sep}")] = one = Read()
         one.fields = Fields(source.field, [], None)
     check_alike(where, found)
 
@@ -153,6 +151,11 @@ class Bundle(NamedTuple):
 
 IN_FILES = Stretch, Bundle
 
+def _apart(sources):
+    "The files and stretches of all partitions"
+    return [one for source in sources for one in (source.stretches if isinstance(source, Bundle) else [source])]
+
+# %% ../nbs/62_scale_texts.ipynb #e3655ee1
 def _n_bytes(source):
     "Bytes of a file, about, that are read for a partition; infinite for what is none, or is large on purpose"
     if not isinstance(source, Stretch) or _is_parquet(source.path): return np.inf
@@ -171,8 +174,6 @@ def _bundled(sources, piece):
             size = 0
         size += n
     return [group[0] if len(group) == 1 else Bundle(tuple(group)) for group in groups]
-
-def _apart(sources): return [s for source in sources for s in (source.stretches if isinstance(source, Bundle) else [source])]
 
 # %% ../nbs/62_scale_texts.ipynb #e3655edf
 def text_sources(
@@ -265,6 +266,7 @@ def _whole(source):
     from nmf2.data import read
     try: return read(path, **({} if source.field is None else dict(text_field=source.field))).texts
     except NoDocuments: return []
+    except NoTexts as e: return e.found()["texts"]
 
 # %% ../nbs/62_scale_texts.ipynb #e86b27d2
 def _texts_in(source, lines):
@@ -644,6 +646,7 @@ def _of_field(model, sources):
     if not all(map(_keeps_heads, sources)): model.reading_ = (model.reading_ or {}) | {"heads": False}
     return model
 
+# %% ../nbs/62_scale_texts.ipynb #e3655ee3
 def fit_topics(
     model,              # a `TopicTree`
     documents,          # as for `text_sources`; or counts in partitions, as for `as_blocks`

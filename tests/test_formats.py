@@ -957,7 +957,9 @@ def test_documents_of_a_file_each(here):
     with pytest.raises(ValueError, match="f/3.json: which field holds the text.*'wording', 'n'"): read("f")
     assert read("f/3.json", text_field="wording").texts == ["w"]
     put("f/3.json", '{"text": null}')
-    with pytest.warns(UserWarning, match="left alone 1 without documents .3.json."): assert len(read("f")) == 3
+    assert read("f").texts[2:] == ["text 2", ""] and read("f").ids[3] == "3.json"                # as in one file
+    for i in range(3): put(f"f/{i}.json", '{"text": null}')
+    with pytest.raises(ValueError, match="f/0.json: field 'text' is null everywhere"): read("f")
     put("g/car/a.json", '{"text": "wheel"}'), put("g/cat/b.json", '{"text": "fur"}')
     assert read("g").labels[:,0].tolist() == ["car", "cat"] and read("g", label_field="").labels is None
 
@@ -1004,6 +1006,9 @@ def test_gaps_in_some_files_of_a_folder(here):
     with pytest.warns(UserWarning) as told: corpus = read("g", label_field="label", columns=["on"])
     assert [str(w.message) for w in told] == ["g: 2 of 3 files have no field 'label'", "g: 1 of 3 files have no field 'on'", "g: only 1 of 3 files have labels"]
     assert corpus.labels[:,0].tolist() == ["x", "", ""] and list(corpus.columns["on"]) == ["May", None, "June"]
+    put("h/1.csv", "text,on\na,May\n"), put("h/2.csv", "text\n")                                # lacks it, and has no documents
+    with pytest.warns(UserWarning, match="h: 1 file read, left alone 1 without documents .2.csv.") as told: assert list(read("h", columns="on").columns["on"]) == ["May"]
+    assert len(told) == 1
     for options in (dict(columns=["on", "off"]), dict(columns="off"), dict(label_field="off")):
         with pytest.raises(ValueError, match="g/1.csv: no field 'off', asked for by"): read("g", **options)
     with pytest.raises(ValueError, match="g/2.csv: no field 'Text', asked for by text_field"): read("g", text_field="Text")
@@ -1020,6 +1025,10 @@ def test_mailboxes_among_other_files(here):
     put("q/notes.txt", boxed("a", "b"))
     assert guess_format("q") == "folder" and len(read("q")) == 5
     with pytest.warns(UserWarning): assert len(read("q", "mbox")) == 1
-    with pytest.warns(UserWarning, match="left alone"): assert len(read("q", like=dict(format="mbox", seen="unclear"))) == 1      # of an unclear folder, as then
+    with pytest.warns(UserWarning, match="left alone"): assert len(read("q", like=dict(format="mbox", seen="folder"))) == 1
+    assert len(read("q", like=dict(format="mbox", seen="unclear"))) == 5                         # this one is clear
+    put("s/a.csv", "text\na\n"), put("s/b.csv", "text\nb\n")
+    assert len(read("s", like=dict(format="folder", seen="unclear"))) == len(read("s", "folder")) == 2      # as when such a folder was not
+    assert read("s", like=dict(format="folder", seen="unclear")).texts[0] == "text\na\n"
     put("r/a.csv", "text\na\n"), put("r/b.txt", "b")
     with pytest.warns(UserWarning): assert read("r", like=read("r/a.csv").reading).texts == ["a"]

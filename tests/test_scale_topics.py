@@ -402,11 +402,21 @@ def test_files_of_mails(tmp_path):
     with pytest.warns(UserWarning, match="3 files read"): here = read(tmp_path).texts
     assert sum(map(read_texts, sources), []) == here == [f"{name} {i}\n\nwords" for name in ("April", "March.txt.gz", "May.mbox") for i in range(3)]
     (tmp_path/"a.csv").write_text("text\na\n")
-    with pytest.raises(ValueError, match="must be of one kind, and .* has files of mails and others: April, March.txt.gz, May.mbox, a.csv$"): text_sources(tmp_path)
+    with pytest.raises(ValueError, match="must be of one kind, and .* has files of mails and others: April, March.txt.gz, May.mbox, a.csv. Put one kind into a folder of its own$"): text_sources(tmp_path)
+
+
+def test_records_of_nothing_and_of_lists(tmp_path):
+    "Null is an empty text, also where a file has no other; an object that wraps the documents is an error, as in memory"
+    for name, line in [("a.json", '{"text": null}'), ("b.jsonl", '{"text": "words"}'), ("c.json", '{"text":\n "more"}')]: (tmp_path/name).write_text(line)
+    assert sum(map(read_texts, text_sources(tmp_path)), []) == read(tmp_path).texts == ["", "words", "more"]
+    for name in ("b.jsonl", "c.json"):
+        (tmp_path/name).write_text('{"description": "all of it", "data": [{"text": "a"}]}\n')
+        with pytest.raises(ValueError, match=f"{name}.*these may be the documents: 'data'"): [read_texts(one) for one in text_sources(tmp_path/name)]
+        assert sum(map(read_texts, text_sources(tmp_path/name, text_field="description")), []) == ["all of it"]
 
 
 def test_many_small_files_share_partitions(tmp_path):
-    "And the tree is the one in memory; a file that is wrong is named"
+    "And the tree is that of fewer partitions; a file that is wrong is named"
     wanted = texts()[:300]
     for k, text in enumerate(wanted): (tmp_path/f"{k:03}.json").write_text(json.dumps(dict(text=text), indent=1))
     sources = text_sources(tmp_path, piece=40_000)
@@ -429,6 +439,11 @@ def test_tables_without_rows_and_with_other_columns(tmp_path):
     with pytest.raises(ValueError, match="in d.csv the texts are in 'text', in a.csv in 'body'. Give it the same name in all"): text_sources(put(d="text,body\nx,y\n"))
     put(c="body\nz\n")
     assert len(text_sources(tmp_path, text_field="body")) == 4
+    for k, names in enumerate(("text", "body")):                                   # of the same name, in other folders
+        (tmp_path/f"more/{k}").mkdir(parents=True)
+        (tmp_path/f"more/{k}/a.csv").write_text(f"{names},n\nx,1\n")
+    with pytest.raises(ValueError, match="more: in 1/a.csv the texts are in 'body', in 0/a.csv in 'text'"): text_sources(tmp_path/"more")
+    for file in sorted((tmp_path/"more").glob("*/*")): file.unlink()
     with pytest.raises(ValueError, match="no field 'text', asked for by text_field"): text_sources(tmp_path, text_field="text")
     put(a="body\n", c="body\n")
     (tmp_path/"d.csv").unlink()
