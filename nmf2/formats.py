@@ -43,8 +43,8 @@ import scipy.sparse as sp
 from .columns import (STATE, SPLITS, arrow_columns, csv_columns, dataset_files, folder_columns, json_objects,
                           parquet_columns)
 from .core import check_layout
-from .files import (LIFT, brief, check_encoding, contents, decoded, fault, is_text, listing, look, as_text,
-                        not_that_encoding, opened, plural, unpacked_limit, usual_encoding)
+from .files import (LIFT, PACKED, brief, check_encoding, contents, decoded, fault, is_text, listing, look, as_text,
+                        not_that_encoding, opened, plural, unpacked_limit, unpacked_name, usual_encoding)
 from .matlab import matlab_arrays
 from .writing import whole_file
 
@@ -108,17 +108,12 @@ def _shown_name(name):
     doubled = re.sub("\\\\+(?=x[89a-f][0-9a-f]|[\udc80-\udcff])", lambda m: 2*m[0], name)
     return os.fsencode(doubled).decode("utf-8", "backslashreplace")
 
-# %% ../nbs/00_formats.ipynb #c2b08334
-def _unpacked_name(path):
-    "The name of a file without the ending of the compression"
-    return re.sub(r"\.(gz|xz|bz2)$", "", Path(path).name, flags=re.I)
-
 # %% ../nbs/00_formats.ipynb #4a9ec665
 def ending(
     path,   # of a file, or its name
 )->str:     # such as '.csv'; '' for none
     "The last ending of a name, without that of the compression, in small letters"
-    return Path(_unpacked_name(path).lower()).suffix
+    return Path(unpacked_name(path).lower()).suffix
 
 # %% ../nbs/00_formats.ipynb #0a9f6f4d
 PAGES = (".html", ".htm", ".xhtml")
@@ -1040,7 +1035,7 @@ def _word_list(path, expected=None, what="", limits=True):
 def _next_to(path, *names):
     "The first of these files that exists next to `path`, plain or compressed"
     for name in names:
-        for end in ("", ".gz", ".xz"):
+        for end in ("", *PACKED):
             file = Path(path).parent/(name + end)
             if name != Path(path).name and file.is_file(): return file
 
@@ -1067,7 +1062,7 @@ def _paired_rows(source, rows, lines, n_terms, base):
 # %% ../nbs/00_formats.ipynb #ffe68bb4
 def _cluto_names(path, n_docs, n_terms):
     "What the .clabel, .rlabel and .rclass files of a CLUTO matrix hold"
-    name, found = _unpacked_name(path), {}
+    name, found = unpacked_name(path), {}
     for end, key, size, what in [(".clabel", "vocab", n_terms, "terms"), (".rlabel", "ids", n_docs, "documents"),
                                  (".rclass", "labels", n_docs, "documents")]:
         file = _next_to(path, name + end, Path(name).stem + end)
@@ -1152,7 +1147,7 @@ def read_docword(
         n_docs, n_terms, nnz = [_header(source, n, line, (1,), one)[0] for n, line in lines]
         table, line_of = _entries(source, 3, 3, nnz)
         found = {"X": _matrix(source, *table.T, (n_docs, n_terms), line_of)}
-        name = _unpacked_name(source)
+        name = unpacked_name(source)
         vocab = vocab or _next_to(source, name.replace("docword", "vocab"), "vocab.txt")
         if vocab: found["vocab"] = _word_list(vocab, n_terms, "words", source.limits)
     return found
@@ -1215,7 +1210,7 @@ def read_matrix_market(
     orient:str|None=None,   # 'terms x documents' or 'documents x terms'; by default told from those files' lengths
 )->dict:                    # X, and vocab and ids where there are such files
     "Matrix Market with smallk's dictionary and document files."
-    name = re.sub(r"\.mtx$", "", _unpacked_name(path))
+    name = re.sub(r"\.mtx$", "", unpacked_name(path))
     stems = (re.sub("matrix$", "", name), name + "_", name + ".", "")
     def near(what): return _next_to(path, *(f"{stem}{what}.txt" for stem in stems))
     terms = dictionary or near("dictionary") or near("vocab") or near("terms")

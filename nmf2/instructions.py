@@ -45,12 +45,11 @@ def _plain_scatter(data, indices, p, end, table, a, b):
 @register_jitable
 def _plain_product(data, indices, p, end, table, out, place):
     "Write a document, stored in `p:end`, times each column of a table to `out`, from `place` on"
-    first = np.uintp(place)
-    width = np.uintp(table.shape[1])
-    for c in range(width): out[first+c] = 0
+    own = out[place:place+table.shape[1]]
+    own[:] = 0
     for q in range(np.uintp(p), np.uintp(end)):
         x, row = data[q], np.uintp(indices[q])
-        for c in range(width): out[first+c] += x*table[row,c]
+        for c in range(len(own)): own[c] += x*table[row,c]
 
 @register_jitable
 def _plain_add(data, indices, p, end, table, factors):

@@ -300,7 +300,7 @@ def _take_up(words, dense, columns, values, q):
         left = words[1,high]
         words[1,high] = 0
         while left:
-            w = np.uint64(64)*high + _lowest(left)
+            w = np.uint64(64)*np.uint64(high) + _lowest(left)
             left &= left - one
             word = words[0,w]
             words[0,w] = 0

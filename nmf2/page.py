@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from importlib.resources import files
 from itertools import pairwise
+from os import PathLike
 from string import Template
 from typing import NamedTuple
 
@@ -692,4 +693,8 @@ def to_html(
     weights=None,      # of the tree's words in each document, CSR, (n_docs, n_terms)
 )->str:
     "A page of its own that shows the tree, opens from disk and needs nothing else."
+    if isinstance(texts, (str, PathLike)):
+        raise ValueError(f"texts must have one entry for each of the {tree.n_docs} documents, got a single string. "
+                         "If it is where the page should go, write it there: "
+                         "Path('tree.html').write_text(model.to_html(), encoding='utf-8')")
     return page(Reader(tree, texts, ids, labels, title, levels, columns, shares, weights), n_docs, length)

@@ -28,7 +28,7 @@ from .core import at_hand, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
-from .files import as_text, brief, fault, listing, plural
+from .files import PACKED, as_text, brief, fault, listing, plural
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoTexts, check_alike, check_no_list,
                           column_names, ending, field_names, holds_mails, parsed_json, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
@@ -159,7 +159,7 @@ def _apart(sources):
 def _n_bytes(source):
     "Bytes of a file, about, that are read for a partition; infinite for what is none, or is large on purpose"
     if not isinstance(source, Stretch) or _is_parquet(source.path): return np.inf
-    packed = source.path.lower().endswith((".gz", ".bz2", ".xz"))
+    packed = source.path.lower().endswith(PACKED)
     return source.end - source.start if source.end else Path(source.path).stat().st_size*(8 if packed else 1)
 
 def _bundled(sources, piece):

@@ -346,7 +346,7 @@ def best_of_ten_kmeans(name):
     "Half of a collection, how many classes it has, and the best criterion"
     X = load(f"cluto/{name}")
     k = len(X.classes(0)[1])
-    U = unit_rows(sp.csr_array(X.X).multiply(np.log(X.X.shape[0]/np.maximum(np.diff(X.X.tocsc().indptr), 1)))[::2].tocsr())
+    U = unit_rows(sp.csr_array(sp.csr_array(X.X).multiply(np.log(X.X.shape[0]/np.maximum(np.diff(X.X.tocsc().indptr), 1))))[::2])
     U = U[np.diff(U.indptr) > 0]
     rng = np.random.default_rng(0)
     return U, k, max(criterion_of(U, quick_kmeans(U, k, rng)) for _ in range(10))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmf2 import columns, formats
+from nmf2 import files, formats
 from nmf2.data import read
 from nmf2.formats import guess_format, read_arrow, read_csv, read_jsonl, read_parquet
 from nmf2.topictree import TopicTree
@@ -56,7 +56,7 @@ def without(monkeypatch, *names):
         if name.split(".")[0] in names: raise ImportError(name)
         return real(name, *args, **options)
     monkeypatch.setattr(builtins, "__import__", importing)
-    monkeypatch.setattr(columns.importlib, "import_module", importing)
+    monkeypatch.setattr(files.importlib, "import_module", importing)
 
 
 WRITERS = {"a.parquet": lambda path, table: pq.write_table(table, path, row_group_size=2), "a.arrow": stream, "a.feather": file,
@@ -211,12 +211,30 @@ def test_a_file_that_unpacks_to_too_much():
     bad("documents in a file of", "rows.parquet")
 
 
+def zstd(data): return pa.compress(data, codec="zstd", asbytes=True)
+
+
+def test_files_that_zstd_packed():
+    lines = "".join(f'{{"text": "ball {i}"}}\n' for i in range(200_000)).encode()
+    packed, texts = zstd(lines), [f"ball {i}" for i in range(200_000)]
+    for name, data, expected in [("a.jsonl.zst", packed, texts), ("two.JSONL.ZST", packed*2, texts*2), ("a.gz", zstd(b"one\ntwo"), ["one", "two"]),
+                                 ("a.csv.zst", zstd(b"id,text\n1,a\n"), ["a"])]:
+        Path(name).write_bytes(data)
+        assert read(name, limits=False).texts == expected
+    for name, data in [("half.jsonl.zst", packed[:len(packed)//2]), ("other.jsonl.zst", packed[:20] + b"x"*200), ("none.txt.zst", packed[:5])]:
+        Path(name).write_bytes(data)
+        bad("from here on the compressed file is damaged or cut short", name)
+    Path("bomb.txt.zst").write_bytes(zstd(b"a\n"*2**25))
+    bad("limits=False", "bomb.txt.zst")
+
+
 def test_without_the_libraries(monkeypatch):
     for name, write in WRITERS.items(): write(name, pa.table(TABLE))
     Path("a.jsonl").write_text('{"text": "a"}')
     Path("a.csv").write_text("id,text\n1,a\n")
+    Path("a.txt.zst").write_bytes(zstd(b"a\n"))
     without(monkeypatch, "pyarrow", "orjson")
-    for name in WRITERS: bad("pip install 'nmf2[files]'", name)
+    for name in [*WRITERS, "a.txt.zst"]: bad("pip install 'nmf2[files]'", name)
     assert read("a.jsonl").texts == read("a.csv").texts == ["a"]
 
 

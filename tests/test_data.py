@@ -254,7 +254,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 @pytest.mark.parametrize("name, start, why", [("a.docx", b"PK\3\4\0", "can't tell.*an office document, of which text files"), ("a.pdf", b"%PDF-1.7\0", "looks like a PDF"),
-                                              ("a.txt.zst", b"\x28\xb5\x2f\xfd\0", "packed by zstd"), ("a.bin", b"\1\2\0", "Say it with format="),
+                                              ("topics.nmf2", b"PK\3\4\0", r"a saved model, no documents; TopicTree.load\('topics.nmf2'\) reads it"), ("a.bin", b"\1\2\0", "Say it with format="),
                                               ("mails.zip", b"PK\3\4\0", "an archive: unpack it, and give the folder"), ("empty", b"", "the file is empty$"),
                                               ("blank.txt", b"\n \r\n\n", "nothing but space in this file$"), ("bom.txt", b"\xef\xbb\xbf\n", "nothing but space in this file$")])
 def test_files_of_other_kinds_are_told_by_their_first_bytes(here, name, start, why):
