@@ -23,16 +23,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from .answers import expected_of
 from .bisection import bisect, composites, rows_of, unit_rows
-from .core import at_hand, check_number, single_blas
+from .core import at_hand, check_number, frames_up, single_blas
 from .dates import missing
+from .files import plural
 from .headings import give_headings, leaf_doc_freq
 from .kernels import documents as filled_documents
 from .languages import composed, stemmed_language, stemmer
 from .nnls import heaviest, memberships, unit
 from .regroup import cluster_sums, split_of
 from .support import carried
-from .topictree import as_in_fit, by_index, own_index, phrase_options, root_topics, roots_of, tell
-from .tree import Tree, Ways, in_table, shortened
+from .topictree import (as_in_fit, by_index, index_of, own_index, phrase_options, root_topics,
+                            roots_of, tell)
+from .tree import Tree, Ways, in_table, like_word, shortened
 from .weighting import EmptyDocumentsWarning
 
 # %% ../nbs/27_editing.ipynb #6c8eb26e
@@ -582,6 +584,9 @@ def _in_index(model, labels):
 def _rows(model, docs):
     "Row numbers of documents that are given by number, by name, or by labels of pandas"
     if hasattr(docs, "get_indexer"): docs = _in_index(model, docs)
+    elif index_of(docs) is not None and own_index(model) is not None:
+        raise ValueError("docs is a series, and it isn't known if it has labels or numbers "
+                         "of rows: give frame.index[...] for labels, docs.to_numpy() for numbers")
     docs = [docs] if isinstance(docs, str) or not np.iterable(docs) else list(docs)
     if not docs: raise ValueError("docs must be numbers of rows, or names of documents: got none")
     if isinstance(docs[0], (bool, np.bool_)):
@@ -596,7 +601,8 @@ def _rows(model, docs):
     rows = np.unique([names[doc] if isinstance(doc, str) else check_number("docs", doc, 0)
                       for doc in docs])
     if rows[-1] >= model.tree_.n_docs:
-        raise ValueError(f"docs must be below {model.tree_.n_docs}, got {rows[-1]}")
+        raise ValueError(f"docs must be numbers of rows, below {model.tree_.n_docs}, "
+                         f"got {rows[-1]}; labels of pandas as an index, such as frame.index[...]")
     return rows
 
 def _check_moved(tree, rows, leaf, X):
@@ -801,10 +807,7 @@ def _unknown_word(model, word):
     said = f"words must be among the words of the topics, and {shortened(repr(word))} is not"
     if not isinstance(word, str): return said
     plain, = _as_counted(model, composed([word]))
-    same = next((str(known) for known in model.vocab_ if known.lower() == plain.lower()), None)
-    if same: return f"{said}: there is {shortened(repr(same))}"
-    parts = [part for part in plain.lower().split() if part in set(model.vocab_)]
-    return f"{said}: give its words one by one, {shortened(repr(parts))}" if parts else said
+    return said + like_word(model.vocab_, plain)
 
 # %% ../nbs/27_editing.ipynb #2b0d47a1
 def drop_words(
@@ -829,7 +832,14 @@ def drop_words(
     edits = model.edits_._replace(dropped=(*model.edits_.dropped, *dict.fromkeys(words)))
     remember_matrix(pipeline, X, given if documents is not None else None)
     step = dict(step="drop_words", words=words)
-    return made_anew(model, step, X, vocab, edits, pipeline_=pipeline, vocab_=vocab)
+    def n_without(): return int((model.labels_ < 0).sum())
+    before = n_without()
+    changed = made_anew(model, step, X, vocab, edits, pipeline_=pipeline, vocab_=vocab)
+    if (emptied := n_without() - before) > 0:
+        warnings.warn(f"{plural(emptied, 'document')} had no other words, "
+                      f"and {'is' if emptied == 1 else 'are'} in no topic now",
+                      EmptyDocumentsWarning, stacklevel=frames_up())
+    return changed
 
 # %% ../nbs/27_editing.ipynb #dde32d23
 STEPS = dict(split=split, merge=merge, join=join, move=move, drop_words=drop_words, refit=refit,

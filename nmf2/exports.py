@@ -61,7 +61,7 @@ def assignment_columns(
     levels=(),   # numbers of leaves
 )->list:         # names
     "The columns of `assignment_rows`."
-    return ["id", "leaf", "leaf_number", "title", *(f"title_{n}" for n in levels)]
+    return ["row", "id", "leaf", "leaf_number", "title", *(f"title_{n}" for n in levels)]
 
 def assignment_rows(
     tree,          # a `Tree`
@@ -75,7 +75,7 @@ def assignment_rows(
     nodes = [in_table(leaf.id) for leaf in tree.leaves(n)] + [None]               # the last for documents without
     at_levels = [titles(tree, m) for m in (n or tree.n_leaves, *levels)]
     for i, k in enumerate(tree.labels(n).tolist()):
-        yield (str(i if ids is None else ids[i]), nodes[k], k, *(column[i] for column in at_levels))
+        yield (i, str(i if ids is None else ids[i]), nodes[k], k, *(column[i] for column in at_levels))
 
 # %% ../nbs/44_exports.ipynb #63887a72
 def assignments_table(

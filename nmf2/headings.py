@@ -1000,7 +1000,7 @@ def outline_rows(
 # %% ../nbs/24_headings.ipynb #53f9cf7d
 def _again(node):
     "How well a node is found again, in percent, with a question mark if that is little; or blank"
-    if node.tree.support is None: return ""
+    if node.tree.support is None or np.isnan(node.tree.support.nodes).all(): return ""
     mark = "?" if node.support < WEAK else " "
     return " "*6 if np.isnan(node.support) else f"{node.support:5.0%}{mark}"
 
@@ -1025,8 +1025,8 @@ def outline(
     "Nested cuts of a tree as lines of text."
     n_terms = check_number("n_terms", n_terms, 1)
     lines = [_line(node, depth, n_terms) for node, depth in outline_rows(tree, levels)]
-    told = "" if tree.support is None else (
-        f"; how well topics are found again, ? where below {WEAK:.0%}")
+    known = tree.support is not None and np.isfinite(tree.support.nodes).any()
+    told = f"; how well topics are found again, ? where below {WEAK:.0%}" if known else ""
     return "\n".join([f"{tree[''].size:,} documents{told}", *lines])
 
 # %% ../nbs/24_headings.ipynb #63e4b62b

@@ -418,21 +418,22 @@ def _chosen(times, ends, n_docs):
     n = int((times > ABOVE).sum())
     if n == 0: why = "no split of them gains more than one by chance would"
     else:
-        after = f", the next one {times[n]:.2f} times" if n < len(times) else ""
+        after = f", the next one {times[n]:.2f} times, and {ABOVE} are asked" if n < len(times) else ""
         why = f"their weakest split gains {times[n-1]:.2f} times as much as by chance" + after
     return Choice(n + 1, why, times)
 
 def _convention(times, n_docs):
-    "The number of topics, if they can be split on and on"
+    "The number of topics, if they can be split further and further"
     above, clear = (1 + int((times > gained).sum()) for gained in (ABOVE, TWICE))
     usual, most = min(BETWEEN[0], max(n_docs//SMALL, 2)), BETWEEN[1]
     least = min(usual, above)
     if clear < least:
         why = "few splits gain twice as much as by chance, so it is " + (
-            "all that gain more than by chance" if above < usual else "the least that is usual")
-    elif clear > most: why = f"{clear - 1} splits gain twice as much as by chance, so it is the most that is usual"
+            f"as many as {above - 1} splits make, which gain {ABOVE} times as much" if above < usual else
+            f"the least that is usual: one topic for {SMALL} documents, {BETWEEN[0]} at most")
+    elif clear > most: why = f"{clear - 1} splits gain twice as much as by chance, so it is the most that is usual: {most}"
     else: why = "the splits that make these gain twice as much as by chance"
-    return Choice(min(max(clear, least), most), "they can be split on and on; " + why, times)
+    return Choice(min(max(clear, least), most), "there is no clear end; " + why, times)
 
 # %% ../nbs/26_support.ipynb #96be02d7
 PER_NONZERO = 5         # numbers in the largest table, for each nonzero of a sample

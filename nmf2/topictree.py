@@ -772,9 +772,13 @@ def answers(model,
     reject:float=.01,  # share of the fit's documents that would be rejected
     plain:bool=False,  # a list of dictionaries that JSON can hold, also where pandas is there?
 ):                     # a pandas data frame if pandas is there
-    "A row for each new document: topic, path, title, shares, confidence, and is it new in kind?"
+    """A row for each new document: topic, path, title, shares, confidence, and is it new in kind?
+
+    The rows of a column of pandas keep its index.
+    """
     from nmf2.answers import answer_table
-    return answer_table(model, documents, n, reject, plain)
+    table, index = answer_table(model, documents, n, reject, plain), index_of(documents)
+    return table if index is None or not is_frame(table) else table.set_index(index)
 
 # %% ../nbs/25_topictree.ipynb #26534967
 @patch_to(TopicTree)
@@ -925,12 +929,17 @@ def to_html(model,
 @patch_to(TopicTree)
 def name(model,
     function,          # words, texts -> a name, or nothing
+    documents=None,    # those of the fit, if the model has none: `function` needs texts
     **options,         # `nodes` and `n_docs`, as for `name_nodes`
 )->dict:             # the names that are new, by the ids of nodes
     "Name nodes by a function of their words and typical documents; all names are one step."
     from nmf2.editing import rename
     check_is_fitted(model)
-    texts, *_ = (None,) if model.given_ is None else _given(model.given_)
+    given = model.given_ if documents is None else by_index(own_index(model), at_hand(documents))
+    texts, *_ = (None,) if given is None else _given(given)
+    if given is None and "count" in model.pipeline_.named_steps:
+        warnings.warn("this model has no texts, so the function gets words only: "
+                      "give documents=...", stacklevel=frames_up())
     named, old = copy(model.tree_), model.tree_.names
     named.names = dict(old)
     name_nodes(named, function, texts, **options)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['CONTROL', 'WEAK', 'WORDS_WANTED', 'STYLE', 'part_of', 'Split', 'Node', 'as_words', 'shortened', 'Tree', 'in_table',
-           'span', 'largest', 'words_in_title', 'route', 'leaf_gram', 'numbers_at', 'Ways', 'leaves_found',
+           'span', 'largest', 'words_in_title', 'like_word', 'route', 'leaf_gram', 'numbers_at', 'Ways', 'leaves_found',
            'leaf_numbers', 'shares', 'cut_shares', 'leaf_shares', 'Support', 'check_given', 'beginning', 'or_none']
 
 # %% ../nbs/21_tree.ipynb #978ea29b
@@ -14,6 +14,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -418,11 +419,26 @@ def path(tree,
     return way
 
 # %% ../nbs/21_tree.ipynb #8455b2e4
+def like_word(
+    vocab,      # of a model
+    word:str,   # that isn't in it
+)->str:         # to go on with after "... is not", or ''
+    "What to say of a word that isn't there: what is like it."
+    known = set(map(str, vocab))
+    same = next((own for own in vocab if str(own).lower() == word.lower()), None)
+    if same is not None: return f": there is {shortened(repr(str(same)))}"
+    parts = [part for part in word.lower().split() if part in known]
+    if parts: return f": give its words one by one, {shortened(repr(parts))}"
+    near = [own for own in known if own[:2] == word[:2].lower() and abs(len(own) - len(word)) < 5]
+    like = get_close_matches(word.lower(), near, 1, .8) if len(word) < 40 else []
+    return f": there is {shortened(repr(like[0]))}" if like else ""
+
 def _number_of(tree, term):
     "The number of a term that is given as a word of the vocabulary, or as a number"
     if tree.vocab is not None and isinstance(term, str):
         known = np.flatnonzero(tree.vocab == term)
-        if not len(known): raise ValueError(f"term {shortened(term)!r} is not in the vocabulary")
+        if not len(known):
+            raise ValueError(f"term {shortened(term)!r} is not in the vocabulary{like_word(tree.vocab, term)}")
         term = known[0]
     if check_number("term", term, 0) >= tree.n_terms:
         raise ValueError(f"term must be below {tree.n_terms}, got {term}")
@@ -661,8 +677,9 @@ class Support:
         return float(self.nodes[self.ids.index(id)]) if id in self.ids else np.nan
 
     def __repr__(self):
-        weak = (self.nodes < WEAK).sum()
-        return f"Support by {len(self.runs)} fits: {weak} of {len(self.ids)} nodes below {WEAK:.0%}"
+        weak, known = (self.nodes < WEAK).sum(), np.isfinite(self.nodes).sum()
+        others = f", not known of {len(self.ids) - known}" if known < len(self.ids) else ""
+        return f"Support by {len(self.runs)} fits: {weak} of {known} nodes below {WEAK:.0%}{others}"
 
 @patch_to(Node, property)
 def support(node)->float:

@@ -27,7 +27,7 @@ from .counting import found_of
 from .data import Corpus
 from .editing import (Changed, Learned, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
                           ready, remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
-from .formats import plural
+from .files import listing, plural
 from .kernels import documents as filled_documents
 from .nnls import heaviest_by, heaviest_topics
 from .regroup import cluster_sums, merged, merges
@@ -51,6 +51,12 @@ def best_cut(
     with single_blas(): sums = cluster_sums(X, found[1])
     return Cut(float(np.linalg.norm(sums, axis=1).sum() - np.linalg.norm(sums.sum(0))), *found)
 
+# %% ../nbs/28_updating.ipynb #b69886ba
+def _kept(model):
+    "What is kept, for messages, and the way to let it go; '' for nothing"
+    titles = [model.tree_.title(id) for id in model.edits_.kept if id in model.tree_.nodes]
+    return f"kept ({listing(titles, 3)}), which model.keep(node, on=False) ends" if titles else ""
+
 # %% ../nbs/28_updating.ipynb #b69886b9
 def grown(
     model,     # a fitted `TopicTree`
@@ -67,8 +73,9 @@ def grown(
             cuts[id] = None if id.startswith(model.edits_.kept) else best_cut(X[rows])
         there = [id for id in shape.ids if cuts[id] is not None]
         if not there:
-            raise ValueError(f"n_topics must be at most {len(shape.ids)}: "
-                             f"then no leaf can be split that isn't kept, got {n}")
+            kept = _kept(model) and f", or {_kept(model)}"
+            raise ValueError(f"n_topics must be at most {len(shape.ids)}, got {n}: then each leaf "
+                             f"is one document or copies of one{kept}")
         leaf = max(there, key=lambda id: cuts[id].gain)
         leads = leads_split(leads, leaf, cuts[leaf].pair)
         shape = shape_split(shape, leaf, cuts[leaf].side)
@@ -88,8 +95,8 @@ def fewer(
         there = [id for id in shape.splits if id + "0" in shape.ids and id + "1" in shape.ids]
         there = [id for id in there if not _is_kept(id, model.edits_.kept)]
         if not there:
-            raise ValueError(f"n_topics must be at least {len(shape.ids)}: "
-                             f"the other nodes are kept, got {n}")
+            raise ValueError(f"n_topics must be at least {len(shape.ids)}, got {n}: "
+                             f"the other splits go with what is {_kept(model)}")
         node = there[-1]
         leads = led(leads, {node + "0": node, node + "1": node})
         shape = shape_joined(shape, node)

@@ -14,6 +14,7 @@ from nmf2 import Corpus, TopicTree
 from nmf2.data import planted_tree
 from nmf2.editing import STEPS, closed_up, matrix_of
 from nmf2.treefile import check_tree
+from nmf2.weighting import EmptyDocumentsWarning
 
 
 @pytest.fixture(scope="module")
@@ -272,6 +273,13 @@ def test_dropped_words_are_gone(corpus, tmp_path, new):
     assert words[0] in str(again.documents_)
 
 
+def test_documents_that_lose_all_words_are_told():
+    texts = ["goal team", "law vote", "bread oven"]*9 + ["team"]*2
+    model = TopicTree(3, min_df=1).fit(texts)
+    with pytest.warns(EmptyDocumentsWarning, match="11 documents had no other words, and are in no topic now"): model.drop_words(["team", "goal"])
+    assert (model.labels_ < 0).sum() == 11
+
+
 def test_replay_comes_to_the_same(corpus):
     model = fitted(corpus)
     model.split(leaf(model, 0))
@@ -344,6 +352,17 @@ def test_names_by_a_function_are_a_step(tmp_path):
     assert bits(model) == before
     model.redo()
     assert bits(model) == named
+
+
+def test_a_function_gets_the_texts_that_are_handed_over(tmp_path):
+    texts = ["goal team match", "law vote court", "bread oven flour"]*9
+    TopicTree(3).fit(texts).save(tmp_path/"m.nmf2", keep_texts=False)
+    model, seen = TopicTree.load(tmp_path/"m.nmf2"), []
+    with pytest.warns(UserWarning, match="no texts, so the function gets words only: give documents"): model.name(lambda words, some: seen.append(some))
+    assert seen and not any(seen)
+    seen.clear()
+    model.name(lambda words, some: seen.append(some), texts)
+    assert all(set(some) <= set(texts) and some for some in seen)
 
 
 def test_a_function_that_says_nothing_or_fails_is_no_step(corpus):

@@ -136,6 +136,7 @@ def test_tables_in_pandas(model, corpus):
     found = assignments_table(tree, corpus.ids, levels=(2,))
     assert_array_equal(found["leaf_number"], tree.labels())
     assert_array_equal(found["id"], [str(id) for id in corpus.ids])
+    assert_array_equal(found["row"], range(len(found)))
     sizes = found.groupby("leaf").size()
     assert {leaf: sizes[leaf] for leaf in sizes.index} == {in_table(leaf.id): leaf.size for leaf in tree.leaves()}
     for title, k in zip(found["title_2"], tree.labels(2)): assert title == tree.title(tree.leaves(2)[k])

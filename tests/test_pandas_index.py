@@ -43,6 +43,19 @@ def test_labels_of_nothing_known(frame, make):
     with pytest.raises(ValueError, match="which rows its labels are of isn't known: give numbers of rows"):
         model.move(frame.index[:3], model.tree_.leaves()[1].id)
 
+def test_a_series_of_labels_or_numbers_is_asked_about(frame, model):
+    with pytest.raises(ValueError, match=r"docs is a series.*frame.index\[...\] for labels, docs.to_numpy\(\) for numbers"):
+        model.move(pd.Series(frame.index[:3]), model.tree_.leaves()[1].id)
+    with pytest.raises(ValueError, match="numbers of rows, below 600, got .*; labels of pandas as an index"):
+        model.move(frame.index[:3].tolist(), model.tree_.leaves()[1].id)
+
+def test_answers_have_the_index(frame, model):
+    answers = model.answers(frame.text)
+    assert answers.index.equals(frame.index)
+    assert answers.topic.tolist() == model.labels_.tolist()
+    assert model.answers(frame.text.tolist()).index.equals(pd.RangeIndex(600))
+    assert isinstance(model.answers(frame.text, plain=True), list)
+
 def test_a_saved_model_knows_no_index(tmp_path, frame, model):
     model.save(tmp_path/"m.nmf2", keep_texts=True)
     again = TopicTree.load(tmp_path/"m.nmf2")

@@ -166,7 +166,7 @@ def test_one_topic_and_few_documents():
     few = choose_n_topics(one_topic(9))
     assert few.n_topics == 1 and "fewer than ten" in few.why and len(few.table()) == 0
     copies = choose_n_topics(np.tile(np.kron(np.eye(2), np.ones(5)), (40, 1)).astype(np.float32))
-    assert copies.n_topics == 2 and "on and on" not in copies.why
+    assert copies.n_topics == 2 and "no clear end" not in copies.why
 
 
 @pytest.mark.parametrize("length", [8, 30, 200])
@@ -220,18 +220,18 @@ def test_dealt_documents_are_as_long_and_have_no_word_twice(case):
 def test_no_end():
     times = np.linspace(3, 1.2, 100)
     choice = _chosen(times, False, 4000)
-    assert choice.n_topics == 1 + (times > 2).sum() and "on and on" in choice.why
+    assert choice.n_topics == 1 + (times > 2).sum() and "no clear end" in choice.why
     assert _chosen(times/2, True, 4000).n_topics == 1 + (times/2 > 1.1).sum()
     assert str(_chosen(times/10, True, 4000)).startswith("1 topic: no split")
 
 
 def test_no_end_and_a_number_one_can_read():
     many, few = _chosen(np.full(300, 2.5), False, 10_000), _chosen(np.full(300, 1.3), False, 10_000)
-    assert (few.n_topics, many.n_topics) == BETWEEN == (20, 60) and "most that is usual" in many.why and "least that is usual" in few.why
+    assert (few.n_topics, many.n_topics) == BETWEEN == (20, 60) and "most that is usual" in many.why and "least that is usual: one topic for 20 documents, 20 at most" in few.why
     assert _chosen(np.full(300, 1.3), False, 200).n_topics == 10                     # twenty documents to each
     assert _chosen(np.full(1, 1.3), False, 12).n_topics == 2
     ten = _chosen(np.full(9, 1.3), False, 10_000)                                    # no more than there are splits better than chance
-    assert ten.n_topics == 10 and "all that gain more than by chance" in ten.why
+    assert ten.n_topics == 10 and "as many as 9 splits make, which gain 1.1 times as much" in ten.why
 
 
 def test_when_to_stop():

@@ -15,7 +15,7 @@ from scipy.cluster.hierarchy import cut_tree, is_valid_linkage
 from nmf2 import treefile
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
-from nmf2.tree import Split, Tree, largest, shares, shortened
+from nmf2.tree import Split, Support, Tree, largest, shares, shortened
 from nmf2.weighting import count_pipeline
 
 
@@ -491,3 +491,17 @@ def test_names_do_not_speak_to_the_terminal(fitted):
     assert tree.title("0") == "größer 東京 e\u0301 👩\u200d🚀"
     tree.headings = {"1": ["red\x1b[31m", "card"]}
     assert tree.title("1") == "red [31m, card"
+
+
+@pytest.mark.parametrize("word, hint", [("Ice", ": there is 'ice'"), ("ice rink", r": give its words one by one, \['ice', 'rink'\]"), ("skate", ": there is 'skates'"),
+                                        ("xyzzy", "vocabulary$")])
+def test_a_word_that_is_not_there_is_told_what_is_like_it(word, hint):
+    tree = Tree(3, np.ones(3), ["ice", "rink", "skates"])
+    tree.add("", [0, 1, 2], score=np.inf)
+    with pytest.raises(ValueError, match=hint): tree.find(word)
+
+
+def test_support_of_nodes_that_are_not_known():
+    def support(*nodes): return repr(Support(tuple(range(len(nodes))), np.array(nodes), np.ones(3), np.ones((5, len(nodes)))))
+    assert support(.5, .9) == "Support by 5 fits: 1 of 2 nodes below 60%"
+    assert support(.5, np.nan, .9) == "Support by 5 fits: 1 of 2 nodes below 60%, not known of 1"

@@ -148,11 +148,11 @@ def test_what_is_saved_is_what_is_seen(explorer):
     assert page["name"] == "tree.html" and '"selected":"0","outline":false,"leaves":3,"unfolded":[""]' in page["text"]
     rows = list(csv.reader(io.StringIO(table["text"])))
     labels, leaves = explorer.reader.tree.labels(3), explorer.reader.tree.leaves(3)
-    assert rows[0] == ["id", "leaf", "leaf_number", "title"] and len(rows) == 361
-    for row, k in zip(rows[1:], labels):
+    assert rows[0] == ["row", "id", "leaf", "leaf_number", "title"] and len(rows) == 361
+    for (_, *row), k in zip(rows[1:], labels):
         assert row[2] == str(k) and row[1] == ("" if k < 0 else in_table(leaves[k].id))
-    assert {row[3] for row in rows[1:] if row[2] == "0"} == {"'=1+1, \"first\""}
-    assert {row[3] for row in rows[1:] if row[2] == "1"} == {explorer.reader.tree.title(leaves[1])}
+    assert {row[4] for row in rows[1:] if row[3] == "0"} == {"'=1+1, \"first\""}
+    assert {row[4] for row in rows[1:] if row[3] == "1"} == {explorer.reader.tree.title(leaves[1])}
 
 
 def test_grown_tree_is_shown_after_refresh(planted):
