@@ -373,7 +373,7 @@ def _find_words(reader, query, n):
     return sorted(begins, key=lambda j: (words[j] != query, -tree.root_topic[j]))[:n]
 
 def _find_documents(reader, query, n):
-    "Row numbers of the first documents with that number, name or part of a name, and how many have it"
+    "Row numbers of the first documents that are called so, or have it in their names, and how many do"
     is_row = query.isdecimal() and len(query) < 12 and int(query) < reader.tree.n_docs
     rows = [int(query)] if is_row else []
     if reader.ids is not None:
@@ -396,7 +396,10 @@ APOSTROPHE = "['’ʼ]"       # and where it has one of these
 BETWEEN = re.compile(rf"(?<=[^\W_]){GAP}(?=[^\W_])|\s+")
 
 def _with_accents(letter): return f"[{letter[0]}{ACCENTED.get(letter[0], '')}]"
-def _escaped(word): return re.sub("[a-z]", _with_accents, re.sub(APOSTROPHE, APOSTROPHE, re.escape(word)))
+def _escaped(word):
+    "A word as a pattern"
+    word = re.sub(APOSTROPHE, APOSTROPHE, re.escape(word))
+    return re.sub("[a-z]", _with_accents, word)
 def _plainly(words): return GAP.join(map(_escaped, BETWEEN.split(words)))
 def _pattern(query): return re.compile(_plainly(query), re.I)
 
@@ -407,7 +410,8 @@ def _texts_with(reader, words, pattern):
     texts = ((i, reader.whole_text(i)) for i in range(reader.tree.n_docs))
     # a quick look goes first, where there can't be accents
     times = {i: len(pattern.findall(text)) for i, text in texts
-             if (not text.isascii() or first in text.lower()) and all(word.search(text) for word in all_of)}
+             if (not text.isascii() or first in text.lower())
+             and all(word.search(text) for word in all_of)}
     return {i: n for i, n in sorted(times.items(), key=lambda found: -found[1]) if n}
 
 def _find_texts(reader, query):
@@ -439,8 +443,8 @@ def find(reader,
     n_words:int=4,     # at most this many words
     n_nodes:int|None=None,   # topics for each, all if None
     n_docs:int=8,      # and documents
-)->dict:               # words: [[word, [[node, rank], ...]], ...]; documents: {row: as `placed`}; named, how many; texts
-    "Where a word or a document is in the tree, and in how many texts it is, with the first of them."
+)->dict:               # words: [[word, [[node, rank], ...]], ...]; documents: {row: as `placed`}; named; texts
+    "Where a word is in the tree, and how many documents are called so or have it, with the first of them."
     query = str(query).strip().lower()
     if not query: return dict(words=[], documents={}, named=0, texts=dict(count=0, documents=[]))
     tree = reader.tree

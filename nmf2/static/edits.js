@@ -38,13 +38,13 @@ function drawEdits(host, {at, title, isLeaf, redraw, goOn, stay}) {
 
   const tasks = {
     merge: ({first}) => {
-      const apart = !first.startsWith(at()) && !at().startsWith(first) // one in the other can't be merged
+      const able = !first.startsWith(at()) && !at().startsWith(first) // one in the other can't be merged
       const both = () => run('merge', {a: first, b: at()})
       return [
-        apart
+        able
           ? `Merge “${title(first)}” with “${title(at())}”?`
           : `Merge “${title(first)}” with another topic: go there.`,
-        [apart && button('merge', both), cancel],
+        [able && button('merge', both), cancel],
       ]
     },
     move: ({from}) => {
