@@ -377,9 +377,10 @@ def to_html(explorer,
 # %% ../nbs/51_widgets.ipynb #478e7b88
 @patch_to(TreeExplorer)
 def to_csv(explorer)->str:
-    "The leaf of each document in the tree as it is cut, as a table."
+    "The leaf of each document in the tree as it is cut, or in the outline that is shown, as a table."
     reader = explorer.reader
-    rows = assignment_rows(reader.tree, reader.ids, explorer.n_leaves, reader.levels)
+    n_leaves = reader.levels[-1] if explorer.outline else explorer.n_leaves
+    rows = assignment_rows(reader.tree, reader.ids, n_leaves, reader.levels)
     return _table(assignment_columns(reader.levels), rows)
 
 def _table(header, rows):

@@ -1,4 +1,6 @@
 """The page and the explorer in a real browser; skipped, saying so, where Playwright or Chromium is missing"""
+import csv
+import io
 import json
 import os
 import pickle
@@ -11,6 +13,7 @@ import pytest
 
 from nmf2.data import load, planted_tree
 from nmf2.exports import json_schema
+from nmf2.formats import as_cell
 from nmf2.hier import HierNMF2
 from nmf2.page import Reader, document_map, map_words
 from nmf2.headings import find_headings
@@ -139,7 +142,7 @@ def test_page_finds_words_and_documents(opened, tree_page):
     _, tree, docs = tree_page
     opened.fill("input[type=search]", "eigenvalue")
     opened.wait_for_selector(".found >> text=eigenvalue")
-    first = opened.inner_text(".found p >> nth=0")
+    first = opened.inner_text(".found p:not(.called) >> nth=0")
     assert first.startswith("eigenvalue") and not first.startswith("eigenvalues") and "no. " in first
     assert opened.locator(".rank").count() > 0
     opened.fill("input[type=search]", "scipy.linalg.svd")
@@ -148,7 +151,8 @@ def test_page_finds_words_and_documents(opened, tree_page):
     assert chosen(opened) == tree.path(i)[-1].id and "scipy.linalg.svd" in opened.inner_text(".node details >> nth=0")
     back(opened)
     opened.fill("input[type=search]", "qqq")
-    opened.wait_for_selector(".found >> text=No document is called")
+    opened.wait_for_selector(".found >> text=No document or topic is called")
+    assert "in the first 1,500 letters of the " in opened.inner_text(".found")
 
 
 def test_page_reaches_what_was_cut_off(opened, tree_page):
@@ -159,9 +163,9 @@ def test_page_reaches_what_was_cut_off(opened, tree_page):
     opened.fill("input[type=search]", tree.top_terms(deep, n=1)[0])
     opened.wait_for_selector(".found button")
     ids = [node.id for node, *_ in tree.find(tree.top_terms(deep, n=1)[0]) if len(node.id) > 2]
-    titles = opened.locator(".found p >> nth=0 >> button").all_inner_texts()
+    titles = opened.locator(".found p:not(.called) >> nth=0 >> button").all_inner_texts()
     wanted = next(id for id in ids if titles.count(tree.title(id)) == 1)                # others may have the same title
-    opened.click(f".found button >> nth={titles.index(tree.title(wanted))}")
+    opened.click(f".found p:not(.called) button >> nth={titles.index(tree.title(wanted))}")
     assert chosen(opened) == wanted and int(opened.input_value("input[type=range]")) == tree.splits.index(wanted[:-1]) + 2
 
 
@@ -317,7 +321,7 @@ def test_outline_finds_topics_of_its_own_and_siblings_beyond(outlined, outline_p
     own = [id for id, _ in in_outline(tree)]
     outlined.fill("input[type=search]", "eigenvalue")
     outlined.wait_for_selector(".found p >> text=no. ")
-    titles = outlined.locator(".found p >> nth=0 >> button").all_text_contents()
+    titles = outlined.locator(".found p:not(.called) >> nth=0 >> button").all_text_contents()
     assert titles == [brief(tree, node) for node, _, rank in tree.find("eigenvalue") if node.id in own and rank <= 100][:6]
     outlined.fill("input[type=search]", "")
     outlined.wait_for_selector(".found", state="hidden")                    # what is below moves up then, away from under a click
@@ -568,7 +572,7 @@ def rename(page, id, name):
     page.focus(f".row[data-id='{id}']")
     page.click(f".row[data-id='{id}']")
     page.click("text=rename")
-    page.fill(".node input", name)
+    page.fill(".node input[type=text]", name)
     page.keyboard.press("Enter")
     back(page)
 
@@ -714,6 +718,12 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         before = ids()
         page.keyboard.press("ArrowUp"); page.keyboard.press("ArrowUp"); page.keyboard.press("End")
         assert ids() == before                                            # JupyterLab's own shortcuts keep out of it
+        cells = lambda: page.evaluate("[...window.jupyterapp.shell.currentWidget.content.model.cells].map(cell => [cell.type, cell.sharedModel.getSource()])")
+        kept, outside = cells(), [".row[data-id='1']", ".row[data-id='1'] b", ".bar-of-tools button >> nth=0", ".bar-of-tools summary", ".node summary >> nth=0"]
+        for where in outside:
+            here.locator(where).focus() if not where.endswith("b") else here.locator(where).click()
+            for key in ("x", "d", "d", "a", "b", "m", "y", "c", "v", "1"): page.keyboard.press(key)
+            assert cells() == kept, where
         page.evaluate("""() => { window.saves = 0
             window.jupyterapp.commands.commandExecuted.connect((_, made) => { window.saves += made.id == 'docmanager:save' }) }""")
         for times, where in enumerate((".row[data-id='1']", "input[type=search]", ".row[data-id='1']"), 1):
@@ -1021,3 +1031,220 @@ def test_documents_chosen_on_the_map_are_moved(chromium, small_model):
         page.click("text=move to")
         page.wait_for_selector(".edits >> text=/undo move|merge it with/")                 # some leaf may be left with none
         assert page.errors == []
+
+
+# ---- what a reader stumbled over
+
+ARABIC = "مكتبة الرياضيات والعلوم الكبيرة جدا في المدينة القديمة وما حولها من القرى"
+
+
+def search(page, text):
+    page.fill("input[type=search]", text)
+    page.wait_for_function("text => !document.querySelector('.heard').textContent.includes('…') && document.querySelector('.found').hidden != Boolean(text)", arg=text)
+    page.wait_for_timeout(250)
+
+
+def test_texts_from_right_to_left(chromium, outline_page, tmp_path):
+    tree = pickle.loads(pickle.dumps(outline_page[1]))
+    first, second = [id for id, depth in in_outline(tree) if depth == 2][:2]
+    tree.rename(first, ARABIC)
+    tree.rename(second, "\u202eturned around")
+    texts = [ARABIC + ". 12 ABC\nplain"]*len(outline_page[2])
+    (tmp_path/"tree.html").write_text(tree.to_html(texts), encoding="utf-8")
+    with web.page(chromium) as page:
+        page.goto((tmp_path/"tree.html").as_uri())
+        page.click("text=unfold all")
+        words = lambda id: page.locator(f".row[data-id='{id}'] .words")
+        direction = lambda place: place.evaluate("place => getComputedStyle(place).direction")
+        assert direction(words(first)) == "rtl" and direction(words(second)) == "ltr"
+        left = words(first).evaluate("words => { const range = document.createRange(); range.setStart(words.firstChild.firstChild, 0); range.setEnd(words.firstChild.firstChild, 1); return [range.getBoundingClientRect().right, words.getBoundingClientRect().right] }")
+        assert left[0] <= left[1] + 1                                           # its first letter is to be seen
+        assert words(second).locator("b").evaluate("b => getComputedStyle(b).unicodeBidi") == "plaintext"
+        words(first).click()
+        page.click(".node summary >> nth=0")
+        page.wait_for_selector(".node .text:not(:empty)")
+        ends = page.locator(".node .text:not(:empty)").evaluate("text => { const range = document.createRange(); range.selectNodeContents(text); return [Math.max(...[...range.getClientRects()].map(rect => rect.right)), text.getBoundingClientRect().right] }")
+        assert abs(ends[0] - ends[1]) < 2 and direction(page.locator(".node h2")) == "rtl" and page.errors == []
+
+
+def test_topics_are_found_by_their_titles_and_names(outlined, outline_page):
+    tree = outline_page[1]
+    leaf = next(id for id, depth in in_outline(tree) if depth == 2)
+    first, second = tree.heading(leaf)[:2]
+    search(outlined, f"{first}, {second}")
+    assert tree.title(leaf) in outlined.locator(".found .called button").all_inner_texts()
+    rename(outlined, leaf, "Quokka shelf, café")
+    for query in ("quokka", "shelf", "CAFE"):
+        search(outlined, query)
+        assert outlined.locator(".found .called button").all_inner_texts() == ["Quokka shelf, café"], query
+    search(outlined, "uokka")
+    assert not outlined.is_visible(".called") and "No document or topic is called" in outlined.inner_text(".found")
+    search(outlined, "quokka")
+    outlined.click(".found .called button")
+    assert chosen(outlined) == leaf
+
+
+def test_topics_are_found_in_the_widget(editable):
+    explorer, page = editable
+    leaf = explorer.model.tree_.leaves()[0].id
+    read(page, leaf)
+    page.click(".rename")
+    page.fill(".node input[type=text]", "Quokka shelf")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=undo rename")
+    back(page)
+    search(page, "quokka")
+    assert page.locator(".found .called button").all_inner_texts() == ["Quokka shelf"]
+
+
+def test_how_many_documents_are_called_so(opened, tree_page):
+    names = [str(name).lower() for name in tree_page[2].ids]
+    count = sum("linalg" in name for name in names)
+    search(opened, "linalg")
+    assert count > 8 and f"and {count - 8} more" in opened.inner_text(".found") and f"{count} documents" in opened.text_content(".heard")
+    exact = next(name for name in names if any(name in other for other in names[:names.index(name)]))
+    search(opened, exact)
+    documents = opened.locator(".found p:not(.called):has(> button:first-child) > button")
+    assert documents.first.inner_text().lower() == exact
+    opened.focus(".found button")
+    opened.keyboard.press("Escape")
+    assert not opened.is_visible(".found") and opened.evaluate("document.activeElement.type") == "search" and opened.text_content(".heard") == ""
+
+
+def test_cells_of_tables_are_those_of_python(opened):
+    values = ["0123", "12-3", "TRUE", "=1+1", "a", "abc 12", "17", "007", "1e5", "T-0042", "jan 3", "3 mar", "x9", "0x1f", "nan", "N/A ", "", " b", "-5", "+a", "@x",
+              "1234567890123456", "12 abc", "½ 3 ab", "字 12", "١٢", "a\0b", "Fałsz", "²² 1", "ab", "1.5", "2024-05-01", "12:30 pm"]
+    assert opened.evaluate("values => values.map(plainCell)", values) == [as_cell(value) for value in values]
+
+
+def test_labels_are_those_on_view(outlined, outline_page):
+    tree, numbers = outline_page[1], lambda: [int(line["leaf_number"]) for line in csv.DictReader(io.StringIO(saved(outlined, "labels")))]
+    assert numbers() == tree.labels(9).tolist()
+    explorer = TreeExplorer(tree, outline_page[2])
+    assert explorer.file("labels")["text"] == saved(outlined, "labels")
+    outlined.click("text=All splits")
+    assert numbers() == tree.labels().tolist()
+
+
+def test_long_words_are_whole_in_json(chromium, tmp_path):
+    corpus = planted_tree((2, 2), n_docs=80, texts=True, random_state=0)
+    tree = HierNMF2(4).fit(count_pipeline(vocab=corpus.vocab).fit_transform(corpus.X)).tree_
+    tree.vocab = np.array([f"{'long'*20}{j}" for j in range(tree.n_terms)])
+    (tmp_path/"tree.html").write_text(tree.to_html(), encoding="utf-8")
+    with web.page(chromium) as page:
+        page.goto((tmp_path/"tree.html").as_uri())
+        found = {node["id"]: [word for word, _ in node["terms"]] for node in json.loads(saved(page, "JSON"))["nodes"]}
+    assert found == {node.id: list(tree.top_terms(node, n=15)) for node in tree}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_large_numbers_have_room(chromium, outline_page, tmp_path, width):
+    text = re.sub(r'"n_docs":\d+', '"n_docs":11733146', outline_page[0].read_text(encoding="utf-8"), count=1)
+    (tmp_path/"tree.html").write_text(re.sub(r'"id":"","size":\d+', '"id":"","size":11733146', text, count=1), encoding="utf-8")
+    with web.page(chromium, width) as page:
+        page.goto((tmp_path/"tree.html").as_uri())
+        number = page.locator(".row[data-id=''] .number >> nth=0")
+        assert number.inner_text() == "11,733,146" and number.evaluate("number => number.scrollWidth <= number.clientWidth")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_what_is_chosen_is_seen_in_forced_colours(chromium, outline_page):
+    with web.page(chromium, forced_colors="active") as page:
+        page.goto(outline_page[0].as_uri())
+        page.click(f".row[data-id='{in_outline(outline_page[1])[1][0]}']")
+        page.wait_for_selector(".node .bars i")
+        colour = lambda where: page.locator(where).first.evaluate("place => getComputedStyle(place).backgroundColor")
+        plain = colour(".row[aria-selected=false]")
+        for where in (".row[aria-selected=true]", ".part[aria-selected=true]", "button[aria-pressed=true]", ".node .bars i"): assert colour(where) != plain, where
+
+
+def test_menus_close_on_a_press_elsewhere_and_escape(opened):
+    is_open = lambda: opened.locator(".bar-of-tools .menu").evaluate("menu => menu.open")
+    for act in (lambda: opened.click("h1"), lambda: opened.keyboard.press("Escape"),
+                lambda: (opened.evaluate("document.activeElement.blur()"), opened.keyboard.press("Escape"))):
+        opened.click(".bar-of-tools .menu summary")
+        assert is_open()
+        act()
+        assert not is_open()
+
+
+def test_the_focus_stays_after_a_name_was_given(outlined, outline_page):
+    outlined.click(".row[data-id='1']")
+    outlined.click("text=rename")
+    outlined.fill(".node input", "a name")
+    outlined.keyboard.press("Enter")
+    focused = outlined.evaluate("document.activeElement.className")
+    assert focused == "back" if is_narrow(outlined) else focused.startswith("row")
+
+
+def test_only_names_that_are_lost_are_asked_about(outlined):
+    asks = lambda: outlined.evaluate("() => { const leaving = new Event('beforeunload', {cancelable: true}); dispatchEvent(leaving); return leaving.defaultPrevented }")
+    rename(outlined, "1", "drawing")
+    assert not asks()                                                           # it was called so
+    rename(outlined, "1", "a name")
+    assert asks()
+    for what in ("labels", "topics", "JSON"):
+        saved(outlined, what)
+        assert asks()
+    saved(outlined, "page")
+    assert not asks()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_warnings_can_be_read(chromium, outline_page, scheme):
+    with web.page(chromium, color_scheme=scheme) as page:
+        page.goto(outline_page[0].as_uri())
+        page.evaluate("document.querySelector('.row .number').classList.add('weak')")
+        def light(name):
+            colour = page.evaluate("""name => { const spot = document.createElement('canvas').getContext('2d'), probe = document.createElement('i')
+                probe.style.color = `var(--${name})`; document.querySelector('.row').append(probe)
+                spot.fillStyle = getComputedStyle(probe).color; spot.fillRect(0, 0, 1, 1); return [...spot.getImageData(0, 0, 1, 1).data].slice(0, 3) }""", name)
+            linear = [c/255/12.92 if c/255 <= .04045 else ((c/255 + .055)/1.055)**2.4 for c in colour]
+            return .2126*linear[0] + .7152*linear[1] + .0722*linear[2]
+        for paper in ("paper", "pick"):
+            low, high = sorted([light("warn"), light(paper)])
+            assert (high + .05)/(low + .05) >= 4.5
+
+
+def test_paper_has_the_overview_and_no_buttons(outlined, outline_page):
+    search(outlined, "matrix")
+    outlined.emulate_media(media="print")
+    assert outlined.locator(".picture").bounding_box()["height"] > 200 or is_narrow(outlined)
+    assert outlined.locator(".found").evaluate("found => found.scrollHeight <= found.clientHeight + 2")
+    for where in (".rename", ".bar-of-tools"): assert not outlined.is_visible(where)
+    outlined.emulate_media(media="screen")
+
+
+def test_merge_is_not_offered_with_a_node_above(editable):
+    explorer, page = editable
+    inner = next(node.id for node in explorer.model.tree_ if len(node.id) == 1 and node.children)
+    read(page, inner + "0")
+    pick(page, "merge with")
+    for other, offered in ((inner, False), ("", False), (inner + "1", True)):
+        read(page, other)
+        page.wait_for_timeout(100)
+        assert ("?" in said(page)) == offered == page.locator(".edits button").get_by_text("merge", exact=True).is_visible()
+
+
+def test_a_topic_has_an_address(chromium, outline_page):
+    tree, address = outline_page[1], outline_page[0].as_uri()
+    leaf = next(id for id, depth in in_outline(tree) if depth == 2)
+    for width in WIDTHS.values():
+        with web.page(chromium, width) as page:
+            page.goto(f"{address}#{leaf}")
+            page.wait_for_selector(".node h3")
+            assert chosen(page) == leaf and page.is_visible(".node")
+            back(page)
+            page.click(".row[data-id='1']")
+            assert page.url == f"{address}#1"
+            page.wait_for_selector(".node h3")
+            if not is_narrow(page): continue
+            page.go_back()
+            page.wait_for_selector(".row[data-id='1']", state="visible")
+            assert not page.is_visible(".node")
+            page.go_forward()
+            page.wait_for_selector(".node h2", state="visible")
+            assert page.errors == []
+    with web.page(chromium) as page:
+        page.goto(f"{address}#nowhere")
+        assert chosen(page) == "" and page.errors == []

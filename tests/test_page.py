@@ -263,8 +263,33 @@ def test_find_words_and_documents(planted):
         way = reader.find(query)["documents"][17]
         assert way["id"] == str(name) and way["way"] == tree.path(17)[-1].id and corpus.texts[17].startswith(way["text"][:20])
     assert reader.find("9"*5000)["documents"] == {}
-    assert reader.find("  ") == reader.find("no such thing") == dict(words=[], documents={}, texts=dict(count=0, documents=[]))
+    assert reader.find("  ") == reader.find("no such thing") == dict(words=[], documents={}, named=0, texts=dict(count=0, documents=[]))
     assert list(Reader(tree).find("359")["documents"]) == [359] and not Reader(tree).find("360")["documents"]
+
+
+def test_a_name_comes_first_and_all_are_counted(planted):
+    names = [f"btest{i}" for i in range(358)] + ["btest", "17"]
+    found = Reader(planted[1], ids=names).find("BTEST")
+    assert list(found["documents"])[0] == 358 and len(found["documents"]) == 8 and found["named"] == 359
+    assert list(Reader(planted[1], ids=names).find("17")["documents"])[:2] == [359, 17]
+
+
+def test_hyphens_and_accents_are_found_without_them():
+    texts = ["command-line tools", "a command line", "a naïve façade", "naive", "NAÏVE Straße", "z"]
+    ids = ["Müller", "mueller", "muller", "éa", "e-a", "x"]
+    reader = Reader(HierNMF2(2, max_outliers=None).fit(np.eye(6)[:, [0, 1, 2, 3]] + .1).tree_, texts, ids)
+    def hits(query): return {i for i, _ in reader.find(query)["texts"]["documents"]}
+    assert hits("command-line") == hits("command line") == hits("command_line") == {0, 1}
+    assert hits("naive") == {2, 3, 4} and hits("naïve") == {2, 4} and hits("naive facade") == {2} and hits("--") == set()
+    assert set(reader.find("muller")["documents"]) == set(reader.find("Müller")["documents"]) == {0, 2}
+
+
+@pytest.mark.parametrize("length", [10, 60])
+def test_a_text_that_is_cut_ends_with_a_word(length):
+    reader = Reader(HierNMF2(2, max_outliers=None).fit(np.eye(4) + .1).tree_, ["several words and more of them, "*3, "字"*100, "short", " "*100])
+    first, second, third, _ = [reader.text(i, length) for i in range(4)]
+    assert first == {10: "several …", 60: "several words and more of them, several words and more of …"}[length]
+    assert second == "字"*length + " …" and third == "short"
 
 
 def test_matrix_alone(planted):

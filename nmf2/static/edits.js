@@ -38,13 +38,13 @@ function drawEdits(host, {at, title, isLeaf, redraw, goOn, stay}) {
 
   const tasks = {
     merge: ({first}) => {
-      const same = first === at()
+      const able = !first.startsWith(at()) && !at().startsWith(first) // one in the other can't be merged
       const both = () => run('merge', {a: first, b: at()})
       return [
-        same
-          ? `Merge “${title(first)}” with another topic: go there.`
-          : `Merge “${title(first)}” with “${title(at())}”?`,
-        [!same && button('merge', both), cancel],
+        able
+          ? `Merge “${title(first)}” with “${title(at())}”?`
+          : `Merge “${title(first)}” with another topic: go there.`,
+        [able && button('merge', both), cancel],
       ]
     },
     move: ({from}) => {

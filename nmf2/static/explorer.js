@@ -39,7 +39,8 @@ const rounded = x => (x < 10 ? x.toPrecision(2) : number(Math.round(x)))
 const sorry = error => make('span', {class: 'error', role: 'alert'}, error.message)
 const bar = share => `--share:${(100 * share).toFixed(1)}%`
 
-// A menu that unfolds: what its entries are called and do. Escape folds it.
+// A menu that unfolds: what its entries are called and do. Escape folds it, and so does a press elsewhere, which the
+// explorer hears of.
 function menu(name, entries) {
   const summary = make('summary', {}, name)
   const press = act => () => {
@@ -123,6 +124,7 @@ function explore(place, host, before) {
     }
     state.selected = id
     host.keep('selected')
+    host.visits?.visit(id)
     markChosen(focus)
     map?.mark(id, document?.[0])
     seeChosen()
@@ -162,7 +164,8 @@ function explore(place, host, before) {
 
   // ---- The tree: a list of rows, drawn anew when something is folded
 
-  const rows = make('div', {class: 'tree', role: 'tree', 'aria-label': 'topics', onkeydown: press})
+  const wide = `--digits:${number(tree.n_docs).length}`
+  const rows = make('div', {class: 'tree', role: 'tree', 'aria-label': 'topics', style: wide, onkeydown: press})
   const rowOf = id => rows.querySelector(`[data-id="${id}"]`)
 
   const heading = node => {
@@ -199,7 +202,7 @@ function explore(place, host, before) {
       'div',
       described,
       make('span', {class: 'fold', 'aria-hidden': 'true', onclick: fold}, open == null ? '·' : open ? '▾' : '▸'),
-      make('span', {class: 'words'}, heading(node)),
+      make('span', {class: 'words', dir: 'auto'}, heading(node)),
       rank ? make('span', {class: 'rank', title: 'rank of the word in this topic'}, `no. ${number(rank)}`) : null,
       make('span', {class: 'number'}, number(node.size)),
       make('span', {class: 'share number'}, percent(share)),
@@ -301,7 +304,8 @@ function explore(place, host, before) {
   const back = make('button', {class: 'back', onclick: () => closePane()}, '‹ topics')
   const body = make('div', {})
   const pane = make('section', {class: 'node', 'aria-label': 'the topic chosen', onkeydown: leave}, back, body)
-  const jump = id => make('button', {class: 'link', onclick: () => choose(id, {reach: true, open: true})}, brief(id))
+  const jump = (id, name = brief(id)) =>
+    make('button', {class: 'link', onclick: () => choose(id, {reach: true, open: true})}, name)
 
   // Where there is little room, the node is shown in place of the tree, and a button leads back
   const isNarrow = () => getComputedStyle(back).display !== 'none'
@@ -312,7 +316,9 @@ function explore(place, host, before) {
 
   function openPane() {
     read(true)
-    if (isNarrow()) back.focus()
+    if (!isNarrow()) return
+    host.visits?.visit(state.selected, true)
+    back.focus()
   }
 
   const isReading = () => pane.parentElement.classList.contains('reading')
@@ -336,7 +342,7 @@ function explore(place, host, before) {
 
   function bars(pairs, kind, note = () => '', most = largest(pairs)) {
     const one = ([word, weight]) => [
-      make('span', {class: 'word', title: word.textContent || word}, word),
+      make('span', {class: 'word', dir: 'auto', title: word.textContent || word}, word),
       make('i', {style: bar(weight / most)}),
       make('span', {class: 'soft'}, note(weight)),
     ]
@@ -477,7 +483,7 @@ function explore(place, host, before) {
     fill(
       body,
       make('nav', {class: 'soft', 'aria-label': 'way from the root'}, way, ' '),
-      make('div', {class: 'head'}, make('h2', {}, title(id)), ' ', renamer, ' ', own),
+      make('div', {class: 'head'}, make('h2', {dir: 'auto'}, title(id)), ' ', renamer, ' ', own),
       make('div', {class: 'soft facts', title: knows(id) && explained}, facts(id)),
       isWeak(id) && make('div', {class: 'weak'}, 'Weak: fits to other parts of the documents found other topics here.'),
       more,
@@ -612,6 +618,7 @@ function explore(place, host, before) {
     const head = pane.querySelector('h2')
     const field = make('input', {
       type: 'text',
+      dir: 'auto',
       'aria-label': 'name of the topic',
       value: state.names[id] || '',
       placeholder: title(id),
@@ -619,8 +626,8 @@ function explore(place, host, before) {
     const end = (keep, back) => {
       if (!naming) return
       naming = false
-      if (keep) {
-        const name = field.value.trim().replace(/\s+/g, ' ')
+      const name = field.value.trim().replace(/\s+/g, ' ')
+      if (keep && name !== (state.names[id] || '')) {
         state.names = {...state.names, [id]: name}
         asked('rename', id, name)
         fill(rowOf(id).querySelector('.words'), heading(nodes.get(id))) // no other row: somebody may be clicking there
@@ -630,11 +637,13 @@ function explore(place, host, before) {
       fill(head, title(id))
       field.replaceWith(head)
       if (back || !pane.querySelector('h3')) drawNode()
-      if (back) markChosen(true)
+      if (back) stay()
     }
     field.addEventListener('keydown', event => {
       own(event)
-      if (!event.isComposing && ['Enter', 'Escape'].includes(event.key)) end(event.key === 'Enter', true)
+      if (event.isComposing || !['Enter', 'Escape'].includes(event.key)) return
+      event.preventDefault() // it isn't for the button that has the focus then
+      end(event.key === 'Enter', true)
     })
     field.addEventListener('blur', () => end(true))
     naming = true
@@ -646,10 +655,12 @@ function explore(place, host, before) {
 
   const query = make('input', {
     type: 'search',
+    dir: 'auto',
     placeholder: 'find words or documents',
     'aria-label': 'find words or documents',
   })
   const found = make('div', {class: 'found', role: 'region', 'aria-label': 'what was found', hidden: true})
+  const heard = make('div', {class: 'heard', role: 'status'}) // how much was found, for those who hear the page
   let typed
 
   function showFound(...what) {
@@ -659,6 +670,29 @@ function explore(place, host, before) {
 
   // The first topics of a list that are worth naming: in the outline, those of the outline
   const mostOf = list => list.filter(([id]) => !state.outline || outline.has(id)).slice(0, 6)
+
+  // Topics by the names that they were given and by their titles, from the beginning of a word on; of the outline if
+  // there are some. Letters that are neither large nor small have words that can't be told apart.
+  function findTopics(text) {
+    const pattern = new RegExp(`(?<![\\p{Lu}\\p{Ll}\\p{N}])${plainly(bare(text))}`, 'iu')
+    const named = node => pattern.test(bare(state.names[node.id] || ''))
+    const called = tree.nodes.filter(node => named(node) || (node.id && pattern.test(bare(words(node)))))
+    const near = called.filter(node => view().has(node.id))
+    return (near.length ? near : called).sort((a, b) => named(b) - named(a) || b.size - a.size).map(node => node.id)
+  }
+
+  const andMore = (n, shown) => n > shown && make('span', {class: 'soft'}, `and ${number(n - shown)} more`)
+
+  function foundTopics(ids) {
+    const some = ids.slice(0, 6).map(id => jump(id, title(id)))
+    return make(
+      'p',
+      {class: 'called'},
+      make('b', {}, ids.length === 1 ? 'Topic' : 'Topics'),
+      some,
+      andMore(ids.length, 6),
+    )
+  }
 
   function foundWord([word, list]) {
     const topic = ([id, rank]) => make('span', {}, jump(id), make('span', {class: 'soft'}, ` no. ${number(rank)}`))
@@ -673,7 +707,7 @@ function explore(place, host, before) {
       'p',
       {},
       make('button', {class: 'link', onclick: go}, about.id),
-      make('span', {class: 'soft'}, `in ${title(about.way)}${where}`),
+      make('span', {class: 'soft'}, 'in ', make('bdi', {}, title(about.way)), where),
       make('span', {class: 'soft'}, marked(begins, pattern)),
     )
   }
@@ -691,29 +725,53 @@ function explore(place, host, before) {
 
   async function look() {
     const text = query.value.trim()
-    const answer = text ? await asked('find', text) : {words: [], documents: {}, texts: {count: 0}}
+    const answer = text ? await asked('find', text) : {words: [], documents: {}, named: 0, texts: {count: 0}}
     if (text !== query.value.trim()) return
     if (answer instanceof Node) return showFound(answer)
     marks.clear()
     if (answer.words.length) for (const [id, rank] of mostOf(answer.words[0][1])) marks.set(id, rank)
-    const named = Object.entries(answer.documents).map(document => foundDocument(document))
-    const parts = [[...answer.words.map(foundWord), ...named], foundTexts(answer.texts, text)]
+    const exact = ([, about]) => about.id.toLowerCase() === text.toLowerCase()
+    const named = Object.entries(answer.documents).sort((a, b) => exact(b) - exact(a))
+    const topics = text ? findTopics(text) : []
+    const parts = [
+      [
+        topics.length > 0 && foundTopics(topics),
+        answer.words.map(foundWord),
+        named.map(document => foundDocument(document)),
+        named.length > 0 && andMore(answer.named, named.length),
+      ],
+      foundTexts(answer.texts, text),
+    ].map(part => part.flat().filter(Boolean))
     showFound(parts.filter(part => part.length).map(part => make('div', {}, part)))
-    if (text && !found.childElementCount) found.append(host.nothing(text))
+    const nothing = text && !found.childElementCount && host.nothing(text)
+    if (nothing) found.append(nothing)
     found.hidden = !text
+    const counts = [
+      [topics.length, 'topic'],
+      [answer.words.length, 'word'],
+      [answer.named, 'document'],
+      [answer.texts.count, 'text'],
+    ]
+    const told = counts.filter(([n]) => n).map(([n, what]) => `${number(n)} ${what}${n === 1 ? '' : 's'}`)
+    fill(heard, text && (nothing || `found: ${told.join(', ')}`))
     drawTree()
   }
 
+  function close(event) {
+    if (event.key !== 'Escape') return
+    query.value = ''
+    query.focus()
+    look()
+  }
+
+  found.addEventListener('keydown', close)
   query.addEventListener('input', () => {
     clearTimeout(typed)
     typed = setTimeout(look, 120)
   })
   query.addEventListener('keydown', event => {
     own(event)
-    if (event.key === 'Escape') {
-      query.value = ''
-      look()
-    }
+    close(event)
     if (event.key === 'ArrowDown') {
       event.preventDefault()
       const next = found.querySelector('button') || rowOf(state.selected)
@@ -813,15 +871,24 @@ function explore(place, host, before) {
   })
   slider.addEventListener('keydown', own)
 
-  // ---- Keys pressed here are not for JupyterLab, but for Ctrl+S; windows hear of keys before documents do
+  // ---- Keys pressed here are not for JupyterLab, but for Ctrl+S; windows hear of keys before documents do. What has the
+  // focus is marked: JupyterLab goes up from there, and takes a key for its own at the first element that a rule is about
 
   const suppress = 'data-lm-suppress-shortcuts'
+  let muted
   const hear = event => {
-    if (event.composedPath().includes(place)) place.toggleAttribute(suppress, !saving(event))
+    muted?.removeAttribute(suppress)
+    muted = saving(event) || !place.contains(event.target) ? null : event.target
+    muted?.setAttribute(suppress, 'true')
   }
   place.classList.add('nmf2')
-  place.setAttribute(suppress, 'true')
   addEventListener('keydown', hear, true)
+  const foldMenus = event => {
+    if (event.type === 'keydown' && event.key !== 'Escape') return
+    const inside = event.type === 'keydown' ? [] : event.composedPath()
+    for (const menu of place.querySelectorAll('.menu[open]')) menu.open = inside.includes(menu)
+  }
+  for (const what of ['pointerdown', 'keydown']) addEventListener(what, foldMenus)
 
   // ---- Drawn for the first time
 
@@ -844,12 +911,21 @@ function explore(place, host, before) {
     make('div', {class: 'bar-of-tools'}, tools),
     edits?.line,
     found,
+    heard,
     make('div', {class: overview ? 'panes pictured' : 'panes'}, overview?.picture, rows, sea, pane),
   )
   drawAll()
+  const arrive = () => {
+    const id = host.visits.visited()
+    if (isNarrow()) read(host.visits.isReading())
+    if (nodes.has(id)) choose(id, {reach: true})
+  }
+  host.visits?.onVisit(arrive)
+  if (nodes.has(host.visits?.visited() || '-')) choose(host.visits.visited(), {reach: true, focus: false, open: true})
   if (before) resume(before)
   const end = () => {
     removeEventListener('keydown', hear, true)
+    for (const what of ['pointerdown', 'keydown']) removeEventListener(what, foldMenus)
     map?.leave()
     const focused = place.getRootNode().activeElement
     return {

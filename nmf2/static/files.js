@@ -1,7 +1,21 @@
 // What can be taken along from a page: tables of documents and of topics, the tree as JSON, and the page itself.
 
-// A text that begins like a formula gets an apostrophe in front, as in the tables that nmf2 writes
-const plainCell = value => (typeof value === 'string' && !/^[\p{L}\p{N}]/u.test(value) ? `'${value}` : String(value))
+// As `as_cell` in nmf2.formats: a text that programs take for something else, such as a formula, a number or a date, gets
+// an apostrophe in front. VALUES and DATES are those of that module.
+function isPlain(text) {
+  if (!/^[\p{L}0-9]/u.test(text)) return false
+  if (!/\p{Nd}/u.test(text)) return text.length > 12 || !VALUES.includes(text.trim().toLowerCase())
+  if (/^(0|[1-9][0-9]{0,14}|[A-Za-z][-_]?[0-9]+)$/.test(text)) return true
+  if (/^0x/i.test(text)) return false
+  return (text.match(/[\p{L}\p{Nl}\p{No}]{2,}/gu) || []).some(word => !DATES.includes(word.toLowerCase()))
+}
+
+function plainCell(value) {
+  if (typeof value !== 'string') return String(value)
+  const text = value.replaceAll('\0', '\\x00')
+  return isPlain(text) ? text : `'${text}`
+}
+
 const quoted = text => (/[",;\p{Cc}\u2028\u2029]|^ | $/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 const line = cells => `${cells.map(cell => (cell == null ? '' : quoted(plainCell(cell)))).join(',')}\n`
 const inTable = id => (id ? `root/${id}` : 'root')
@@ -15,9 +29,9 @@ function labelsAt(all, cut) {
   return all.index.ways.map((k, i) => (isThere(k, i) ? numbers[k] : -1))
 }
 
-function labelsTable(all, {names, leaves}) {
+function labelsTable(all, {names, outline, leaves}) {
   const tree = all.tree
-  const ends = cut(tree, leaves)
+  const ends = cut(tree, outline ? tree.levels.at(-1) : leaves)
   const numbers = labelsAt(all, ends)
   const levels = tree.levels.map(n => cut(tree, n)).map(cut => [cut, labelsAt(all, cut)])
   const title = node => node && titleOf(node, names)
@@ -34,7 +48,7 @@ function topicsTable(all, {names}) {
   const looked = all.tree.weak != null // how well topics are found again
   const row = node => {
     const {id, size, dropped, terms, support} = node
-    const sizes = [size, dropped, ...(looked ? [support] : [])]
+    const sizes = [size, dropped, ...(looked ? [support && Math.round(1000 * support) / 1000] : [])]
     const parent = id ? inTable(id.slice(0, -1)) : null
     return line([inTable(id), parent, ...sizes, names[id] || null, titleOf(node, names), terms.join(' ')])
   }
@@ -43,7 +57,7 @@ function topicsTable(all, {names}) {
   return line(head) + all.tree.nodes.map(row).join('')
 }
 
-// As `Tree.to_json` has it, with the words that are on the page
+// As `Tree.to_json` has it, with the words that are on the page; where they are looked for, long ones are whole
 function treeJson(all, {names}) {
   const {n_docs, n_terms, levels, splits} = all.tree
   const dropped = new Set(all.index.dropped)
@@ -56,6 +70,8 @@ function treeJson(all, {names}) {
   })
   const inner = new Set(splits)
   const looked = all.tree.weak != null
+  const ranks = Object.entries(all.index.words)
+  const whole = new Map(ranks.flatMap(([word, list]) => list.map(([id, rank]) => [`${id} ${rank}`, word])))
   const entry = ({id, heading, size, score, support}, k) => ({
     id,
     name: names[id] || null,
@@ -64,7 +80,7 @@ function treeJson(all, {names}) {
     score,
     ...(looked ? {support: support ?? null} : {}),
     children: inner.has(id) ? [`${id}0`, `${id}1`] : [],
-    terms: all.nodes[id].terms,
+    terms: all.nodes[id].terms.map(([word, weight], k) => [whole.get(`${id} ${k + 1}`) ?? word, weight]),
     outliers: outliers[k],
     docs: inner.has(id) ? null : docs[k],
   })

@@ -15,8 +15,8 @@ const inPage = id => JSON.parse(document.getElementById(id).textContent)
 
 function pageHost(all, readMap = () => inPage('map')) {
   const {words, ids, ways, sure, stays} = all.index
-  const lower = ids.map(id => id.toLowerCase())
-  const known = Object.keys(words).map(word => [word.toLowerCase(), word])
+  const lower = ids.map(id => bare(id.toLowerCase()))
+  const known = Object.keys(words).map(word => [bare(word.toLowerCase()), word])
   const kinds = ['typical', 'borderline', 'dropped']
   const begin = text => (text.length > 300 ? `${text.slice(0, 300).replace(/\s+\S*$/, '')} …` : text)
   let read // the map, when it has been read
@@ -49,9 +49,12 @@ function pageHost(all, readMap = () => inPage('map')) {
     return begins.slice(0, 4).map(([, word]) => [short(word), words[word]])
   }
 
+  // The one that is called so comes first
   function findDocuments(wanted) {
     const rows = lower.flatMap((id, i) => (id.includes(wanted) || wanted === String(i) ? [i] : []))
-    return Object.fromEntries(rows.slice(0, 8).map(i => [i, placed(i)]))
+    const exact = i => lower[i] === wanted
+    rows.sort((a, b) => exact(b) - exact(a))
+    return {documents: Object.fromEntries(rows.slice(0, 8).map(i => [i, placed(i)])), named: rows.length}
   }
 
   // The texts that are here and have all of some words, those first in which there are most hits of a pattern
@@ -92,6 +95,23 @@ function pageHost(all, readMap = () => inPage('map')) {
   let unsaved = false
   addEventListener('beforeunload', event => unsaved && event.preventDefault())
 
+  // ---- The page's address says which topic is chosen. A pane that takes the place of the tree is left by going back, too.
+
+  function visit(id, opens) {
+    const address = `${location.href.split('#')[0]}#${id}`
+    const way = opens && !history.state?.pane ? 'pushState' : 'replaceState'
+    try {
+      history[way](opens ? {pane: true} : history.state, '', address)
+    } catch {} // there are browsers that allow a hundred in half a minute
+  }
+
+  const visits = {
+    visit,
+    visited: () => location.hash.slice(1),
+    isReading: () => Boolean(history.state?.pane),
+    onVisit: act => addEventListener('popstate', act),
+  }
+
   // ---- The answers
 
   const answers = {
@@ -109,12 +129,12 @@ function pageHost(all, readMap = () => inPage('map')) {
       unsaved = true
     },
     save: what => {
-      unsaved &&= what === 'labels'
+      unsaved &&= what !== 'page' // from which alone they come back
       return files[what]()
     },
     find: text => {
       const wanted = text.toLowerCase()
-      return {words: findWords(wanted), documents: findDocuments(wanted), texts: findTexts(wanted)}
+      return {words: findWords(bare(wanted)), ...findDocuments(bare(wanted)), texts: findTexts(wanted)}
     },
   }
   const texts = Object.values(all.documents).filter(document => document.text).length
@@ -122,11 +142,13 @@ function pageHost(all, readMap = () => inPage('map')) {
     tree: all.tree,
     state,
     keep: () => {},
+    visits,
     ask: async (what, ...given) => answers[what](...given),
     texts,
     none: texts ? '(Only texts that are listed at some topic are on this page.)' : '(There are no texts.)',
     nothing: text =>
-      `No document is called “${text}”, and no word that begins so is among the first hundred of a topic.`,
+      `No document or topic is called “${text}”, and no word that begins so is among the first hundred of a topic.` +
+      (texts ? ` It isn't in the first ${number(all.length)} letters of the ${number(texts)} texts on this page.` : ''),
   }
 }
 

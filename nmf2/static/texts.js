@@ -1,20 +1,33 @@
-// Words marked in texts. A pattern matches whatever case the letters have, and where there is a space, any, or a hyphen.
+// Words marked in texts. A pattern matches whatever case the letters have, letters without accents those with them, too,
+// and where there is a space, or a hyphen in a word, any of these.
 
-const plainly = words =>
+const GAP = '[\\s\\-‐‑–_/]+'
+const BETWEEN = new RegExp(`(?<=[\\p{L}\\p{N}])${GAP}(?=[\\p{L}\\p{N}])|\\s+`, 'u')
+const ACCENTED = {} // for each letter those that are it with an accent
+for (let code = 0xe0; code < 0x1f00; code += code === 0x24f ? 0x1bb1 : 1) {
+  const letter = String.fromCharCode(code)
+  const [base, mark] = letter.normalize('NFD')
+  if (mark && letter === letter.toLowerCase()) ACCENTED[base] = (ACCENTED[base] || '') + letter
+}
+
+const bare = text => text.normalize('NFD').replace(/[\u0300-\u036f]/g, '')
+const withAccents = letter => `[${letter}${ACCENTED[letter.toLowerCase()] || ''}]`
+const plainly = (words, letters = /[a-z]/gi) =>
   words
-    .replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+    .split(BETWEEN)
+    .map(word => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(letters, withAccents))
+    .join(GAP)
     .replace(/['’ʼ]/g, "['’ʼ]")
-    .replace(/\s+/g, '[\\s\\-‐‑–_/]+')
 const patternOf = text => new RegExp(plainly(text), 'giu')
 
 // Any of the words
-const patternOfAny = words => new RegExp(words.map(plainly).join('|'), 'giu')
+const patternOfAny = words => new RegExp(words.map(word => plainly(word)).join('|'), 'giu')
 
-// Whole words, the longest first, so that a phrase is found before the words in it
+// Whole words as they are, the longest first, so that a phrase is found before the words in it
 function patternOfWords(words) {
-  const sorted = [...words].sort((a, b) => b.length - a.length)
+  const sorted = [...words].sort((a, b) => b.length - a.length).map(word => plainly(word, /(?!)/))
   const letter = '[\\p{L}\\p{N}_]'
-  return new RegExp(`(?<!${letter})(?:${sorted.map(plainly).join('|')})(?!${letter})`, 'giu')
+  return new RegExp(`(?<!${letter})(?:${sorted.join('|')})(?!${letter})`, 'giu')
 }
 
 function marked(text, pattern) {
