@@ -165,7 +165,8 @@ def _labels_of(est, W):
 
 def _labels_by(est, X):
     "Labels of the rows of a matrix by an estimator"
-    if hasattr(est, "fit_predict") or not hasattr(est, "fit_transform"): return _labels_of(est.fit(X), None)
+    if hasattr(est, "fit_predict"): return np.asarray(est.fit_predict(X))
+    if not hasattr(est, "fit_transform"): return _labels_of(est.fit(X), None)
     return _labels_of(est, est.fit_transform(X))
 
 # %% ../nbs/32_consensus.ipynb #9f880684

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_choice, check_matrix, check_number, patch_to, width_of
+from .core import by_row, check_choice, check_matrix, check_number, patch_to, width_of
 from .data import Corpus
 from .formats import plural
 from .languages import WORDS, as_regex
@@ -625,7 +625,7 @@ def _heaviest_of_lists(topics, n, n_terms, vocab):
 
 # %% ../nbs/40_evaluate.ipynb #0b476c9c
 def top_numbers(
-    topics,               # weights (k, n_terms), a fitted model, lists of term numbers or words
+    topics,               # an array of weights (k, n_terms), a model, lists of term numbers or words
     n:int,                # at most so many words of each
     n_terms:int|None=None,# how many terms there are, if known
     vocab=None,           # the terms in words, (n_terms,), each once
@@ -715,6 +715,7 @@ def _found_columns(corpus, words):
 
 def _own_words(topics):
     "The words of topics given as lists of words, else None"
+    if isinstance(topics, np.ndarray): topics = topics.tolist() if topics.dtype.kind in "USO" else None
     if not isinstance(topics, (list, tuple)) or not topics: return None
     if not all(isinstance(topic, (list, tuple, np.ndarray)) for topic in topics): return None
     words = [word for topic in topics for word in topic]
@@ -760,7 +761,7 @@ def _vocab_for(topics, X, vocab):
 def _occurrences(topics, X, n, window, vocab):
     "Occurrences of the top words of topics in a reference, and how many words topics have"
     X = _reference(X, window)
-    vocab = _vocab_for(topics, X, vocab)
+    vocab = by_row(_vocab_for(topics, X, vocab))
     matrix = _is_matrix(X)
     lists = top_numbers(topics, n, X.shape[1] if matrix else len(vocab), vocab)
     used = np.unique(np.concatenate(lists))

@@ -131,9 +131,9 @@ def dots(
     hard:np.ndarray,     # the topic of each document, (n,)
     sure:np.ndarray,     # how much of the document it is, (n,)
     toward:np.ndarray,   # mean of topics' places, weighted by their shares in the document, (n, 2)
-)->np.ndarray:           # (n, 2)
+)->np.ndarray:           # nan for those of no topic, (n, 2)
     "A place for each document, inside of its topic's disk."
-    out = np.empty((len(hard), 2))
+    out = np.full((len(hard), 2), np.nan)
     for k, (middle, radius) in enumerate(zip(*land)):
         rows = np.flatnonzero(hard == k)
         if len(rows): out[rows] = middle + .97*radius*_within(sure[rows], toward[rows] - middle)

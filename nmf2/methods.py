@@ -99,12 +99,12 @@ class NormalizedCutNMF(NMF):
         "Fit, and give the weights of the training documents, (n_docs, n_components)."
         X = check_matrix(self, X)
         self.cut_ = NormalizedCut(tau=0).set_output(transform="default").fit(X)
-        return super().fit_transform(self.cut_.transform(X), W=W, H=H)
+        names = vars(self).get("feature_names_in_")
+        found = super().fit_transform(self.cut_.transform(X), W=W, H=H)
+        if names is not None: self.feature_names_in_ = names       # weights have none
+        return found
 
-    def transform(self, X):
-        "Weights of documents in all topics, (n, n_components)."
-        check_is_fitted(self)
-        return super().transform(self.cut_.transform(check_matrix(self, X, reset=False, min_docs=1)))
+    def _weigh(self, X): return super()._weigh(self.cut_.transform(X))
 
 # %% ../nbs/33_methods.ipynb #70526854
 class Method(NamedTuple):

@@ -305,6 +305,15 @@ def _checked(G, R, method):
                          "look for NaN or inf in the matrix and its factors")
     return G if isinstance(G, Gram) else Gram(G)
 
+# %% ../nbs/11_nnls.ipynb #e51a0c77
+def _place(out, shape, dtype):
+    "Where to write minimisers to: a new array, or the given one if they fit"
+    if out is None: out = np.empty(shape, dtype)
+    if out.shape != shape or out.dtype.kind != "f":
+        raise ValueError(f"out must have floats and the shape {shape} of R, and dtype be one of floats, "
+                         f"got {out.dtype} and {out.shape}")
+    return out
+
 # %% ../nbs/11_nnls.ipynb #213924ba
 def nnls(
     G,                  # Gram matrix $B^T B$ of the k columns, (k, k), or a `Gram` made of it
@@ -322,12 +331,14 @@ def nnls(
     single = getattr(R, "dtype", None) == np.float32
     R = np.ascontiguousarray(R, dtype=None if single else np.float64)
     gram = _checked(G, R, method)
-    if out is None: out = np.empty(R.shape, dtype)
+    out = _place(out, R.shape, dtype)
     if R.shape[1] == 0: return out
     if method == "bpp" and R.shape[1] == 2 and R.min(initial=0) >= 0:
         out[:] = nnls2(gram.G, R.astype(float))
     else:
         if first is None: first = np.empty((0, R.shape[1]))
+        elif np.shape(first) != R.shape:
+            raise ValueError(f"first must be {R.shape} as R, got {np.shape(first)}")
         first = np.ascontiguousarray(first, dtype=np.float64)
         _nnls(n_parts(len(R)), gram.scaled, gram.single, R, gram.over, first, out,
               method == "active-set")
@@ -348,6 +359,8 @@ def in_slices(
     step:int,        # documents at a time
 ):                   # yields slices of documents, and their products with the topics, (step, k)
     "Products of documents with topics, some documents at a time."
+    if X.shape[1] != len(Ht):
+        raise ValueError(f"Ht must have a row for each of the {X.shape[1]} terms of X, got {len(Ht)}")
     docs, n = Rows(X), X.shape[0]
     once = docs.sparse and n > step
     strips = strips_of(Ht, docs.data.dtype) if once else None      # for all slices
@@ -375,10 +388,10 @@ def memberships(
     Ht:np.ndarray,   # topics, (n_terms, k)
     step:int=20_000, # documents weighed at a time
     gram=None,       # the `Gram` of the topics, if it is at hand
-)->np.ndarray:       # (n_docs, k), in the type of X
+)->np.ndarray:       # (n_docs, k), in the type of X if that has fractions
     "Nonnegative weights of each document in all topics together."
     if gram is None: gram = gram_of(Ht)
-    out = np.empty((X.shape[0], Ht.shape[1]), X.dtype)
+    out = np.empty((X.shape[0], Ht.shape[1]), X.dtype if X.dtype.kind == "f" else np.float64)
     for rows, R in in_slices(X, Ht, step): nnls(gram, R, out=out[rows])
     return out
 

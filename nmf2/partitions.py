@@ -166,7 +166,8 @@ def centroids(
     "The mean document of each cluster."
     labels = np.asarray(labels)
     sizes = np.bincount(labels[labels >= 0], minlength=k)
-    return divide_rows(composites(X, labels, k), sizes).astype(X.dtype)
+    means = divide_rows(composites(X, labels, k), sizes)
+    return means.astype(X.dtype) if X.dtype.kind == "f" else means
 
 # %% ../nbs/30_partitions.ipynb #f5e75a60
 def nearest(

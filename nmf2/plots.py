@@ -22,7 +22,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
-from .core import check_number, patch_to
+from .core import by_row, check_number, patch_to
 from .headings import outline_rows
 from .islands import dots, islands, nearness
 from .over_time import by_period, shares_of
@@ -617,6 +617,7 @@ def plot_topics(
     _check_ax(ax, n_terms=n_terms, n_columns=4 if n_columns is None else n_columns)
     H = _weights("H", H, "topics, one a row, such as model.components_")
     _check_as_many(vocab=(vocab, H.shape[1], "terms"), names=(names, len(H), "topics"))
+    vocab, names = (given if given is None else by_row(given) for given in (vocab, names))
     n_columns = min(n_columns or (4 if len(H) <= 24 else 6), len(H))
     n_rows = -(-len(H)//n_columns)
     ax = _axes(ax, 2*n_columns, n_rows*(.18*(n_terms + 1) + .15), (0, n_columns), (n_rows, 0))
@@ -720,10 +721,10 @@ def plot_map(
     _check_ax(ax, n_terms=n_terms)
     drawn = _of_tree(tree_or_W, X, n, n_terms) if isinstance(tree_or_W, Tree) else _of_weights(tree_or_W, X, n)
     _check_as_many(labels=(labels, len(drawn.W), "documents"), names=(names, len(drawn.groups), "topics"))
-    if names is not None: drawn = drawn._replace(names=[(shortened(name, 100).split(), True) for name in names])
+    if names is not None: drawn = drawn._replace(names=[(shortened(name, 100).split(), True) for name in by_row(names)])
     here = np.flatnonzero(drawn.hard >= 0)
     if not len(here): raise ValueError("there must be documents to place, but no document has a share in any topic")
-    if labels is not None: labels = [str(labels[i]) for i in here]
+    if labels is not None: labels = [str(label) for label in np.asarray(by_row(labels))[here]]
     return _draw_map(drawn._replace(W=drawn.W[here], hard=drawn.hard[here]), labels, ax)
 
 # %% ../nbs/50_plots.ipynb #9bb0b1b7

@@ -182,6 +182,8 @@ def first_topics(
     for name, given, shape in (("Ht0", Ht0, (docs.shape[1], 2)), ("W0", W0, (docs.shape[0], 2))):
         if given is not None and np.shape(given) != shape:
             raise ValueError(f"{name} must be {shape}, got {np.shape(given)}")
+        if given is not None and not 0 <= np.min(given) <= np.max(given) < np.inf:
+            raise ValueError(f"{name} must be finite and not negative")
     if W0 is None and Ht0 is not None: return np.array(Ht0, dtype=np.float64, order="C")
     if W0 is None: Ht = svd_topics(docs)
     else:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .bisection import I2, composites, criterion_of_sums, numbered, unit_rows
-from .core import check_number, patch_to
+from .core import by_row, check_number, patch_to
 from .products import Rows
 from .tree import largest
 
@@ -46,8 +46,9 @@ def _classes_of(classes, n_docs):
     "The classes, checked"
     if np.shape(classes) != (n_docs,):
         raise ValueError(f"classes must have {n_docs} entries, got shape {np.shape(classes)}")
-    if any(c is None or c != c for c in classes):
-        raise ValueError("classes must be numbers or names, and some are missing: "
+    classes = by_row(classes)
+    if any(c is None or c != c or c == -1 for c in classes):
+        raise ValueError("classes must be numbers or names, and some are missing (None, NaN or -1): "
                          "leave these documents out, or give them a name")
     return np.array([str(c) for c in classes]) if np.asarray(classes).dtype == object else np.asarray(classes)
 
@@ -98,6 +99,7 @@ def cluster_report(
     if vocab is not None and np.shape(vocab) != docs.shape[1:]:
         raise ValueError(f"vocab must have {docs.shape[1]} entries, got shape {np.shape(vocab)}")
     check_number("n_terms", n_terms, 1)
+    vocab = vocab if vocab is None else by_row(vocab)
     kept, names, clusters = numbered(labels, n_docs)
     if classes is not None: classes = _classes_of(classes, n_docs)[kept]
     if len(kept) < n_docs: docs = docs[kept]

@@ -299,7 +299,7 @@ def top_terms(tree,
     n:int=10,          # at most this many
 )->list:               # heaviest first
     "The heaviest terms of a node's topic."
-    vocab = tree.vocab if vocab is None else vocab
+    vocab = tree.vocab if vocab is None else by_row(vocab)
     if vocab is not None and len(vocab) != tree.n_terms:
         raise ValueError(f"vocab must have one word for each of the {tree.n_terms} terms, "
                          f"got {len(vocab)}")

@@ -44,6 +44,7 @@ def _by_columns(X, dtype, put):
 
     What is made of the rows must not depend on which entries went into which.
     """
+    X = X if X.format == "csr" else X.tocsr()
     blocks = -(-X.nnz//BLOCK)
     shares = max(1, min(16, blocks, X.nnz//(4*max(X.shape[1], 1))))       # as large as the matrix at most
     rows = np.zeros((shares, X.shape[1]), dtype)
@@ -466,8 +467,9 @@ def divide_rows(
     sizes:np.ndarray,   # what to divide each row by, (n_docs,)
     least:float=0.,     # rows whose size isn't above this become zero
     own:bool=False,     # may X itself be changed?
-):                      # of the same kind and float type
+):                      # of the same kind; float64 if X has no fractions
     "Each row of `X` divided by its size."
+    if X.dtype.kind != "f": X, own = X.astype(np.float64), True
     w = np.divide(1, sizes, out=np.zeros(len(sizes)), where=sizes > least).astype(X.dtype)
     if not sp.issparse(X): return np.multiply(X, w[:, None], out=X if own else None)
     out = X if own else X.copy()
