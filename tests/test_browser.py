@@ -748,7 +748,7 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         assert "the last one" in text and f'"leaves":{n}' in text
         here.locator(".bar-of-tools .menu summary").click()
         with page.expect_download() as download: here.locator("text=save labels").click()
-        assert Path(download.value.path()).read_text(encoding="utf-8").startswith("id,leaf,leaf_number,title")
+        assert Path(download.value.path()).read_text(encoding="utf-8").startswith("row,id,leaf,leaf_number,title")
         here.locator(".row[data-id='']").click()
         here.locator("input[type=range]").focus()
         page.keyboard.press("End")

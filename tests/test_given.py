@@ -42,7 +42,7 @@ def test_the_size_of_a_method_is_its_own(method, name):
 def test_topic_trees_in_a_study_of_texts():
     texts = ["goal team match", "law vote court", "bread oven flour"]*9
     study = Study({"tree": TopicTree(), "k-means": make_pipeline(text_pipeline(), KMeans())}, {"nine": (texts, [0, 1, 2]*9)}, seeds=0).run()
-    assert {run["nmi"] for run in study.rows()} == {1.}
+    assert {run["nmi"] for run in study.runs} == {1.}
 
 
 def test_words_and_names_in_a_series_go_by_position():

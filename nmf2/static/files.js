@@ -38,9 +38,9 @@ function labelsTable(all, {names, outline, leaves}) {
   const row = (id, i) => {
     const leaf = ends[numbers[i]]
     const titles = levels.map(([cut, numbers]) => title(cut[numbers[i]]))
-    return line([id, leaf && inTable(leaf.id), numbers[i], title(leaf), ...titles])
+    return line([i, id, leaf && inTable(leaf.id), numbers[i], title(leaf), ...titles])
   }
-  const head = ['id', 'leaf', 'leaf_number', 'title', ...tree.levels.map(n => `title_${n}`)]
+  const head = ['row', 'id', 'leaf', 'leaf_number', 'title', ...tree.levels.map(n => `title_${n}`)]
   return line(head) + all.index.ids.map(row).join('')
 }
 
