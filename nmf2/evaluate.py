@@ -625,7 +625,7 @@ def _heaviest_of_lists(topics, n, n_terms, vocab):
 
 # %% ../nbs/40_evaluate.ipynb #0b476c9c
 def top_numbers(
-    topics,               # an array of weights (k, n_terms), a model, lists of term numbers or words
+    topics,               # weights (k, n_terms), a fitted model, lists of term numbers or words
     n:int,                # at most so many words of each
     n_terms:int|None=None,# how many terms there are, if known
     vocab=None,           # the terms in words, (n_terms,), each once

@@ -360,7 +360,8 @@ def in_slices(
 ):                   # yields slices of documents, and their products with the topics, (step, k)
     "Products of documents with topics, some documents at a time."
     if X.shape[1] != len(Ht):
-        raise ValueError(f"Ht must have a row for each of the {X.shape[1]} terms of X, got {len(Ht)}")
+        raise ValueError(f"Ht must have a row for each of the {X.shape[1]} terms of X, "
+                         f"got {len(Ht)}")
     docs, n = Rows(X), X.shape[0]
     once = docs.sparse and n > step
     strips = strips_of(Ht, docs.data.dtype) if once else None      # for all slices

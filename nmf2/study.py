@@ -40,7 +40,8 @@ def _size_of(estimator):
     for size in SIZES:
         if size in own: return size
     for name, inner in reversed(getattr(estimator, "steps", [*own.items()])):
-        size = _size_of(inner) if hasattr(inner, "get_params") and not isinstance(inner, type) else None
+        nested = hasattr(inner, "get_params") and not isinstance(inner, type)
+        size = _size_of(inner) if nested else None
         if size: return f"{name}__{size}"
 
 def with_size(
@@ -54,7 +55,8 @@ def with_size(
     if size is None:
         raise ValueError(f"{type(estimator).__name__} has none of {', '.join(SIZES)}: "
                          "wrap it in a function of X, k and seed that returns labels")
-    seeds = {name: seed for name in estimator.get_params() if name.split("__")[-1] == "random_state"}
+    names = estimator.get_params()
+    seeds = {name: seed for name in names if name.split("__")[-1] == "random_state"}
     return clone(estimator).set_params(**{size: k}, **seeds)
 
 # %% ../nbs/41_study.ipynb #d6f2470d

@@ -628,7 +628,7 @@ def test_labels_saved_leave_out_what_was_dropped(chromium, tmp_path):
     with web.page(chromium) as page:
         page.goto((tmp_path/"tree.html").as_uri())
         for n in (4, 3, 2):
-            numbers = [int(row.split(",")[2]) for row in saved(page, "labels").splitlines()[1:]]
+            numbers = [int(row.split(",")[3]) for row in saved(page, "labels").splitlines()[1:]]
             assert numbers == tree.labels(n).tolist() and numbers.count(-1) >= 2
             page.focus("input[type=range]")
             page.keyboard.press("ArrowLeft")
