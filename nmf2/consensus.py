@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['WEIGHTS', 'SIZES', 'INTEGRATORS', 'columns_of', 'hypergraph', 'weighted_columns', 'co_association', 'jaccard',
-           'renumber', 'seeded', 'integrate', 'in_parallel', 'Run', 'fit_run', 'owners', 'votes', 'agreement',
-           'check_clusters', 'ByVotes', 'HypergraphEnsemble', 'stability', 'ordered_co_association', 'cophenetic',
-           'patterns', 'thresholded', 'aggregation_matrix', 'Round', 'same_clusterings', 'judge', 'one_round',
-           'aggregate', 'ClusterAggregation']
+           'renumber', 'is_estimator', 'size_of', 'seeded', 'integrate', 'in_parallel', 'Run', 'fit_run', 'owners',
+           'votes', 'agreement', 'check_clusters', 'ByVotes', 'HypergraphEnsemble', 'stability',
+           'ordered_co_association', 'cophenetic', 'patterns', 'thresholded', 'aggregation_matrix', 'Round',
+           'same_clusterings', 'judge', 'one_round', 'aggregate', 'ClusterAggregation']
 
 # %% ../nbs/32_consensus.ipynb #3b8628a1
 import warnings
@@ -25,8 +25,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, unit_rows
-from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to, progress_bar,
-                       renamed, seed_of)
+from .core import (check_choice, check_matrix, check_number, check_switches, keep_parameters, matrix_tags,
+                       patch_to, progress_bar, renamed, seed_of)
 from .parts import in_threads
 from .nmf import NMF, nmf
 from .nnls import heaviest
@@ -138,7 +138,24 @@ def _groups_of_clusters(H, k):
     return fcluster(linkage(squareform(apart, checks=False), "average"), k, "maxclust") - 1
 
 # %% ../nbs/32_consensus.ipynb #0ad25159
-SIZES = "n_clusters", "n_components", "n_leaves"
+SIZES = "n_clusters", "n_topics", "n_leaves", "n_components"
+
+def is_estimator(
+    given,    # whatever was given for an estimator
+)->bool:
+    "Is this an estimator, and not its class or name?"
+    return hasattr(given, "get_params") and not isinstance(given, type)
+
+def size_of(
+    est,     # an estimator
+)->str|None: # such as 'n_clusters', or 'kmeans__n_clusters' in a pipeline
+    "Its parameter for the number of clusters; where it has none, that of what is in it or of its last steps."
+    has = est.get_params(deep=False)
+    own = next((name for name in SIZES if name in has), None)
+    if own: return own
+    for name, inner in reversed(getattr(est, "steps", [*has.items()])):
+        size = size_of(inner) if is_estimator(inner) else None
+        if size: return f"{name}__{size}"
 
 def seeded(
     est,                 # an estimator, not changed
@@ -150,7 +167,7 @@ def seeded(
     has = est.get_params(deep=False)
     if "random_state" in has: est.set_params(random_state=seed % 2**32)
     if k is None: return est
-    size = next((name for name in SIZES if name in has), None)
+    size = size_of(est)
     if size is None:
         raise ValueError(f"{type(est).__name__} has none of the parameters {', '.join(SIZES)} to set to {k}")
     return est.set_params(**{size: k})
@@ -185,6 +202,7 @@ def integrate(
     seed:int=0,            # of what is random in it
 )->np.ndarray:             # (n_docs,)
     "Cluster the rows of an incidence matrix; −1 for documents without any entry."
+    if isinstance(how, str): check_choice("how", how, INTEGRATORS)
     labels = np.full(H.shape[0], -1)
     there = np.flatnonzero(np.diff(H.indptr))
     H = H[there]
@@ -321,6 +339,9 @@ def _bases(est, seed):
     r = check_number("n_runs", est.n_runs, 1)
     check_choice("weights", est.weights, WEIGHTS)
     check_choice("integrate", est.integrate, INTEGRATORS)
+    if est.base is not None and not is_estimator(est.base):
+        raise ValueError(f"base must be an estimator, such as KMeans(8), got {est.base!r:.60}")
+    if not np.size(est.n_components): raise ValueError("n_components must be a number or a list of some, got none")
     sizes = [k if est.base is None else None]
     if est.n_components is not None:
         sizes = [check_number("n_components", size, 1) for size in np.atleast_1d(est.n_components).tolist()]
@@ -652,9 +673,11 @@ def _clusterings(first, X, seed, verbose):
 def _options(est):
     "The options of `aggregate`, or an error that names the parameter that is wrong"
     for name in ("threshold", "agree"):
+        if not np.size(getattr(est, name)): raise ValueError(f"{name} must be a number or a list of some, got none")
         for value in np.atleast_1d(getattr(est, name)).tolist():
             if check_number(name, value, 0, whole=False) >= 1:
                 raise ValueError(f"{name} is a share and must be below 1, got {value!r}")
+    check_switches(est, "iterate")
     rounds = check_number("max_iter", est.max_iter, 1)
     return dict(threshold=est.threshold, agree=est.agree, max_iter=rounds if est.iterate else 1,
                 max_entries=check_number("max_entries", est.max_entries, 1))

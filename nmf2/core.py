@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['LIMITS', 'BETWEEN', 'expect_error', 'expect_warning', 'check_layout', 'check_sparse', 'value_range', 'at_hand',
            'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'check_matrix', 'matrix_tags',
-           'check_number', 'check_choice', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'in_partitions',
-           'LabelsLater', 'progress_bar', 'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters',
-           'single_blas']
+           'check_number', 'check_choice', 'check_switches', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of',
+           'in_partitions', 'LabelsLater', 'progress_bar', 'in_processes', 'as_table', 'renamed', 'patch_to',
+           'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -363,6 +363,16 @@ def check_choice(
     if not (isinstance(value, str) and value in allowed):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r:.60}")
     return value
+
+def check_switches(
+    est,      # an estimator
+    *names,   # parameters of it that are on or off
+):
+    "Stop at a parameter that is neither True nor False."
+    for name in names:
+        value = getattr(est, name)
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name} must be True or False, got {value!r:.60}")
 
 # %% ../nbs/00_core.ipynb #07523f57
 def seed_of(

@@ -467,13 +467,15 @@ def take_turns(
     here = Factors(W*length, T)
     point = Point(here, here, None, np.inf, Pace())
     record = []
-    converged = False
+    revived, converged = 0, False
     while len(record) < max_iter:
         weights = _half(docs, point.ahead.W, point.ahead.T)
         if point.topics is not None and (converged := _flat(weights, point.topics, tol)): break
         point = _turn(point, weights, solvers, terms, whole, extrapolate)
         record.append((perf_counter() - began, max(point.error, 0.)**.5))
-        point = _with_all_topics(docs, point)
+        alive = _with_all_topics(docs, point) if revived < T.shape[1] else point
+        revived += alive is not point
+        point = alive
     record = np.array(record).reshape(-1, 2)
     return Turns(*finish(docs, point.here.T), len(record), converged, record)
 

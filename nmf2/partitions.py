@@ -22,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, composites, refine, unit_rows
-from .core import (LIMITS, check_choice, check_matrix, check_number, keep_parameters, matrix_tags, patch_to,
-                       renamed, seed_of, stream)
+from .core import (LIMITS, check_choice, check_matrix, check_number, check_switches, keep_parameters, matrix_tags,
+                       patch_to, renamed, seed_of, stream)
 from .hier import TreeEstimator
 from .cutting import stored
 from .nmf import NMF
@@ -222,6 +222,7 @@ def fit(self,
     "Find the clusters."
     k = check_number("n_clusters", self.n_clusters, 1)
     n_init = check_number("n_init", self.n_init, 1)
+    check_switches(self, "normalize_rows")
     seed = seed_of(self.random_state)
     X = check_matrix(self, X)
     filled = Rows(X).filled()
@@ -606,6 +607,7 @@ def fit(self,
 ):            # the fitted estimator
     "Find the clusters."
     k = check_number("n_clusters", self.n_clusters, 1)
+    check_switches(self, "centered", "scaled")
     seed = seed_of(self.random_state)
     self.clusterer_ = clusterer_of(self.clusterer, k, seed)
     X, filled = _points(self, X)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import say_if_compiling
-from .core import (check_matrix, check_number, keep_parameters, renamed, seed_of, single_blas,
-                       stream)
+from .core import (check_matrix, check_number, check_switches, keep_parameters, renamed, seed_of,
+                       single_blas, stream)
 from .cutting import stored, take
 from .kernels import (CONVERGED, DIED, Rules, alternate, documents, krylov, nnls2,
                           squared_error, unit2)
@@ -281,6 +281,7 @@ def fit_options(
     est,        # an estimator with the parameters of `rank2_nmf`
 )->dict:        # tol, min_iter, max_iter, extrapolate
     "The estimator's options for `rank2_nmf`, or an error that names the one that is wrong."
+    check_switches(est, "extrapolate")
     return dict(tol=check_number("tol", est.tol, 0, whole=False),
                 min_iter=check_number("min_iter", est.min_iter, 0),
                 max_iter=check_number("max_iter", est.max_iter, 1),

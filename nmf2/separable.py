@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from .compiling import njit, say_if_compiling
-from .core import check_choice, check_matrix, check_number, keep_parameters, patch_to, renamed, seed_of, single_blas
+from .core import check_choice, check_matrix, check_number, check_switches, keep_parameters, patch_to, renamed, seed_of, single_blas
 from .parts import FAST, in_parts
 from .products import Rows
 from .nnls import TopicModel, heaviest, nnls
@@ -548,8 +548,7 @@ def _check(self):
     "Stop at parameters that are out of range"
     if self.recover not in ("l2", "kl"): raise ValueError(f'recover must be "l2" or "kl", got {self.recover!r}')
     if self.project is not None: check_number("project", self.project, 1)
-    if not isinstance(self.clean_up, (bool, np.bool_)):
-        raise ValueError(f"clean_up must be True or False, got {self.clean_up!r}")
+    check_switches(self, "clean_up")
     _check_df(self.min_df)
     check_number("min_length", self.min_length, 2)
     check_number("tol", self.tol, 0, whole=False)

@@ -25,8 +25,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
-from .core import (check_choice, check_matrix, check_number, frames_up, keep_parameters, matrix_tags, names_of,
-                       patch_to, renamed, with_names)
+from .core import (check_choice, check_matrix, check_number, check_switches, frames_up, keep_parameters,
+                       matrix_tags, names_of, patch_to, renamed, with_names)
 from .counting import TermCounter
 from .languages import WORDS
 from .formats import plural
@@ -428,6 +428,7 @@ def row_totals(
 # %% ../nbs/02_weighting.ipynb #53d58345
 def _learn_idf(tfidf, X):
     "Set what a `TfIdf` learns from counts `X`"
+    check_switches(tfidf, "use_idf", "sublinear_tf", "add_one")
     tfidf.tfidf_ = TfidfTransformer(norm=None, use_idf=tfidf.use_idf, sublinear_tf=tfidf.sublinear_tf)
     tfidf.tfidf_.n_features_in_ = X.shape[1]
     tfidf.idf_ = np.ones(X.shape[1], X.dtype)

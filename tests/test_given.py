@@ -1,4 +1,6 @@
 """What users hand over is taken for what it is, or refused: columns of pandas by position, whole numbers, shapes, sizes."""
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,19 +10,21 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 
 from nmf2 import TopicTree, text_pipeline
-from nmf2.consensus import ClusterAggregation, HypergraphEnsemble
+from nmf2.consensus import ClusterAggregation, HypergraphEnsemble, integrate
 from nmf2.evaluate import topic_diversity, umass_coherence
 from nmf2.hier import HierNMF2
 from nmf2.islands import dots, islands
 from nmf2.kernels import documents
 from nmf2.methods import NormalizedCutNMF, make
+from nmf2.nmf import NMF
 from nmf2.nnls import heaviest_topics, memberships, nnls
-from nmf2.partitions import SVDClustering, centroids
+from nmf2.partitions import AverageAssociation, SVDClustering, centroids
 from nmf2.plots import plot_map, plot_topics
 from nmf2.rank2 import rank2_nmf
 from nmf2.report import cluster_report
+from nmf2.separable import AnchorWords
 from nmf2.study import Study, with_size
-from nmf2.weighting import divide_rows, doc_freq, row_sum
+from nmf2.weighting import TfIdf, divide_rows, doc_freq, row_sum
 
 pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.no_estimator
@@ -128,3 +132,23 @@ def test_clusterers_that_only_predict():
 def test_arrays_of_words_are_topics():
     words = [["ice", "puck"], ["ice", "soil"]]
     assert topic_diversity(np.array(words)) == topic_diversity(np.array(words, object)) == topic_diversity(words) == .75
+
+
+@pytest.mark.parametrize("model, name", [
+    (HierNMF2(2, extrapolate="no"), "extrapolate"), (HierNMF2(2, extrapolate=None), "extrapolate"), (SVDClustering(2, centered="x"), "centered"),
+    (SVDClustering(2, scaled=3), "scaled"), (AverageAssociation(2, normalize_rows="x"), "normalize_rows"), (TfIdf(use_idf="x"), "use_idf"),
+    (TfIdf(sublinear_tf=None), "sublinear_tf"), (ClusterAggregation(2, iterate="x"), "iterate"), (AnchorWords(2, clean_up="x"), "clean_up")])
+def test_switches_are_on_or_off(model, name):
+    with pytest.raises(ValueError, match=f"{name} must be True or False"): model.fit(np.tile(TWO, (6, 1)))
+
+
+def test_topics_beyond_the_documents_are_no_endless_search():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = NMF(7).fit(np.eye(6))
+    assert model.n_iter_ < 50 and model.reconstruction_err_ < 1e-6
+
+
+def test_ways_to_integrate_are_named():
+    with pytest.raises(ValueError, match="how must be one of .*bisection"): integrate(sp.csr_array(TWO), 2, "x")
+    with pytest.raises(ValueError, match="threshold must be a number or a list of some"): ClusterAggregation(2, threshold=[]).fit(np.tile(TWO, (6, 1)))
