@@ -724,7 +724,9 @@ def plot_map(
     if names is not None: drawn = drawn._replace(names=[(shortened(name, 100).split(), True) for name in by_row(names)])
     here = np.flatnonzero(drawn.hard >= 0)
     if not len(here): raise ValueError("there must be documents to place, but no document has a share in any topic")
-    if labels is not None: labels = [str(label) for label in np.asarray(by_row(labels))[here]]
+    if labels is not None:
+        labels = by_row(labels)
+        labels = [str(labels[i]) for i in here]
     return _draw_map(drawn._replace(W=drawn.W[here], hard=drawn.hard[here]), labels, ax)
 
 # %% ../nbs/50_plots.ipynb #9bb0b1b7
