@@ -52,7 +52,11 @@ def hypergraph(
     labelings,   # clusterings of the same documents, a list of (n_docs,)
 )->sp.csr_array: # (n_docs, clusters of all together)
     "Clusterings side by side: 1 for a document in its cluster. Source: Strehl and Ghosh (2002)."
-    return sp.hstack([columns_of(labels) for labels in labelings], format="csr")
+    columns = [columns_of(labels) for labels in labelings]
+    if len(sizes := {H.shape[0] for H in columns}) != 1:
+        found = " and ".join(map(str, sorted(sizes))) or "none"
+        raise ValueError(f"labelings must all be of the same documents, got {found} of them")
+    return sp.hstack(columns, format="csr")
 
 # %% ../nbs/32_consensus.ipynb #260d9adc
 WEIGHTS = "weighted", "standard", "full"
@@ -345,7 +349,10 @@ def _bases(est, seed):
     sizes = [k if est.base is None else None]
     if est.n_components is not None:
         sizes = [check_number("n_components", size, 1) for size in np.atleast_1d(est.n_components).tolist()]
+    if not sizes: raise ValueError("n_components must be a number or a list of some, got none")
     base = NMF(solver="hals", init="random", max_iter=10, tol=0) if est.base is None else est.base
+    if isinstance(base, type) or not hasattr(base, "get_params"):
+        raise ValueError(f"base must be None or an estimator, such as NMF(), got {base!r:.60}")
     if r > 1 and "random_state" not in base.get_params():
         raise ValueError("base must have a random_state, or all runs are the same")
     return [seeded(base, seed + 1 + q, sizes[q % len(sizes)]) for q in range(r)]

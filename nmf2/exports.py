@@ -17,8 +17,15 @@ import numpy as np
 
 from .core import as_table
 from .topictree import as_in_fit
-from .tree import check_given, in_table, or_none, shortened
+from .tree import Tree, check_given, in_table, or_none, shortened
 from .weighting import EmptyDocumentsWarning
+
+# %% ../nbs/44_exports.ipynb #5b0e7c21
+def _tree_of(tree):
+    "A `Tree`, or that of a fitted model"
+    tree = getattr(tree, "tree_", tree)
+    if isinstance(tree, Tree): return tree
+    raise ValueError(f"tree must be a Tree or a fitted model that has one, got {type(tree).__name__}")
 
 # %% ../nbs/44_exports.ipynb #00481f9b
 def topic_columns(
@@ -41,10 +48,11 @@ def topic_rows(
 
 # %% ../nbs/44_exports.ipynb #c899a656
 def topics_table(
-    tree,            # a `Tree`
+    tree,            # a `Tree` or a fitted model that has one
     n_terms:int=8,   # words for each node
 ):                   # a pandas data frame, or a list of dictionaries
     "The nodes of a tree, with parents, sizes, names, titles and words."
+    tree = _tree_of(tree)
     return as_table(topic_rows(tree, n_terms), topic_columns(tree))
 
 # %% ../nbs/44_exports.ipynb #0e762e6e
@@ -79,12 +87,13 @@ def assignment_rows(
 
 # %% ../nbs/44_exports.ipynb #63887a72
 def assignments_table(
-    tree,          # a `Tree`
+    tree,          # a `Tree` or a fitted model that has one
     ids=None,      # names of the documents, (n_docs,); by default their row numbers
     n=None,        # in the tree with this many leaves; by default all
     levels=None,   # numbers of leaves; by default those of the tree's outline
 ):                 # a pandas data frame, or a list of dictionaries
     "The leaf of each document, its number and title, and titles at each level."
+    tree = _tree_of(tree)
     levels = tree.levels if levels is None else levels
     return as_table(assignment_rows(tree, ids, n, levels), assignment_columns(levels))
 
@@ -110,10 +119,11 @@ def _columns_of(tree, node, n_terms):
 
 # %% ../nbs/44_exports.ipynb #c88eac44
 def to_graphml(
-    tree,              # a `Tree`
+    tree,              # a `Tree` or a fitted model that has one
     n_terms:int=10,    # words for each node
 )->str:
     "The tree as GraphML: edges go from parent to child. Source: graphml.graphdrawing.org, GraphML 1.0."
+    tree = _tree_of(tree)
     root = ElementTree.Element("graphml", xmlns=GRAPHML)
     for name, kind in COLUMNS.items():
         ElementTree.SubElement(root, "key", {"id": name, "for": "node", "attr.name": name, "attr.type": kind})
@@ -132,9 +142,10 @@ def to_graphml(
 def _quoted(text): return "'" + " ".join(text.split()).replace("'", "''") + "'"
 
 def to_newick(
-    tree,    # a `Tree`
+    tree,    # a `Tree` or a fitted model that has one
 )->str:
     "The tree in Newick's format: names are id and title. Source: Olsen (1990), Newick's 8:45 tree format standard."
+    tree = _tree_of(tree)
     height = {id: k for k, id in enumerate(reversed(tree.splits), 1)}                       # leaves are at 0
     text = {}
     for node in reversed(list(tree)):                                                       # children first

@@ -668,4 +668,7 @@ def inverse_transform(model,
 )->np.ndarray:       # dense, (n, n_terms)
     "The matrix that weights stand for, W H."
     check_is_fitted(model)
-    return np.asarray(W) @ model.components_
+    W, k = np.asarray(W), len(model.components_)
+    if W.shape[-1:] != (k,):
+        raise ValueError(f"W must be (n, {k}), a weight for each topic, got {W.shape}")
+    return W @ model.components_

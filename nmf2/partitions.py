@@ -382,9 +382,10 @@ def by_cosine(
 # %% ../nbs/30_partitions.ipynb #435255f4
 def _points(est, X, reset=True):
     "The matrix checked, of any sign; and which rows are documents: all, but for the empty ones of a nonnegative matrix"
-    X = check_matrix(est, X, reset=reset, min_docs=2 if reset else 1, signed=True)
+    every = getattr(est, "_every", False)               # inside of another method, which has looked at its documents
+    X = check_matrix(est, X, reset=reset, min_docs=2 if reset and not every else 1, signed=True)
     values = X.data if sp.issparse(X) else X
-    if getattr(est, "_every", False) or values.size and values.min() < 0: return X, np.ones(X.shape[0], bool)
+    if every or values.size and values.min() < 0: return X, np.ones(X.shape[0], bool)
     return X, Rows(X).squares() > 0
 
 # %% ../nbs/30_partitions.ipynb #ed4b30f9
@@ -685,6 +686,7 @@ def fit(self,
     W = np.asarray(self.nmf_.fit_transform(X))
     filled = _has_weights(W)
     _enough(k, filled)
+    self.clusterer_._every = True               # as in `SVDClustering`; it may be one document, too
     self.labels_ = spread(self.clusterer_.fit(W[filled]).labels_, filled)
     self.embedding_ = W
     self.components_ = centroids(X, self.labels_, k)

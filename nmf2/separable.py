@@ -95,6 +95,7 @@ def spa(
 )->np.ndarray:             # numbers of the corners, in the order in which they were found
     "Corners by successive projection. Source: Araújo and others (2001); Gillis and Vavasis (2014)."
     P = sp.csr_matrix(P, dtype=np.float64) if sp.issparse(P) else np.asarray(P, np.float64)
+    if not np.isfinite(P.data if sp.issparse(P) else P).all(): raise ValueError("P must hold finite numbers")
     if normalize: P = divide_rows(P, np.asarray(P.sum(1)).ravel())
     points = Points(P)
     return corners(points, k, np.flatnonzero(points.squares() > 0), affine=False, clean_up=False)[0]
@@ -616,6 +617,15 @@ def _nonnegative(P):
         raise ValueError("P must hold finite numbers, none below zero")
     return P
 
+def _points_among(candidates, n):
+    "The numbers of the points that may be chosen, all of n if None"
+    if candidates is None: return np.arange(n)
+    candidates = np.asarray(candidates)
+    whole = candidates.ndim == 1 and candidates.dtype.kind in "iu"
+    if whole and ((0 <= candidates) & (candidates < n)).all(): return candidates
+    raise ValueError(f"candidates must be numbers of points, from 0 to {n - 1}, "
+                     f"got {candidates!r:.60}")
+
 def _left(squares, G, H, chosen):
     "Squared lengths of the residuals"
     return (squares - 2*(H*G).sum(1) + ((H @ G[chosen])*H).sum(1)).clip(0)
@@ -636,7 +646,8 @@ def xray(
     Pt = P.T.tocsr()
     rng = np.random.default_rng(seed_of(random_state))
     squares = left = Rows(P).squares()
-    allowed = np.flatnonzero(squares) if candidates is None else candidates[squares[candidates] > 0]
+    allowed = _points_among(candidates, len(squares))
+    allowed = allowed[squares[allowed] > 0]
     chosen = []
     G, H = np.empty((2, P.shape[0], 0))         # products with the rays, and weights in them
     while len(chosen) < k and len(allowed) and left.sum() > tol**2*squares.sum():

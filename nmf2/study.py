@@ -456,7 +456,9 @@ def _cell(runs, value, stat, digits):
 # %% ../nbs/41_study.ipynb #e132269d
 def _listed(x): return list(x) if isinstance(x, (list, tuple, set, range)) else [x]
 
-def _part(run, names): return tuple(run.get(name) for name in names)
+def _part(run, names):
+    "Values of a run, lists such as those of warnings as strings"
+    return tuple(str(value) if isinstance(value, (list, dict)) else value for value in map(run.get, names))
 
 def _check_there(runs, names):
     "Stop at names that no run has"

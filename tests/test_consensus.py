@@ -75,6 +75,9 @@ def test_products_against_their_slow_twins():
     assert_array_equal(co_association(H, [3, 7, 9]), naive.co_association(labelings)[np.ix_([3, 7, 9], [3, 7, 9])])
     assert_allclose(jaccard(H), naive.jaccard(labelings))
     with pytest.raises(ValueError, match="docs must be at most"): co_association(columns_of(np.zeros(10_001, int)))
+    for f in (hypergraph, agreement):
+        with pytest.raises(ValueError, match="labelings must all be of the same documents, got 2 and 3"): f([[0, 1, 1], [0, 1]])
+    with pytest.raises(ValueError, match="labelings must .* got none"): hypergraph([])
 
 
 def test_agreement_is_scikit_learns():
@@ -239,7 +242,8 @@ def test_warnings_of_runs_are_said_once(planted):
 @pytest.mark.parametrize("options, message", [
     (dict(n_clusters=0), "n_clusters"), (dict(n_clusters=271), "at most 270"), (dict(n_runs=0), "n_runs"), (dict(n_components=0), "n_components"),
     (dict(weights="soft"), "weights"), (dict(integrate="cluto"), "integrate"), (dict(base=FlatKMeans(3)), "weights must be 'standard'"),
-    (dict(base=KMeans(3)), "weights must be 'standard'"), (dict(random_state=-1), "random_state")])
+    (dict(base=KMeans(3)), "weights must be 'standard'"), (dict(random_state=-1), "random_state"), (dict(n_components=[]), "n_components must be .* got none"),
+    (dict(base="nmf"), "base must be None or an estimator, .* got 'nmf'"), (dict(base=NMF), "base must be None or an estimator")])
 def test_ensemble_names_what_is_wrong(planted, options, message):
     with pytest.raises(ValueError, match=message): HypergraphEnsemble(**{"n_clusters": 3, "n_runs": 2, **options}).fit(planted[0])
 

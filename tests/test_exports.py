@@ -152,6 +152,13 @@ def test_tables_with_documents_in_no_leaf():
     with pytest.raises(ValueError, match="ids"): assignments_table(model.tree_, ["one"])
 
 
+@pytest.mark.parametrize("export", [topics_table, assignments_table, to_graphml, to_newick])
+def test_models_with_a_tree_stand_for_it(model, export):
+    assert str(export(model)) == str(export(model.tree_))
+    for wrong in (TopicTree(), model.tree_[""], None):
+        with pytest.raises(ValueError, match="tree must be a Tree or a fitted model"): export(wrong)
+
+
 def test_tables_without_pandas(model, monkeypatch):
     import sys
     monkeypatch.setitem(sys.modules, "pandas", None)

@@ -422,3 +422,9 @@ def test_weights_that_rounding_left_are_none(monkeypatch, dtype, speck):
     for clusterer in ("pddp-kmeans", "kmeans", "pddp"):
         model = NMFClustering(3, clusterer=clusterer, random_state=0).fit(X)
         assert np.flatnonzero(model.labels_ < 0).tolist() == [2, 7] == np.flatnonzero(model.predict(X) < 0).tolist()
+
+
+@pytest.mark.parametrize("name", [name for name in RACE if name.startswith("H-")])
+def test_one_document_with_words(name):
+    X = np.vstack([np.zeros((5, 4)), [[1, 1, 2, 1]]])
+    assert race2008(name, 1, random_state=0).fit(X).labels_.tolist() == [-1]*5 + [0]

@@ -206,8 +206,12 @@ def test_the_default_finds_planted_anchors(seed):
 def test_wrong_arguments_of_xray_are_named():
     X = counts()
     for wrong, message in ((dict(select="zz"), "select"), (dict(tol=1.), "tol"), (dict(tol=-1), "tol"), (dict(k=0), "k must"), (dict(P=-X), "below zero"),
-                           (dict(P=sp.csr_matrix(-X)), "below zero"), (dict(P=X*np.nan), "finite"), (dict(random_state="x"), "random_state")):
+                           (dict(P=sp.csr_matrix(-X)), "below zero"), (dict(P=X*np.nan), "finite"), (dict(random_state="x"), "random_state"),
+                           *((dict(candidates=some), "candidates must be numbers of points, from 0 to") for some in ([0, 10**6], [-1], [.5], [True], 3))):
         with pytest.raises(ValueError, match=message): xray(**{"P": X, "k": 3, **wrong})
+    assert_array_equal(xray(X, 3, candidates=[0, 1, 2, 4])[0], xray(X, 3, candidates=np.array([0, 1, 2, 4]))[0])
+    for P in (X*np.nan, sp.csr_array(X)*np.inf):
+        with pytest.raises(ValueError, match="P must hold finite numbers"): spa(P, 3)
 
 
 @pytest.mark.no_estimator

@@ -316,6 +316,8 @@ def test_tables_have_means_and_deviations():
     two = tabulate(RUNS, columns=(), value=["nmi", "seed"], collection="x", k=[3], stat="mean")
     assert two.columns == ["nmi", "seed"] and two.to_markdown().splitlines()[2] == "| b | 0.131 | 1.000 |"
     assert tabulate(RUNS, columns=(), collection="x", k=2, seed=0).cells.tolist() == [["0.021"], ["0.020"]]
+    said = [run | dict(warnings=["slow"]*(run["seed"] == 1)) for run in RUNS]
+    assert tabulate(said, "warnings", stat="count", k=2, method="a").rows == ["[]", "['slow']"]
 
 
 def test_tables_do_not_mix_what_should_be_told_apart():
