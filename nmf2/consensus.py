@@ -349,10 +349,7 @@ def _bases(est, seed):
     sizes = [k if est.base is None else None]
     if est.n_components is not None:
         sizes = [check_number("n_components", size, 1) for size in np.atleast_1d(est.n_components).tolist()]
-    if not sizes: raise ValueError("n_components must be a number or a list of some, got none")
     base = NMF(solver="hals", init="random", max_iter=10, tol=0) if est.base is None else est.base
-    if isinstance(base, type) or not hasattr(base, "get_params"):
-        raise ValueError(f"base must be None or an estimator, such as NMF(), got {base!r:.60}")
     if r > 1 and "random_state" not in base.get_params():
         raise ValueError("base must have a random_state, or all runs are the same")
     return [seeded(base, seed + 1 + q, sizes[q % len(sizes)]) for q in range(r)]

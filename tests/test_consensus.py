@@ -243,7 +243,7 @@ def test_warnings_of_runs_are_said_once(planted):
     (dict(n_clusters=0), "n_clusters"), (dict(n_clusters=271), "at most 270"), (dict(n_runs=0), "n_runs"), (dict(n_components=0), "n_components"),
     (dict(weights="soft"), "weights"), (dict(integrate="cluto"), "integrate"), (dict(base=FlatKMeans(3)), "weights must be 'standard'"),
     (dict(base=KMeans(3)), "weights must be 'standard'"), (dict(random_state=-1), "random_state"), (dict(n_components=[]), "n_components must be .* got none"),
-    (dict(base="nmf"), "base must be None or an estimator, .* got 'nmf'"), (dict(base=NMF), "base must be None or an estimator")])
+    (dict(base="nmf"), "base must be an estimator, .* got 'nmf'"), (dict(base=NMF), "base must be an estimator")])
 def test_ensemble_names_what_is_wrong(planted, options, message):
     with pytest.raises(ValueError, match=message): HypergraphEnsemble(**{"n_clusters": 3, "n_runs": 2, **options}).fit(planted[0])
 
