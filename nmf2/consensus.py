@@ -141,7 +141,7 @@ def _groups_of_clusters(H, k):
     np.fill_diagonal(apart, 0)
     return fcluster(linkage(squareform(apart, checks=False), "average"), k, "maxclust") - 1
 
-# %% ../nbs/32_consensus.ipynb #0ad25159
+# %% ../nbs/32_consensus.ipynb #0ad25151
 SIZES = "n_clusters", "n_topics", "n_leaves", "n_components"
 
 def is_estimator(
@@ -161,6 +161,7 @@ def size_of(
         size = size_of(inner) if is_estimator(inner) else None
         if size: return f"{name}__{size}"
 
+# %% ../nbs/32_consensus.ipynb #0ad25159
 def seeded(
     est,                 # an estimator, not changed
     seed:int,            # for its `random_state`, if it has one

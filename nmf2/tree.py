@@ -418,7 +418,7 @@ def path(tree,
     while child := next(filter(came_to, way[-1].children), None): way.append(child)
     return way
 
-# %% ../nbs/21_tree.ipynb #8455b2e4
+# %% ../nbs/21_tree.ipynb #8455b2e1
 def like_word(
     vocab,      # of a model
     word:str,   # that isn't in it
@@ -429,10 +429,11 @@ def like_word(
     if same is not None: return f": there is {shortened(repr(str(same)))}"
     parts = [part for part in word.lower().split() if part in known]
     if parts: return f": give its words one by one, {shortened(repr(parts))}"
-    near = [own for own in known if own[:2] == word[:2].lower() and abs(len(own) - len(word)) < 5]
+    near = [own for own in map(str, vocab) if own[:2] == word[:2].lower() and abs(len(own) - len(word)) < 5]
     like = get_close_matches(word.lower(), near, 1, .8) if len(word) < 40 else []
     return f": there is {shortened(repr(like[0]))}" if like else ""
 
+# %% ../nbs/21_tree.ipynb #8455b2e4
 def _number_of(tree, term):
     "The number of a term that is given as a word of the vocabulary, or as a number"
     if tree.vocab is not None and isinstance(term, str):
