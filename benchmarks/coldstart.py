@@ -71,10 +71,14 @@ def commands(cache, times, quick):
 
 
 def measure(times, few, fits):
-    """Seconds of each process, by what is measured: `times` processes, `few` and one more with an empty cache."""
-    found = {}
+    """Seconds of each process, by what is measured, and how many files of machine code the last one made: `times` processes,
+    `few` and one more with an empty cache."""
+    found, made = {}, {}
+    def compiled(cache): return sum(1 for _ in Path(cache).rglob("*.nbc"))
     def note(program, cache, *names):
+        before = compiled(cache)
         for name, seconds in zip(names, in_new_process(program, cache)): found.setdefault(name, []).append(seconds)
+        made.update(dict.fromkeys(names, compiled(cache) - before))
     for _ in range(few):
         with tempfile.TemporaryDirectory() as cache: note(fits, cache, "first fit, empty cache")
     with tempfile.TemporaryDirectory() as cache:
@@ -82,18 +86,18 @@ def measure(times, few, fits):
         for _ in range(times):
             note(IMPORT, cache, "import nmf2", "from nmf2 import HierNMF2")
             note(fits, cache, "first fit, filled cache", "warm fit")
-    return found
+    return found, made
 
 
 def main():
     args = arguments(__doc__, "coldstart.json")
     quick = FITS.replace("nmf2 import HierNMF2", "nmf2.products import Rows")                # compiles less
     quick = quick.replace("HierNMF2(20).fit(X)", "Rows(X).squares()")
-    found = measure(1, 0, quick) if args.quick else measure(7, 2, FITS)
+    found, made = measure(1, 0, quick) if args.quick else measure(7, 2, FITS)
     if args.quick or os.environ.get("NMF2_DATA"):
         with tempfile.TemporaryDirectory() as cache: seconds = commands("" if args.quick else cache, 1 if args.quick else 3, args.quick)
         found |= {f"the command, run {i}": [s] for i, s in enumerate(seconds, 1)}
-    rows = [dict(what=name, seconds=seconds, median=float(np.median(seconds)), target=TARGETS.get(name))
+    rows = [dict(what=name, seconds=seconds, median=float(np.median(seconds)), target=TARGETS.get(name), compiled=made.get(name))
             for name, seconds in found.items()]
     shown = table(["", "s", "target, s", "of the target"],
                   [[r["what"], f"{r['median']:.3f}", *(["", ""] if r["target"] is None else

@@ -112,10 +112,11 @@ def test_larger(quick):
 
 
 def test_coldstart(quick):
-    rows = {row["what"]: row["median"] for row in quick("coldstart")}
-    assert 0 < rows["import nmf2"] < rows["from nmf2 import HierNMF2"]
-    assert rows["first fit, empty cache"] > rows["first fit, filled cache"]
-    assert rows["the command, run 1"] > 0
+    rows = {row["what"]: row for row in quick("coldstart")}
+    assert min(rows[name]["median"] for name in ("import nmf2", "warm fit", "the command, run 1")) > 0
+    assert rows["import nmf2"]["median"] <= rows["from nmf2 import HierNMF2"]["median"]         # the second is the first and more
+    assert rows["first fit, empty cache"]["compiled"] > 0                  # that it takes longer is seen where nothing else runs
+    assert rows["first fit, filled cache"]["compiled"] == rows["import nmf2"]["compiled"] == 0
 
 @pytest.mark.skipif(not (ROOT/".git").exists(), reason="there is no history to take an earlier state from")
 def test_before(quick):
