@@ -596,7 +596,8 @@ def _unknown(source):
     if blank: return f"{source}: there is nothing but space in this file"
     if kind and str(source).endswith(MODEL): return f"{source}: {_a_model(source)}"
     if kind and str(source).lower().endswith(".zip"):
-        return f"{source}: an archive: unpack it, and give the folder with what was in it"
+        return (f"{source}: an archive, not of one file alone that can be read: unpack it, and give the "
+                "folder with what was in it")
     first = f": it looks like {kind}, of which text files, a table or JSON lines have to be made first" if kind else ""
     return f"{source}: can't tell which format this is{first}. Say it with format=..., one of {', '.join(READERS)}"
 

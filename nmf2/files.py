@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['MILLION', 'EXTRA', 'PACKERS', 'PACKED', 'DAMAGED', 'CHUNK', 'AHEAD', 'LIFT', 'WAITING', 'BEFOREHAND', 'fault',
-           'brief', 'listing', 'plural', 'unpacked_limit', 'memory_limit', 'library', 'unpacked_name', 'Source',
-           'Folder', 'no_bare_errors', 'expanded', 'opened', 'look', 'unpacked_ahead', 'contents', 'check_encoding',
-           'usual_encoding', 'not_that_encoding', 'decoded', 'is_text', 'as_text']
+           'brief', 'listing', 'plural', 'unpacked_limit', 'memory_limit', 'library', 'zipped', 'unpacked_name',
+           'Source', 'Folder', 'no_bare_errors', 'expanded', 'opened', 'look', 'unpacked_ahead', 'contents',
+           'check_encoding', 'usual_encoding', 'not_that_encoding', 'decoded', 'is_text', 'as_text']
 
 # %% ../nbs/00_files.ipynb #ffd90473
 import bz2
@@ -18,10 +18,11 @@ import lzma
 import os
 import stat
 import warnings
+import zipfile
 import zlib
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
@@ -130,15 +131,47 @@ def library(
                                   f"{EXTRA}") from None
 
 # %% ../nbs/00_files.ipynb #92d257bd
+def zipped(
+    path,        # of a file
+)->str|None:     # None if there isn't just one, or a password or an odd way of packing
+    "The name of the only file in a zip archive, besides what macOS adds."
+    if not os.fspath(path).lower().endswith(".zip") or not os.path.isfile(path): return None
+    with suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(path) as archive:
+        inside = [one for one in archive.infolist()
+                  if not one.is_dir() and not one.filename.startswith("__MACOSX/")]
+        known = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA
+        plain = [one.filename for one in inside if one.compress_type in known and not one.flag_bits & 1]
+        return plain[0] if len(inside) == len(plain) == 1 else None
+
+class _Jumps(io.RawIOBase):
+    "A packed file in which one can jump, where what has been read is still told"
+    def __init__(self, stream): self.stream, self.packed = stream, stream.raw
+    def readable(self): return True
+    def seekable(self): return True
+    def tell(self): return self.packed.file.tell()
+    def seek(self, at, whence=0): return self.packed.file.seek(at, whence)
+
+    def readinto(self, buffer):
+        n = self.packed.file.readinto(buffer)
+        self.packed.n_read = min(self.packed.n_read + n, self.packed.size)   # the contents are read twice
+        self.packed.report()
+        return n
+
+def _open_zip(stream):
+    "A stream of the only file in a zip archive"
+    archive = zipfile.ZipFile(_Jumps(stream))
+    return archive.open(zipped(stream.raw.file.name))
+
+# %% ../nbs/00_files.ipynb #92d257be
 def _open_zstd(stream):
     "A stream of what zstd has packed, unpacked by Arrow"
     pa = library("pyarrow", stream.raw.file.name, "zstd")
     return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(stream, "r"), "zstd"), CHUNK)
 
 PACKERS = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open,     # by the first bytes
-           b"\x28\xb5\x2f\xfd": _open_zstd}
-PACKED = (".gz", ".xz", ".bz2", ".zst")     # how their names end
-DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)     # what unpacking raises when something is wrong
+           b"\x28\xb5\x2f\xfd": _open_zstd, b"PK\3\4": _open_zip}
+PACKED = (".gz", ".xz", ".bz2", ".zst")     # how their names end, but for .zip
+DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)     # raised by unpacking
 CHUNK = 2**20         # unpacked bytes; of packed ones a quarter is taken at a time
 
 class _Pieces(io.BufferedReader):
@@ -148,6 +181,7 @@ class _Pieces(io.BufferedReader):
 def _unpacked(packed):
     "A stream of the unpacked bytes, and whether they were packed"
     opener = next((opener for start, opener in PACKERS.items() if packed.start.startswith(start)), None)
+    if opener is _open_zip and not zipped(packed.file.name): opener = None
     kind = _Pieces if opener in (lzma.open, bz2.open) else io.BufferedReader     # gzip looks at single bytes
     stream = kind(packed, CHUNK//4)
     return (opener(stream), True) if opener else (stream, False)
@@ -157,7 +191,7 @@ def unpacked_name(
     path,   # of a file
 )->str:     # such as 'docs.csv' for docs.csv.gz
     "The name of a file without the ending of the compression."
-    name = Path(path).name
+    name = Path(zipped(path) or path).name
     return Path(name).stem if name.lower().endswith(PACKED) else name
 
 # %% ../nbs/00_files.ipynb #6dee3ee7

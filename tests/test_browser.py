@@ -369,6 +369,16 @@ def test_page_searches_texts_as_the_kernel_does(whole, whole_page, query):
         assert (mine["text"], mine["way"], mine["id"]) == (theirs["text"], theirs["way"], theirs["id"]) and abs(mine["sure"] - theirs["sure"]) <= .01
 
 
+def test_letters_stand_for_others_on_the_page_as_in_the_kernel(whole):
+    from nmf2.page import _bare, _pattern
+    words = ["strasse", "straße", "STRASSE", "STRAẞE", "Łódź", "lodz", "æther", "aether", "Naïve", "naive", "smørrebrød", "smorrebrod", "ılık", "ilik", "s", "ß"]
+    for query in words:
+        if "ı" in query: continue                                 # it is an i as well where Python leaves case out, and not so in JavaScript
+        found = whole.evaluate("([query, words]) => words.map(word => word.search(patternOf(query)) >= 0)", [query, words])
+        assert found == [bool(_pattern(query.lower()).search(word)) for word in words], query
+        assert whole.evaluate("word => bare(word.toLowerCase())", query) == _bare(query.lower())
+
+
 def test_words_are_marked_in_texts(whole, whole_page):
     reader = whole_page[1]
     whole.fill("input[type=search]", "space shuttle")
@@ -924,12 +934,13 @@ def test_a_menu_stays_unfolded_when_the_kernel_answers(editable):
     explorer, page = editable
     leaf = explorer.model.tree_.leaves()[0].id
     page.evaluate("""() => {
-        const toKernel = window.toKernel
-        window.toKernel = async (...asked) => { await new Promise(done => setTimeout(done, 1500)); return toKernel(...asked) } }""")
+        const toKernel = window.toKernel, held = new Promise(done => { window.goOn = done })
+        window.toKernel = async (...asked) => { await held; return toKernel(...asked) } }""")
     page.click(f".row[data-id='{leaf}']")
     page.wait_for_selector("text=Waiting for the kernel")
     page.click(".node .menu summary")
     assert not page.is_visible(".node h3")
+    page.evaluate("window.goOn()")
     page.wait_for_selector(".node h3")
     page.click(".node .menu >> text=split in two", timeout=2000)
     page.wait_for_selector(f"text=undo split root/{leaf}")
@@ -1224,6 +1235,20 @@ def test_merge_is_not_offered_with_a_node_above(editable):
         read(page, other)
         page.wait_for_timeout(100)
         assert ("?" in said(page)) == offered == page.locator(".edits button").get_by_text("merge", exact=True).is_visible()
+
+
+def test_who_closed_a_topic_goes_back_to_where_they_came_from(chromium, outline_page):
+    with web.page(chromium, WIDTHS["narrow"]) as page:
+        page.goto("about:blank")
+        page.goto(outline_page[0].as_uri())
+        for id in [id for id, depth in in_outline(outline_page[1]) if depth == 1][:2]:
+            page.click(f".row[data-id='{id}']")
+            page.wait_for_selector(".node h3", state="visible")
+            back(page)
+            page.wait_for_function("!history.state?.pane")
+            assert chosen(page) == id and page.url.endswith(f"#{id}") and not page.is_visible(".node")
+        page.go_back()
+        assert page.url == "about:blank"
 
 
 def test_a_topic_has_an_address(chromium, outline_page):

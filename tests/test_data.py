@@ -255,7 +255,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name, start, why", [("a.docx", b"PK\3\4\0", "can't tell.*an office document, of which text files"), ("a.pdf", b"%PDF-1.7\0", "looks like a PDF"),
                                               ("topics.nmf2", b"PK\3\4\0", r"a saved model, no documents; TopicTree.load\('topics.nmf2'\) reads it"), ("a.bin", b"\1\2\0", "Say it with format="),
-                                              ("mails.zip", b"PK\3\4\0", "an archive: unpack it, and give the folder"), ("empty", b"", "the file is empty$"),
+                                              ("mails.zip", b"PK\3\4\0", "an archive, not of one file alone that can be read: unpack it, and give the folder"), ("empty", b"", "the file is empty$"),
                                               ("blank.txt", b"\n \r\n\n", "nothing but space in this file$"), ("bom.txt", b"\xef\xbb\xbf\n", "nothing but space in this file$")])
 def test_files_of_other_kinds_are_told_by_their_first_bytes(here, name, start, why):
     Path(name).write_bytes(start)

@@ -618,6 +618,43 @@ def test_odd_headers(here, member):
     refused("a.npz")
 
 
+def zip_of(name, members, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(name, "w", method) as file:
+        for member, data in members.items(): file.writestr(member, data)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_of_one_file_is_that_file_packed(here, method):
+    texts = [f"ball {i}" for i in range(20_000)]
+    table, lines = "id,text\n" + "".join(f"{i},{text}\n" for i, text in enumerate(texts)), "".join(f'{{"text": "{text}"}}\n' for text in texts)
+    zip_of("archive.ZIP", {"reviews/": "", "reviews/Reviews.csv": table, "__MACOSX/._Reviews.csv": "x"}, method)
+    zip_of("other.csv.zip", {"a.jsonl": lines}, method)
+    read_whole = read("archive.ZIP", verbose=True)
+    assert read_whole.texts == read("other.csv.zip").texts == texts and read_whole.name == "Reviews" and read_whole.reading["format"] == "csv"
+
+
+def test_zips_that_are_no_single_file(here):
+    zip_of("two.zip", {"a.txt": "one", "b.txt": "two"})
+    zip_of("none.zip", {"a/": ""})
+    zip_of("a.csv.zip", {"a.csv": "text\n" + "ball game\n"*5000})
+    whole = Path("a.csv.zip").read_bytes()
+    Path("cut.zip").write_bytes(whole[:-30])
+    locked = bytearray(whole)
+    for start in (b"PK\3\4", b"PK\1\2"): locked[whole.index(start) + (6 if start == b"PK\3\4" else 8)] |= 1
+    Path("locked.csv.zip").write_bytes(locked)
+    for name in ("two.zip", "none.zip", "cut.zip", "locked.csv.zip"):
+        with pytest.raises(ValueError, match=f"^{name}: (an archive, not of one file alone that can be read: unpack it|can't tell)"): read(name)
+    Path("bad.csv.zip").write_bytes(whole[:60] + b"?" + whole[61:])
+    with pytest.raises(ValueError, match="^bad.csv.zip, line .*damaged or cut short"): read("bad.csv.zip")
+    zip_of("bomb.zip", {"a.txt": "a\n"*2**25})
+    with pytest.raises(ValueError, match="^bomb.zip: .*limits=False"): read("bomb.zip")
+    Path("folder").mkdir()
+    zip_of("folder/a.jsonl.zip", {"a.jsonl": '{"text": "one"}\n'})
+    zip_of("folder/b.zip", {"b.jsonl": '{"text": "two"}\n'})
+    zip_of("folder/c.zip", {"a.txt": "one", "b.txt": "two"})
+    with pytest.warns(UserWarning, match="2 files read, left alone 1 of another kind .c.zip"): assert read("folder").texts == ["one", "two"]
+
+
 def test_zip_files_of_other_kinds(here):
     with zipfile.ZipFile("a.npz", "w", zipfile.ZIP_LZMA) as file: file.writestr("X.npy", saved(np.save, X))
     refused("a.npz", "packed in a way")

@@ -105,6 +105,43 @@ def test_times_with_a_zone_are_taken_as_written(text, then):
     assert (found is None) if then is None else (found[0] == np.datetime64(then) and np.isnat(found[1]))
 
 
+@pytest.mark.parametrize("text, then", [
+    ("31.12.2024", "2024-12-31"), ("1. 2. 2024", "2024-02-01"), ("2024/12/31", "2024-12-31"), ("2024.1.2", "2024-01-02"),
+    ("31/12/2024", "2024-12-31"), ("12/31/2024 5:30 PM", "2024-12-31"), ("31-12-2024", "2024-12-31"), ("05/05/2024", "2024-05-05"),
+    ("31 Dec 2024", "2024-12-31"), ("31-DEC-2024", "2024-12-31"), ("Tue, 31 Dec 2024 10:00:00 +0100 (CET)", "2024-12-31"),
+    ("December 31, 2024", "2024-12-31"), ("Sept. 3 2024", "2024-09-03"), ("1. May 2024", "2024-05-01"), (" 31.12.2024 ", "2024-12-31"),
+    ("31.12.24", None), ("12/13/24", None), ("31.13.2024", None), ("31.4.2024", None), ("0.1.2024", None), ("31/12-2024", None),
+    ("Mai 31, 2024", None), ("Decemberish 31, 2024", None), ("05/06/2024", None), ("31.12.2024 and more", None), ("1.2.3", None),
+    ("10.1.2024.5", None), ("٣١.١٢.٢٠٢٤", None)])
+def test_dates_as_people_write_them(text, then):
+    found = as_dates([text, None])
+    assert (found is None) if then is None else (found[0] == np.datetime64(then) and np.isnat(found[1]))
+
+
+def test_days_and_months_are_told_apart_by_the_whole_column():
+    days = np.random.default_rng(0).permutation(np.arange("2024-01-01", "2025-01-01", dtype="datetime64[D]"))
+    for form in ("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y"):
+        assert (as_dates([day.strftime(form) for day in days.tolist()]) == days).all()
+    early = [day.strftime("%d/%m/%Y") for day in days.tolist() if day.day < 13]
+    assert as_dates(early) is None and as_dates([*early, "13/01/2024"]) is not None
+    assert as_dates([*early, "13/01/2024", "01/13/2024"]) is None and as_dates(["2024-05-31", "31.5.2024"]) is None
+
+
+def test_years_of_a_page_are_times_where_the_name_says_so():
+    from nmf2.page import _column
+    for name, is_time in (("year", True), ("Year", True), ("pub_date", True), ("pubYear", True), ("YEAR", True), ("Erscheinungsjahr", False),
+                          ("jahr", True), ("updated", False), ("price", False), (0, False)):
+        assert _column([2003, None, 2005.], name).is_time == is_time, name
+    assert not _column([2003, 20], "year").is_time
+
+
+def test_what_looks_like_dates_and_is_none_is_told(model):
+    for dates, why in ((["05/06/2024"]*60, "of '05/06/2024' the day and the month can't be told apart"),
+                       (["31.5.2024"]*59 + ["2024-05-31"], "all written in the same way"), (["31.5.2024"]*59 + ["?"], "'\\?' is none")):
+        with pytest.raises(ValueError, match=why): model.over_time(dates, plain=True)
+        with pytest.warns(UserWarning, match=rf"columns\['date'\] is no column of dates: .*{why}"): model.to_html(columns=dict(date=dates))
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_times_of_data_frames_are_taken_as_written(library):
     there = pytest.importorskip(library)
@@ -176,7 +213,7 @@ def test_new_documents_and_models_without_texts(model, tmp_path):
 
 @pytest.mark.parametrize("dates, options, message", [
     (["2024-01-01"]*9, {}, "one entry for each of the 60 documents, got 9"), (np.full((60, 1), "2024-01-01"), {}, "one column, such as df..date.., got a table"), (["soon"]*60, {}, "'soon' is none"), ([20240531]*60, {}, "20240531 is none. pandas.to_datetime .* unit='s'"),
-    ([2024.5]*60, {}, "2024.5 is none"), ([999]*60, {}, "999 is none"), ([True]*60, {}, "True is none"), (["31.5.2024"]*60, {}, "such as format='%d.%m.%Y'"),
+    ([2024.5]*60, {}, "2024.5 is none"), ([999]*60, {}, "999 is none"), ([True]*60, {}, "True is none"), (["31.5.24"]*60, {}, "such as format='%d/%m/%y'"),
     (["2024-01-01"]*59 + ["2024-02-30"], {}, "'2024-02-30' is none"), (["2024-01-01"]*60, dict(period="fortnight"), "period must be one of"),
     (["0900-01-01"] + ["2024-01-01"]*59, dict(period="day"), "number of periods"), (["2024-01-01"]*60, dict(n=9), "at most 4"),
     (["2024-01-01"]*60, dict(n_words=-1), "n_words must be")])

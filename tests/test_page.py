@@ -284,6 +284,18 @@ def test_hyphens_and_accents_are_found_without_them():
     assert set(reader.find("muller")["documents"]) == set(reader.find("Müller")["documents"]) == {0, 2}
 
 
+def test_letters_that_are_others_and_accents_that_are_letters_of_their_own():
+    import unicodedata
+    texts = ["NAÏVE Straße", "Strasse", "Łódź, smørrebrød", "encyclopædia, Œuvre", "masse, encyclopaedia, oeuvre", unicodedata.normalize("NFD", "naïve façade in Łódź")]
+    reader = Reader(HierNMF2(2, max_outliers=None).fit(np.eye(6)[:, [0, 1, 2, 3]] + .1).tree_, texts, texts)
+    def hits(query): return {i for i, _ in reader.find(query)["texts"]["documents"]}
+    assert hits("strasse") == {0, 1} and hits("straße") == {0} and hits("STRASSE") == {0, 1}
+    assert hits("lodz") == {2, 5} and hits("Łódź") == hits(unicodedata.normalize("NFD", "Łódź")) == {2, 5} and hits("smorrebrod") == {2}
+    assert hits("encyclopaedia") == hits("oeuvre") == {3, 4} and hits("encyclopædia") == {3} and hits("naive") == {0, 5} and hits("naïve facade") == {5}
+    assert set(reader.find("strasse")["documents"]) == {0, 1} and set(reader.find("lodz")["documents"]) == {2, 5}
+    assert not any(mark in reader.text(5) for mark in "\u0300\u0308\u0327")
+
+
 @pytest.mark.parametrize("length", [10, 60])
 def test_a_text_that_is_cut_ends_with_a_word(length):
     reader = Reader(HierNMF2(2, max_outliers=None).fit(np.eye(4) + .1).tree_, ["several words and more of them, "*3, "字"*100, "short", " "*100])

@@ -330,6 +330,7 @@ function explore(place, host, before) {
 
   function closePane() {
     read(false)
+    host.visits?.close()
     markChosen(true)
     rowOf(state.selected).scrollIntoView({block: 'nearest'})
   }

@@ -105,12 +105,20 @@ function pageHost(all, readMap = () => inPage('map')) {
     } catch {} // there are browsers that allow a hundred in half a minute
   }
 
-  const visits = {
-    visit,
-    visited: () => location.hash.slice(1),
-    isReading: () => Boolean(history.state?.pane),
-    onVisit: act => addEventListener('popstate', act),
+  // Whoever closes the pane goes back, too, but stays at the topic, so that going back once more leads further
+  let closing = false
+  const isReading = () => Boolean(history.state?.pane)
+  function close() {
+    closing = isReading()
+    if (closing) history.back()
   }
+  const onVisit = act =>
+    addEventListener('popstate', () => {
+      if (closing) visit(state.selected)
+      else act()
+      closing = false
+    })
+  const visits = {visit, visited: () => location.hash.slice(1), isReading, close, onVisit}
 
   // ---- The answers
 

@@ -3,17 +3,27 @@
 
 const GAP = '[\\s\\-‐‑–_/]+'
 const BETWEEN = new RegExp(`(?<=[\\p{L}\\p{N}])${GAP}(?=[\\p{L}\\p{N}])|\\s+`, 'u')
-const ACCENTED = {} // for each letter those that are it with an accent
+const WITHOUT = {ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i'} // they have no accent to take off
+const ACCENTED = {} // for each letter, or two, those that are it with an accent
+for (const letter in WITHOUT) ACCENTED[WITHOUT[letter]] = letter
 for (let code = 0xe0; code < 0x1f00; code += code === 0x24f ? 0x1bb1 : 1) {
   const letter = String.fromCharCode(code)
   const [base, mark] = letter.normalize('NFD')
   if (mark && letter === letter.toLowerCase()) ACCENTED[base] = (ACCENTED[base] || '') + letter
 }
 
-const bare = text => text.normalize('NFD').replace(/[\u0300-\u036f]/g, '')
-const withAccents = letter => `[${letter}${ACCENTED[letter.toLowerCase()] || ''}]`
-const plainly = (words, letters = /[a-z]/gi) =>
+const bare = text =>
+  text
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/[ßæœøłđı]/giu, letter => WITHOUT[letter.toLowerCase()] || letter)
+const withAccents = letters => {
+  const each = [...letters].map(letter => `[${letter}${ACCENTED[letter.toLowerCase()] || ''}]`).join('')
+  return letters.length > 1 ? `(?:${each}|${ACCENTED[letters.toLowerCase()]})` : each
+}
+const plainly = (words, letters = /ss|ae|oe|[a-z]/gi) =>
   words
+    .normalize('NFC')
     .split(BETWEEN)
     .map(word => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(letters, withAccents))
     .join(GAP)
