@@ -1698,7 +1698,7 @@ def _may_be_mails(path, names):
 def _guess_several(path, names):
     "The format of which most files of a folder are, or None; and one of which some are, or None"
     path = Path(path)
-    named = {ENDINGS.get(ending(name)) for name in names if _is_collection(name)}
+    named = {ENDINGS.get(ending(path/name)) for name in names if _is_collection(path/name)}
     kinds = [kind for kind in named if len(named) == 1 and kind in TOGETHER]
     if "mbox" not in kinds and _may_be_mails(path, names): kinds.append("mbox")
     shares = {kind: _share(path, names, kind) for kind in kinds}
@@ -1709,7 +1709,7 @@ def _guess_several(path, names):
 # %% ../nbs/00_formats.ipynb #b0c5a1f9
 def _guess_folder(path):
     "The format of a folder, or an error if it holds several things"
-    names, _ = walk(path)
+    names, path = walk(path)[0], Path(path)
     if STATE in names or SPLITS in names: return "arrow"
     stories = [name for name in names if ending(name) == ".sgm"]
     if len(stories)*2 >= len(names) > 0: return "reuters"
@@ -1718,11 +1718,11 @@ def _guess_folder(path):
         raise fault(path, None, f"{sgm} in this folder end{'s'*(len(stories) == 1)} in .sgm ({listing(stories, 3)}), "
                                 f"{others} don't. Pass format='reuters' to read the stories in the former "
                                 "and leave the others alone, or format='folder' to take each file for a document")
-    inside = [name for name in names if _is_collection(name)]
-    if inside and all(ENDINGS.get(ending(name)) == "parquet" for name in inside): return "parquet"
+    inside = [name for name in names if _is_collection(path/name)]
+    if inside and all(ENDINGS.get(ending(path/name)) == "parquet" for name in inside): return "parquet"
     most, some = _guess_several(path, names)
     if most or not (inside or some): return most or "folder"
-    inside = inside or [name for name in names if _is_of(Path(path)/name, some)]
+    inside = inside or [name for name in names if _is_of(path/name, some)]
     these = f"read these alone with format={some!r}, " if some else ""
     raise fault(path, None, f"this folder holds files that look like collections themselves: {listing(inside, 5)}. "
                             f"Name one of them, {these}or take each file for a document with format='folder'")
