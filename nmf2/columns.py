@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['MARK', 'STATE', 'SPLITS', 'Columns', 'arrow_errors', 'gathered', 'with_class_names', 'parquet_columns',
-           'arrow_columns', 'folder_columns', 'dataset_files', 'is_well_quoted', 'csv_columns', 'json_objects']
+           'arrow_columns', 'column_batches', 'folder_columns', 'dataset_files', 'is_well_quoted', 'csv_columns',
+           'json_objects']
 
 # %% ../nbs/00_columns.ipynb #ab64def2
 import json
@@ -155,6 +156,22 @@ def arrow_columns(
             _, batches = _arrow_batches(source)
             return with_class_names(source, gathered(source, batches, names), _features(schema.metadata))
     return Columns(schema.names, read)
+
+# %% ../nbs/00_columns.ipynb #119e8d01
+def column_batches(
+    source,      # a `Source`
+    kind:str,    # 'parquet' or 'arrow'
+    name:str,    # of the column
+    group=None,  # number of a row group of Parquet; None for all
+):               # yields lists of values
+    "A column of a Parquet or Arrow file, a batch at a time."
+    with arrow_errors(source):
+        if kind == "parquet":
+            file = library("pyarrow.parquet", source, "Parquet").ParquetFile(source.file())
+            groups = None if group is None else [group]
+            batches = file.iter_batches(_batch_size(source.size), row_groups=groups, columns=[name])
+        else: batches = _arrow_batches(source)[1]
+        for batch in batches: yield _plain(batch.column(name)).to_pylist()
 
 # %% ../nbs/00_columns.ipynb #729eac99
 def folder_columns(

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['MILLION', 'EXTRA', 'PACKERS', 'PACKED', 'DAMAGED', 'CHUNK', 'AHEAD', 'LIFT', 'WAITING', 'BEFOREHAND', 'fault',
            'brief', 'listing', 'plural', 'unpacked_limit', 'memory_limit', 'library', 'zipped', 'unpacked_name',
-           'Source', 'Folder', 'no_bare_errors', 'expanded', 'opened', 'look', 'unpacked_ahead', 'contents',
+           'Source', 'Folder', 'no_bare_errors', 'expanded', 'opened', 'look', 'unpacked_ahead', 'passing', 'contents',
            'check_encoding', 'usual_encoding', 'not_that_encoding', 'decoded', 'is_text', 'as_text']
 
 # %% ../nbs/00_files.ipynb #ffd90473
@@ -470,6 +470,19 @@ def unpacked_ahead(
     try: yield
     finally:
         if source and WAITING.get(key) is source: WAITING.pop(key).close()
+
+# %% ../nbs/00_files.ipynb #ee892d01
+@contextmanager
+def passing(
+    path,   # of a file
+):          # a binary stream
+    "The unpacked bytes of a file inside a `with` block, from the start; nothing of them is kept."
+    file = _Packed(path, None)
+    try: yield _unpacked(file)[0]
+    except DAMAGED as e:
+        if getattr(e, "errno", None): raise                    # the disk, not the contents
+        raise fault(path, None, f"the compressed file is damaged or cut short ({e}). Fetch or pack it again.") from None
+    finally: file.close()
 
 # %% ../nbs/00_files.ipynb #653298f0
 def contents(

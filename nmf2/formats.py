@@ -8,9 +8,10 @@ __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST
            'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'EMPTY', 'READERS', 'TOGETHER', 'BESIDE', 'VALUES', 'DATES',
            'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'ending', 'read_folder', 'read_lines', 'read_mail',
            'without_head', 'NoField', 'NoDocuments', 'field_names', 'Fields', 'Found', 'NoTexts', 'parsed_json',
-           'check_no_list', 'read_jsonl', 'column_names', 'read_csv', 'read_parquet', 'read_arrow', 'read_mbox',
-           'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight', 'read_matlab',
-           'read_npz', 'check_alike', 'holds_mails', 'of_folders', 'guess_format', 'as_cell', 'write_table']
+           'check_no_list', 'read_jsonl', 'column_names', 'read_csv', 'read_parquet', 'read_arrow', 'texts_of',
+           'read_mbox', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
+           'read_matlab', 'read_npz', 'check_alike', 'holds_mails', 'of_folders', 'guess_format', 'as_cell',
+           'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import codecs
@@ -40,11 +41,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .columns import (STATE, SPLITS, arrow_columns, csv_columns, dataset_files, folder_columns, json_objects,
-                          parquet_columns)
+from .columns import (STATE, SPLITS, arrow_columns, column_batches, csv_columns, dataset_files, folder_columns,
+                          json_objects, parquet_columns)
 from .core import check_layout
 from .files import (LIFT, PACKED, brief, check_encoding, contents, decoded, fault, is_text, listing, look, as_text,
-                        not_that_encoding, opened, plural, unpacked_limit, unpacked_name, usual_encoding)
+                        not_that_encoding, opened, passing, plural, unpacked_limit, unpacked_name, usual_encoding)
 from .matlab import matlab_arrays
 from .writing import whole_file
 
@@ -749,6 +750,34 @@ def read_arrow(
     if os.path.isdir(path):
         return _read_columns(path, folder_columns(path, dataset_files(path), arrow_columns), *fields)
     with opened(path) as source: return _read_columns(source, arrow_columns(source), *fields)
+
+# %% ../nbs/00_formats.ipynb #e29f3d01
+def _csv_texts(source, text, field):
+    "The texts of a table, a thousand rows at a time"
+    separator, _, _, names, rows = _begin(source, text)
+    while some := list(itertools.islice(rows, 1000)):
+        records = _table_records(source, some, names, Fields(field, [], None), separator)
+        yield [record[field] for _, record in records]
+
+def _in_batches(path, kind, field, group):
+    "The texts of a Parquet or Arrow file, a batch at a time"
+    with opened(path) as source:
+        for values in column_batches(source, kind, field, group): yield _texts(source, None, values, field)
+
+def texts_of(
+    path,        # a table whose first line names its columns, a Parquet or an Arrow file
+    kind:str,    # 'csv', 'parquet' or 'arrow'
+    field:str,   # column with the text
+    encoding:str|None=None,   # of a table; by default UTF-8. A `UnicodeError` says that it is another
+    group:int|None=None,      # number of a row group of Parquet; by default all
+):               # yields lists of texts
+    "The texts of a file in order, some rows of it in memory at a time."
+    if kind != "csv":
+        yield from _in_batches(path, kind, field, group)
+        return
+    with opened(path) as source, passing(path) as stream:
+        text = io.TextIOWrapper(stream, encoding or usual_encoding(source.peek(4)), newline="")
+        yield from _csv_texts(source, text, field)
 
 # %% ../nbs/00_formats.ipynb #b0c5a1e1
 FROM = re.compile(rb"""From\ .{0,200}\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\ {1,3}

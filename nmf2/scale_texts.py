@@ -9,6 +9,7 @@ __all__ = ['PIECE', 'HEAD', 'ENDINGS', 'MANY', 'IN_FILES', 'BUCKET', 'STEP', 'PA
            'fit_topics']
 
 # %% ../nbs/62_scale_texts.ipynb #c11e4a07
+import json
 import os
 import warnings
 import zlib
@@ -16,21 +17,23 @@ from collections import Counter
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
+from shutil import copyfileobj
 from sys import intern
+from tempfile import mkdtemp
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from .columns import json_objects
+from .columns import arrow_columns, arrow_errors, json_objects, parquet_columns
 from .core import at_hand, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
-from .files import PACKED, as_text, brief, fault, listing, plural
+from .files import MILLION, PACKED, as_text, brief, fault, listing, opened, passing, plural, unpacked_name
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoTexts, check_alike, check_no_list,
-                          column_names, ending, field_names, holds_mails, parsed_json, walk, without_head)
+                          column_names, ending, field_names, holds_mails, parsed_json, texts_of, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
 from .languages import look_at, lowest
 from .scale import WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
@@ -77,11 +80,10 @@ def _first_names(path, guessed):
 def _in_stretches(path, piece, text_field):
     "The stretches of a file"
     if _is_parquet(path):
-        parquet = _parquet(path)
-        field = field_names(path, "text", text_field, parquet.schema_arrow.names)[0]
-        return [Stretch(str(path), k, k + 1, field) for k in range(parquet.num_row_groups)]
+        field = field_names(path, "text", text_field, _names(path, "parquet"))[0]
+        return [Stretch(str(path), k, k + 1, field) for k in range(_parquet(path).num_row_groups)]
     if ENDINGS.get(ending(path)) == "csv":
-        return [Stretch(str(path), field=field_names(path, "text", text_field, column_names(path))[0])]
+        return [Stretch(str(path), field=field_names(path, "text", text_field, _names(path, "csv"))[0])]
     names = _first_names(path, text_field is None) if path.suffix.lower() in (".jsonl", ".ndjson") else ()
     if not names: return [Stretch(str(path), field=text_field)]
     field, size = field_names(path, "text", text_field, names)[0], path.stat().st_size
@@ -99,7 +101,13 @@ def _parquet(path):
     try: from pyarrow.parquet import ParquetFile
     except ImportError as e:
         raise ImportError("Parquet needs the package pyarrow: pip install 'nmf2[files]' installs it") from e
-    return ParquetFile(path)
+    with arrow_errors(path): return ParquetFile(path)
+
+def _names(path, kind):
+    "The names of the columns"
+    if kind == "csv": return column_names(path)
+    with opened(path) as source:
+        return (parquet_columns if kind == "parquet" else arrow_columns)(source).names
 
 # %% ../nbs/62_scale_texts.ipynb #e3655ed9
 def _kind_of(file):
@@ -175,12 +183,50 @@ def _bundled(sources, piece):
         size += n
     return [group[0] if len(group) == 1 else Bundle(tuple(group)) for group in groups]
 
+# %% ../nbs/62_scale_texts.ipynb #e3655ee6
+def _is_whole(path, piece):
+    "Is a file larger than two pieces, and can't be read in part?"
+    kind, packed = ENDINGS.get(ending(path)), path.suffix.lower() not in (".jsonl", ".ndjson")
+    if kind == "parquet":
+        about = _parquet(path).metadata
+        sizes = [about.row_group(k).total_byte_size for k in range(about.num_row_groups)]
+        return max(sizes, default=0) > 2*piece
+    lines = kind == "jsonl" and packed and ending(path) in (".jsonl", ".ndjson")
+    return (lines or kind in ("csv", "arrow")) and _n_bytes(Stretch(str(path))) > 2*piece
+
+def _write_lines(path, new, kind, field, encoding=None):
+    "Write the texts of a table as lines of JSON"
+    with open(new, "w", encoding="utf-8") as file:
+        for texts in texts_of(path, kind, field, encoding):
+            file.writelines(f"{json.dumps({field: text})}\n" for text in texts)
+
+def _write_anew(path, folder, text_field):
+    "A file as lines of JSON in a folder of its own, and the field with the text, None to look for it"
+    kind, new = ENDINGS[ending(path)], Path(mkdtemp(dir=folder))/f"{Path(unpacked_name(path)).stem}.jsonl"
+    if kind == "jsonl":
+        with passing(path) as stream, open(new, "wb") as file: copyfileobj(stream, file, MILLION)
+        return new, text_field
+    field = field_names(path, "text", text_field, _names(path, kind))[0]
+    try: _write_lines(path, new, kind, field)
+    except UnicodeDecodeError:
+        warnings.warn(f"{path} is not UTF-8 and was read as Latin-1", stacklevel=frames_up())
+        _write_lines(path, new, kind, field, "latin-1")
+    return new, field
+
+def _cut_up(path, engine, text_field):
+    "The same, or the file as it is where that can't be"
+    if engine is not None and engine.shared: return _write_anew(path, scratch_folder(engine), text_field)
+    warnings.warn(f"{path} can't be read in part, and is one partition. It needs less memory as JSON lines "
+                  "that are not packed, or as Parquet with small row groups", stacklevel=frames_up())
+    return path, text_field
+
 # %% ../nbs/62_scale_texts.ipynb #e3655edf
 def text_sources(
     documents,                # a folder, a file, paths, a bag or a column of Dask, or delayed lists of texts
     piece:int=PIECE,          # bytes of a file that are a partition
     text_field:str|None=None, # field of files with the text; by default a usual name is looked for
     heads:bool=True,          # keep the heads of mails in files? If not, see `nmf2.formats.without_head`
+    engine=None,              # `Local`, whose scratch folder takes large files that can't be read in part
 )->list:                      # one for each partition
     "Partitions of texts."
     where = documents if _is_path(documents) else "documents"
@@ -193,7 +239,10 @@ def text_sources(
         raise ValueError(f"documents is a data frame with the columns {', '.join(map(repr, documents.columns))}; "
                          "give one of them, such as df['text']")
     if hasattr(documents, "to_delayed"): documents = list(np.ravel(documents.to_delayed()))
-    def parts(source): return [part._replace(heads=heads) for part in _in_stretches(Path(source), piece, text_field)]
+    def parts(source):
+        path, field = Path(source), text_field
+        if _is_whole(path, piece): path, field = _cut_up(path, engine, field)
+        return [part._replace(heads=heads) for part in _in_stretches(path, piece, field)]
     sources = [part for source in documents for part in (parts(source) if _is_path(source) else [source])]
     _check_fields(where, sources)
     return _bundled(sources, piece)
@@ -261,8 +310,8 @@ def _whole(source):
     if not isinstance(source, Stretch): return _given_texts(source)
     path = Path(source.path)
     if _is_parquet(path):
-        column = _parquet(path).read_row_group(source.start, [source.field]).column(0)
-        return ["" if text is None else text for text in column.to_pylist()]
+        texts = texts_of(path, "parquet", source.field, group=source.start)
+        return [text for some in texts for text in some]
     from nmf2.data import read
     try: return read(path, **({} if source.field is None else dict(text_field=source.field))).texts
     except NoDocuments: return []
@@ -664,8 +713,8 @@ def fit_topics(
     if _are_counts(documents): return _fit_counts(model, documents, vocab, engine, how, seed, memory)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
     pipe = pipeline_of(model, [], None, None)
-    sources = text_sources(documents, **options)
     engine = usual_engine() if engine is None else engine
+    sources = text_sources(documents, engine=engine, **options)
     counts = counted_over(sources, engine, model.verbose, **{name: getattr(pipe["count"], name) for name in COUNTING})
     if counts.told[:,2].sum() <= whole: return _of_field(model.fit(_all_texts(engine, sources)), sources)
     known = words_over(counts, model.min_df, model.max_df)
