@@ -14,14 +14,14 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'Made', 'make_topics', 'told_columns', 'told_options', 'how_read', 'keeps_heads', 'as_asked', 'left_out',
            'about_reading', 'read_corpus', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at',
            'cluster', 'size_in_bytes', 'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows',
-           'run_in_partitions', 'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_file',
-           'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells', 'write_answers', 'predict', 'check_same',
-           'read_again', 'explore', 'open_to_change', 'documents_of', 'older_beside', 'save_again', 'grow', 'check_new',
-           'update', 'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number', 'numbers',
-           'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields', 'name_value',
-           'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results', 'add_spread',
-           'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore', 'add_changing', 'parser',
-           'in_one_line', 'failed', 'stopped', 'looking_less', 'to_unpack', 'main']
+           'order_of_rows', 'run_in_partitions', 'model_file', 'without', 'has_model', 'open_model', 'check_other',
+           'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells', 'write_answers', 'predict',
+           'check_same', 'read_again', 'explore', 'open_to_change', 'documents_of', 'older_beside', 'save_again',
+           'grow', 'check_new', 'update', 'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number',
+           'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields',
+           'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results',
+           'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore',
+           'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'to_unpack', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -961,6 +961,18 @@ def label_rows(
 # %% ../nbs/70_cli.ipynb #a8142294
 IN_PARTITIONS = MODEL, "assignments.csv", "topics.csv", "report.txt"    # a page would need all documents
 
+def order_of_rows(
+    args,   # the parsed command line
+)->list:    # of texts, none for a single file
+    "Which documents the rows of the results are."
+    from nmf2.scale_texts import text_files
+    path = expanded(args.path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")                       # it was told before
+        files = text_files(path) if path.is_dir() else []
+    if len(files) < 2: return []
+    return [f"rows follow the files by name, letter by letter: {listing([file.name for file in files], 4)}"]
+
 def run_in_partitions(
     args,   # the parsed command line
 )->int:     # exit status
@@ -971,7 +983,7 @@ def run_in_partitions(
     with (told_when_there(args, out, MODEL), no_empty_folders(out),
           whole_folder(out, args.force, "--out", "--force") as part):
         with stage(f"Fitting {args.path} in partitions", times, not args.quiet): model = fit_in_partitions(args)
-        read = [*filter(None, [how_read(model.reading_)]), *[left_out("mails")]*(not keeps_heads(args))]
+        read = [*filter(None, [how_read(model.reading_)]), *[left_out("mails")]*(not keeps_heads(args)), *order_of_rows(args)]
         say(f"  {'; '.join(read)}", bool(read) and not args.quiet)
         tree, why = model.tree_, [reason(model.choice_)] if model.choice_ else []
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'BETWEEN', 'expect_error', 'expect_warning', 'measured', 'check_layout', 'check_sparse', 'value_range',
-           'at_hand', 'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'check_matrix', 'matrix_tags',
-           'check_number', 'check_choice', 'check_switches', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of',
-           'in_partitions', 'LabelsLater', 'progress_bar', 'in_processes', 'as_table', 'renamed', 'patch_to',
-           'keep_parameters', 'single_blas']
+           'at_hand', 'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'in_partitions', 'check_here',
+           'check_matrix', 'matrix_tags', 'check_number', 'check_choice', 'check_switches', 'seed_of', 'stream',
+           'with_names', 'names_of', 'width_of', 'LabelsLater', 'progress_bar', 'in_processes', 'as_table', 'renamed',
+           'patch_to', 'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -305,6 +305,26 @@ def _remedy(message):
         if part in message: return remedy
     return ""
 
+# %% ../nbs/00_core.ipynb #6c8d2152
+def in_partitions(
+    X,       # whatever was given for documents
+)->bool:
+    "Are these documents in partitions?"
+    if isinstance(X, os.PathLike) or hasattr(type(X), "__dask_graph__"): return True
+    if isinstance(X, str): return os.path.exists(X)
+    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    if isinstance(first, str): return all(isinstance(x, str) and os.path.isfile(x) for x in X)
+    return isinstance(first, os.PathLike) or hasattr(type(first), "__dask_graph__") or sp.issparse(first)
+
+def check_here(
+    name:str,   # the argument, as the caller knows it
+    X,          # whatever was given for documents
+):
+    "Stop at documents in partitions, which only `fit` takes."
+    if not in_partitions(X): return
+    raise ValueError(f"{name} must be in one piece here: partitions and files are for fit alone. Give each partition by "
+                     "itself, as in df['text'].map_partitions(model.predict), or read files with nmf2.read")
+
 # %% ../nbs/00_core.ipynb #f0b9359d
 def check_matrix(
     est,                    # what asks: an estimator, which learns the number of terms when `reset`, or a function
@@ -317,6 +337,7 @@ def check_matrix(
 ):                          # float32 or float64, array or canonical CSR, (n_docs, n_terms)
     "The matrix to work on: checked, in a form the kernels take, and never the caller's own to change."
     from sklearn.utils.validation import check_array, validate_data
+    check_here("X", X)
     form = dict(accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
                 ensure_min_samples=min_docs, ensure_all_finite=False)
     try:
@@ -433,16 +454,6 @@ def width_of(
     "The number of columns."
     shape = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", ())
     return shape[-1] if len(shape) else 0
-
-# %% ../nbs/00_core.ipynb #6c8d2152
-def in_partitions(
-    X,       # whatever was given for documents
-)->bool:
-    "Are these documents in partitions?"
-    if isinstance(X, os.PathLike) or hasattr(type(X), "__dask_graph__"): return True
-    if isinstance(X, str): return os.path.isdir(X)
-    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
-    return isinstance(first, os.PathLike) or hasattr(type(first), "__dask_graph__") or sp.issparse(first)
 
 # %% ../nbs/00_core.ipynb #30257cc5
 class LabelsLater:

@@ -27,8 +27,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import bisect, composites, unit_rows
 from .compiling import say_if_compiling
-from .core import (LabelsLater, check_choice, check_matrix, check_number, in_partitions,
-                       keep_parameters, matrix_tags, names_of, patch_to, progress_bar, renamed,
+from .core import (LabelsLater, check_choice, check_here, check_matrix, check_number,
+                       in_partitions, keep_parameters, matrix_tags, names_of, patch_to, progress_bar, renamed,
                        seed_of, single_blas, stream)
 from .cutting import as_csr, stored, take
 from .kernels import documents, nnls2, projected_gradient
@@ -519,6 +519,8 @@ class GrowsOn(InOwnOrder):
 @patch_to(GrowsOn)
 def _find_matrix(est, X):
     "Give an estimator the training matrix in its own order: the one it kept, or `X` if the same"
+    if hasattr(est.tree_, "gathered"):
+        raise ValueError("n_leaves can't be raised where documents are in partitions: fit again with more of them")
     if X is None and not hasattr(est, "_own"):
         raise ValueError("X must be given: "
                          "the training matrix is not copied or pickled with the model")
@@ -552,6 +554,11 @@ class TreeEstimator(GrowsOn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def fit_predict(self, X, y=None):
         "The leaf of each training document, `labels_`."
         return self.fit(X).labels_
+
+    def fit_transform(self, X, y=None):
+        "How much of each leaf is in each training document; rows sum to one, (n_docs, n_leaves_)."
+        check_here("X", X)
+        return self.fit(X).transform(X)
 
     def predict(self, X):
         "Number of the leaf to which each document finds its way, −1 for empty documents, (n,)."

@@ -14,7 +14,9 @@ import copy
 import itertools
 import json
 import zipfile
+import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib.metadata import version
 from math import fsum
 from operator import itemgetter
@@ -201,9 +203,11 @@ def as_blocks(
     sources, names = _sources(X)
     engine = usual_engine() if engine is None else engine
     checked, found = engine.keep(check_part, engine.take(sources), names)
-    if len(kinds := {(f.n_terms, f.kind) for f in found}) > 1:
-        raise ValueError("X must have partitions with the same terms and of the same float type, got "
-                         + " and ".join(f"{m} terms in {kind}" for m, kind in sorted(kinds)))
+    odd = next((k for k, f in enumerate(found) if (f.n_terms, f.kind) != (found[0].n_terms, found[0].kind)), 0)
+    if odd:
+        kinds = [f"{found[k].n_terms} terms in {found[k].kind} ({names[k].rstrip(',')})" for k in (0, odd)]
+        raise ValueError(f"X must have partitions with the same terms and of the same float type, got {' and '.join(kinds)}: "
+                         "count all with one vocabulary, and make all of one type with astype")
     if not any(f.n_filled for f in found):
         raise ValueError("X must have entries above zero, but all documents are empty")
     checked, found = in_slices(checked, found, max(engine.at_once, PER_TERM*found[0].n_terms))
@@ -555,6 +559,14 @@ def cut_blocks(
     return _as_split(engine, terms, split.Ht, held, told), took
 
 # %% ../nbs/60_scale.ipynb #40b1f77b
+@contextmanager
+def _kept(path):
+    "A file of a checkpoint, or an error that names it"
+    try:
+        with np.load(path, allow_pickle=False) as file: yield file
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as e:
+        raise ValueError(f"{path} is damaged: remove it, and what it kept is found again") from e
+
 class Place(NamedTuple):
     "Where a factorization is kept"
     path:Path    # of the file
@@ -562,7 +574,7 @@ class Place(NamedTuple):
     def read(self):
         "What was `Solved`, or None"
         if not self.path.exists(): return None
-        with np.load(self.path, allow_pickle=False) as file: arrays = [file[name] for name in Solved._fields]
+        with _kept(self.path) as file: arrays = [file[name] for name in Solved._fields]
         n_iter, read, converged = arrays[5]
         return Solved(*arrays[:5], (int(n_iter), float(read), bool(converged)))
 
@@ -589,7 +601,7 @@ class Step(NamedTuple):
     def read(self, engine):
         "Labels, held by an engine, and a dictionary of the arrays; None if nothing is kept."
         if not self.path.exists(): return None
-        with np.load(self.path, allow_pickle=False) as file:
+        with _kept(self.path) as file:
             names = [name for name in file.files if not name.startswith("labels")]
             labels = [file[f"labels{i}"] for i in range(len(file.files) - len(names))]
             return engine.hold(sent, labels), {name: file[name] for name in names}
@@ -635,6 +647,10 @@ class SpreadTree(Tree):
         "The same as an ordinary tree, with all documents and their weights."
         def here(split): return split._replace(W=np.asarray(split.W), side=np.asarray(split.side))
         return self.twin(Tree(self.n_docs, self.root_topic, self.vocab), np.asarray, here)
+
+    def save(self, path):
+        "Write the tree, gathered, to a file that `Tree.load` reads."
+        self.gathered().save(path)
 
 class LeafNumbers:
     "The labels of a tree, made when somebody asks for them"
@@ -804,7 +820,7 @@ def fit(
 def _named(est, grower):
     "What was found, as attributes of the estimator"
     tree = grower.tree
-    vars(est).pop("labels_", None)
+    for name in ("labels_", "_own", "_order", "_checksum", "_origin", "_options"): vars(est).pop(name, None)
     vars(est).update(tree_=tree, _labels_there=LeafNumbers(tree), n_leaves_=tree.n_leaves, n_features_in_=tree.n_terms,
                      n_iter_=sum(n_iter for n_iter, _, _ in grower.took),
                      n_sweeps_=fsum(read for _, read, _ in grower.took)/grower.X.size,

@@ -27,8 +27,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import first_best, is_first_use, refine, repeated_bisection, rows_of, unit_rows
 from .compiling import compiled_beside, say_if_compiling
-from .core import (LabelsLater, as_table, at_hand, check_choice, check_matrix, check_number, frames_up,
-                       in_partitions, is_arrow_table, is_corpus, is_frame, patch_to, progress_bar, seed_of,
+from .core import (LabelsLater, as_table, at_hand, check_choice, check_here, check_matrix, check_number,
+                       frames_up, in_partitions, is_arrow_table, is_corpus, is_frame, patch_to, progress_bar, seed_of,
                        single_blas, width_of)
 from .counting import check_texts, found_of, told_found
 from .dates import missing
@@ -742,6 +742,7 @@ def fit_transform(model,
     vocab=None,   # as for `fit`
 )->np.ndarray:    # rows sum to one, (n_docs, n_topics_)
     "How much of each topic is in each document of the fit."
+    check_here("documents", documents)
     documents = at_hand(documents)
     return model.fit(documents, y, vocab).transform(documents)
 

@@ -447,7 +447,7 @@ def test_memory_limit_of_the_operating_system(tmp_path):
 def cluster():
     "Two processes"
     from distributed import Client, LocalCluster
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client: yield client
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client: yield client
 
 
 def test_large_values_are_sent_without_a_warning(cluster):
@@ -657,8 +657,22 @@ def test_cluster_of_another_version_is_refused(cluster, monkeypatch):
     with pytest.raises(ValueError, match=r"with nmf2 0.0.9, but tcp://there has nmf2 0.1.0"): Dask(client)
     client.run = lambda f, name, on_error: {"tcp://there": ModuleNotFoundError("none")}
     with pytest.raises(ValueError, match="tcp://there has no nmf2"): Dask(client)
-    client.run = lambda f, name, on_error: {}
-    with pytest.raises(ValueError, match="has none"): Dask(client)
+
+
+@pytest.mark.slow
+def test_workers_that_come_on_demand_are_waited_for(folder, monkeypatch):
+    from distributed import Client, LocalCluster
+    monkeypatch.setattr(Dask, "welcome", .3)
+    with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=":0", processes=False) as cluster, Client(cluster) as client:
+        with pytest.raises(ValueError, match="client must have workers, and had none for 0.3 seconds: start some"): Dask(client)
+        monkeypatch.setattr(Dask, "welcome", 60)
+        cluster.adapt(minimum=0, maximum=1, interval="100ms")
+        engine = Dask(client)
+        est = fit(HierNMF2(3), folder, engine, whole=0)
+        assert_array_equal(est.labels_, fit(HierNMF2(3), folder, Local(), whole=0).labels_)
+        again = fit(HierNMF2(3), folder, engine, whole=0)
+    for ask in (lambda: again.labels_, again.tree_.gathered, lambda: fit(HierNMF2(3), folder, engine, whole=0)):
+        with pytest.raises(engines.ClusterGone, match=r"the cluster is gone or its client closed.*model.save\(path\)"): ask()
 
 
 @pytest.mark.slow

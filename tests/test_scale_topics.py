@@ -1,7 +1,10 @@
 """TopicTree and FlatNMF2 over partitions against their twins in memory: moves, topics that settle, words and weights of texts"""
+import csv
 import gzip
+import io
 import json
 import math
+import os
 import pickle
 import sys
 import time
@@ -27,7 +30,7 @@ from nmf2.hier import HierNMF2
 from nmf2.mixture import fit_mixture
 from nmf2.order import Order
 from nmf2.regroup import regroup
-from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, put_away, save_shards, stacked
+from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, fit as scale_fit, put_away, save_shards, stacked
 from nmf2.scale_texts import (Stretch, _bundled, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
 from nmf2.shards import open_shard
@@ -499,6 +502,98 @@ def test_parquet(tmp_path):
     parquet.write_table(pa.table(dict(text=texts(), n=list(range(len(texts()))))), tmp_path/"a.parquet", row_group_size=400)
     sources = text_sources(tmp_path)
     assert len(sources) == 3 and sum(map(read_texts, sources), []) == texts()
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zip", "a.csv", "a.csv.gz", "latin.csv", "a.parquet", "a.arrow"])
+def test_large_files_that_cant_be_read_in_part_are_written_anew(tmp_path, name):
+    some = [text.replace("e", "é").encode("latin-1", "replace").decode("latin-1") if name == "latin.csv" else text for text in texts()]
+    lines = "".join(json.dumps(dict(n=1, text=text)) + "\n" for text in some)
+    table = io.StringIO(newline="")
+    csv.writer(table).writerows([["n", "text"], *([1, text] for text in some)])
+    path = tmp_path/"in"/name
+    path.parent.mkdir()
+    if name == "a.jsonl.gz": path.write_bytes(gzip.compress(lines.encode()))
+    elif name == "a.jsonl.zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file: file.writestr("a.jsonl", lines)
+    elif name == "a.csv.gz": path.write_bytes(gzip.compress(table.getvalue().encode()))
+    elif name.endswith(".csv"): path.write_bytes(table.getvalue().encode("latin-1" if name == "latin.csv" else "utf-8"))
+    else:
+        pa = pytest.importorskip("pyarrow")
+        arrow = pa.table(dict(n=[1]*len(some), text=pa.array([*some[:-1], None], pa.binary() if "parquet" in name else None)))
+        if name == "a.parquet": pytest.importorskip("pyarrow.parquet").write_table(arrow, path)
+        else: pytest.importorskip("pyarrow.feather").write_feather(arrow, path, chunksize=200)
+        some = [*some[:-1], ""]
+    engine = Local(scratch=str(tmp_path/"scratch"))
+    (tmp_path/"scratch").mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if name == "latin.csv" else "error")
+        sources = text_sources(path.parent, 5_000, engine=engine)
+        assert len(sources) > 9 and sum(map(read_texts, sources), []) == some and {source.field for source in sources} == {"text"}
+    assert sum(map(read_texts, text_sources(path.parent, 10**9, engine=engine)), []) == some
+    with pytest.warns(UserWarning, match=f"{name} can't be read in part"): whole = text_sources(path.parent, 5_000)
+    assert len(whole) == 1 and read_texts(whole[0]) == some
+    assert [one.name for one in path.parent.iterdir()] == [name]
+
+
+def test_faults_of_large_files_name_them(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    engine = Local(scratch=str(tmp_path))
+    def bad(name, data, why):
+        folder = tmp_path/name.partition(".")[0]
+        folder.mkdir()
+        (folder/name).write_bytes(data)
+        with pytest.raises(ValueError, match=f"{name}{why}"): sum(map(read_texts, text_sources(folder, 5_000, engine=engine)), [])
+    table = b"text,n\n" + b"ball game,1\n"*4000
+    bad("rows.csv", table + b"ball,1,2\n", ", line 4002: 3 columns where the first line has 2")
+    bad("cut.csv.gz", gzip.compress(os.urandom(20_000).hex().encode().join([b"text\n", b"\n"]))[:-900], ".*damaged or cut short")
+    bad("none.parquet", b"PAR1 and no more", ": damaged, cut short, or of another kind")
+    pq.write_table(pa.table(dict(text=list(range(9000)))), tmp_path/"n")
+    bad("numbers.parquet", (tmp_path/"n").read_bytes(), ".*field 'text' should be a string and is 0")
+
+
+def test_names_of_files_are_files(folder, tmp_path):
+    paths = sorted(folder.glob("*.jsonl"))
+    model = TopicTree(3).fit(paths)
+    assert_array_equal(TopicTree(3).fit([str(path) for path in paths]).labels_, model.labels_)
+    assert_array_equal(TopicTree(3).fit(str(folder)).labels_, model.labels_)
+    shards = save_shards(collection(), tmp_path/"shards", 3)
+    assert_array_equal(HierNMF2(3).fit([str(path) for path in shards]).labels_, HierNMF2(3).fit(shards).labels_)
+    with pytest.raises(ValueError, match="texts must be a list of strings|at least one document"): TopicTree(3).fit("no file that is here")
+
+
+def test_what_takes_documents_in_one_piece_says_so(folder):
+    model, X = TopicTree(3).fit(texts()), collection()
+    tree = HierNMF2(3).fit(X)
+    for ask in (model.predict, model.transform, model.answers, model.fit_transform):
+        for given in (folder, sorted(folder.glob("*.jsonl"))):
+            with pytest.raises(ValueError, match="must be in one piece here.*each partition by itself"): ask(given)
+    for ask in (tree.predict, tree.transform, tree.fit_transform):
+        with pytest.raises(ValueError, match="X must be in one piece here"): ask([X[:900], X[900:]])
+
+
+def test_models_over_partitions_are_kept_or_say_how(folder, tmp_path):
+    X = collection()
+    tree, model = scale_fit(HierNMF2(3).fit(X), cut(X, 3), whole=0), fit_topics(TopicTree(3), folder, whole=0)
+    tree.tree_.save(tmp_path/"t.nmf2")
+    assert_array_equal(Tree.load(tmp_path/"t.nmf2").labels(), tree.labels_)
+    for fitted in (tree, model):
+        with pytest.raises(TypeError, match="documents in partitions can't be copied or pickled.*gather_model"): pickle.dumps(fitted)
+    assert_array_equal(pickle.loads(pickle.dumps(gather_model(model))).labels_, model.labels_)
+    with pytest.raises(ValueError, match="n_leaves can't be raised where documents are in partitions"): tree.grow(4)
+    with pytest.raises(ValueError, match=r"1000 terms in float32 \(partition 0\) and 898 terms in float32 \(partition 1\): count all with one"):
+        as_blocks([sp.csr_array((2, 1000), dtype=np.float32), X])
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    blocks = as_blocks(cut(collection(), 3))
+    scale_fit(HierNMF2(3), blocks, whole=0, checkpoint=tmp_path/"c")
+    for file in (tmp_path/"c").glob("*.npz"): file.write_bytes(b"junk")
+    with pytest.raises(ValueError, match=r"c/.*\.npz is damaged: remove it"): scale_fit(HierNMF2(3), blocks, whole=0, checkpoint=tmp_path/"c")
+
+
+def test_a_full_disk_is_named(tmp_path):
+    with pytest.raises(OSError, match="TMPDIR=.*another folder.*nowhere"): put_away(collection(), np.arange(3000), str(tmp_path/"nowhere"))
 
 
 def test_whatever_is_wrong_with_a_file_names_it(folder):
