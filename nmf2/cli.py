@@ -922,6 +922,9 @@ def check_spread(
     check_arguments(args)
     option = only_a_tree(args) or "--support"*args.support or "--keep-texts"*args.keep_texts
     if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
+    path = expanded(args.path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ValueError("PATH must be a file or a folder with --memory or --scheduler: what comes through a pipe comes once")
     if args.memory and args.memory < SMALL:
         raise ValueError(f"--memory must be at least 1GB, got {args.memory:,} bytes")
     check_checkpoint(args.checkpoint, expanded(args.path))

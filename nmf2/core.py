@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'BETWEEN', 'expect_error', 'expect_warning', 'measured', 'check_layout', 'check_sparse', 'value_range',
-           'at_hand', 'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'in_partitions', 'check_here',
-           'check_matrix', 'matrix_tags', 'check_number', 'check_choice', 'check_switches', 'seed_of', 'stream',
-           'with_names', 'names_of', 'width_of', 'LabelsLater', 'progress_bar', 'in_processes', 'as_table', 'renamed',
-           'patch_to', 'keep_parameters', 'single_blas']
+           'at_hand', 'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'in_partitions',
+           'check_several', 'check_here', 'check_matrix', 'matrix_tags', 'check_number', 'check_choice',
+           'check_switches', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'LabelsLater', 'progress_bar',
+           'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -315,6 +315,14 @@ def in_partitions(
     first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
     if isinstance(first, str): return all(isinstance(x, str) and os.path.isfile(x) for x in X)
     return isinstance(first, os.PathLike) or hasattr(type(first), "__dask_graph__") or sp.issparse(first)
+
+def check_several(
+    name:str,   # the argument, as the caller knows it
+    X,          # documents in partitions
+):
+    "Stop at a single delayed block."
+    if hasattr(type(X), "__dask_graph__") and not hasattr(type(X), "to_delayed"):
+        raise ValueError(f"{name} must be several partitions, got a single {type(X).__name__}: put it in a list")
 
 def check_here(
     name:str,   # the argument, as the caller knows it

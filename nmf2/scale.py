@@ -29,7 +29,7 @@ import scipy.sparse as sp
 
 from .bisection import unit_rows
 from .compiling import say_if_compiling
-from .core import check_number, patch_to, progress_bar, seed_of, single_blas
+from .core import check_number, check_several, patch_to, progress_bar, seed_of, single_blas
 from .cutting import as_csr, seen_in, stored, take, take_from, take_over
 from .engines import Dask, Local, add_each, running_client, sent, tree_sum
 from .hier import (Grower, checksum, cut_in_two, find_split, grow, grower_options, plant,
@@ -171,6 +171,7 @@ def _sources(X):
         paths = sorted(Path(X).glob("*.npz"))
         if not paths: raise ValueError(f"X must be a folder with .npz files, and {Path(X).name!r} has none")
         X = paths
+    check_several("X", X)
     if hasattr(X, "to_delayed"):
         blocks = X.to_delayed()
         if getattr(blocks, "ndim", 1) != 2 or blocks.shape[1] != 1:

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from .columns import arrow_columns, arrow_errors, json_objects, parquet_columns
-from .core import at_hand, frames_up, seed_of
+from .core import at_hand, check_several, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
@@ -303,7 +303,8 @@ def _read(source, rows):
 def _given_texts(source):
     "A partition of Dask, or a list, as a list of texts"
     source = at_hand(source)
-    return [] if hasattr(source, "__len__") and not len(source) else check_texts(source)
+    none = hasattr(source, "__len__") and not sp.issparse(source) and not len(source)
+    return [] if none else check_texts(source)
 
 def _whole(source):
     "The texts of a partition that can't be read in part"
@@ -708,9 +709,10 @@ def fit_topics(
 ):                      # the model
     "Fit a `TopicTree` to documents in partitions."
     check_parameters(model)
+    check_several("documents", documents)
     seed = seed_of(model.random_state)
     how = dict(whole=whole, checkpoint=checkpoint)
-    if _are_counts(documents): return _fit_counts(model, documents, vocab, engine, how, seed, memory)
+    if _are_counts(documents, vocab): return _fit_counts(model, documents, vocab, engine, how, seed, memory)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
     pipe = pipeline_of(model, [], None, None)
     engine = usual_engine() if engine is None else engine
@@ -728,11 +730,12 @@ def fit_topics(
     return _of_field(_grow_topics(model, blocks, seed, how, texts_of, known.seen, memory), sources)
 
 # %% ../nbs/62_scale_texts.ipynb #8adb55f5
-def _are_counts(documents):
-    "Are these matrices, not texts?"
+def _are_counts(documents, vocab):
+    "Are these matrices, not texts? Of delayed ones only the words can tell."
     if _is_path(documents): return bool(list(Path(documents).glob("*.npz")))
     first = documents[0] if isinstance(documents, (list, tuple)) else documents
     if _is_path(first): return str(first).endswith(".npz")
+    if first is not documents and hasattr(type(first), "__dask_graph__"): return vocab is not None
     return sp.issparse(first) or getattr(documents, "ndim", 1) == 2 and not _is_frame(documents)
 
 # %% ../nbs/62_scale_texts.ipynb #51f5abd3

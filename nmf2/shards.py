@@ -75,7 +75,9 @@ def open_shard(
     "A shard as CSR; its arrays stay on disk until they are looked at, unless they are compressed."
     with zipfile.ZipFile(path) as archive:
         kind = _member(path, archive, "format").item()
-        if kind not in (b"csr", "csr"): raise ValueError(f"it holds a {kind} matrix, not csr")
+        if kind not in (b"csr", "csr"):
+            name = kind.decode() if isinstance(kind, bytes) else kind
+            raise ValueError(f"it holds a {name} matrix, not csr: write it anew with save_shards")
         shape = _member(path, archive, "shape")
         data, indices, indptr = (_member(path, archive, name) for name in ("data", "indices", "indptr"))
     if (lo, hi) != (0, None):
@@ -112,8 +114,8 @@ def check_part(
         X = check_matrix(check_part, given, reset=False, min_docs=0, n_terms=given.shape[1],
                          narrow=not on_disk)
         if on_disk and not (X.dtype == given.dtype and np.array_equal(X.indices, given.indices)):
-            raise ValueError("its columns are not in order, or its weights not float32 or float64: write it anew "
-                             "with save_shards")
+            raise ValueError("its columns are not in order, zeros are stored, or its weights not float32 or float64: "
+                             "write it anew with save_shards")
     except Exception as e: raise ValueError(f"{name} can't be used: {e}") from e
     found = Found(*X.shape, int(np.count_nonzero(Rows(X).filled())), X.nnz, X.dtype.name)
     return source if on_disk else sp.csr_array(X), found

@@ -1469,6 +1469,17 @@ def test_heads_of_mails(mails, capsys):
     assert main(["explore", "out", "--heads"]) == 2 and "--heads is for documents that are read: give PATH, too" in capsys.readouterr().err
     assert main(["cluster", "old.jsonl", "--read", "heads=false", "-o", "x"]) == 2 and "'heads' is no option of a reader" in capsys.readouterr().err
 
+def test_rows_of_partitions_follow_the_files(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    for k in (0, 2, 10): Path("in", f"part-{k}.jsonl").write_text("".join(f'{{"text": "{word} {other}"}}\n' for word in ("ball", "vote") for other in ("goal", "law")))
+    assert main(["cluster", "in", "--memory", "1GB", "--leaves", "2", "--min-df", "1", "--max-df", "1.0", "-o", "out"]) == 0
+    said = "rows follow the files by name, letter by letter: part-0.jsonl, part-10.jsonl, part-2.jsonl"
+    assert said in capsys.readouterr().err and said in Path("out/report.txt").read_text()
+    assert main(["cluster", os.devnull, "--memory", "1GB", "-o", "none"]) == 2
+    assert "PATH must be a file or a folder with --memory" in capsys.readouterr().err
+
+
 def test_heads_of_mails_in_partitions(mails, capsys):
     from nmf2.topictree import TopicTree
     def fit(out, *more): return main(["cluster", "old.jsonl", "--memory", "2GB", *more, *SMALL, "-o", out])

@@ -585,6 +585,16 @@ def test_models_over_partitions_are_kept_or_say_how(folder, tmp_path):
         as_blocks([sp.csr_array((2, 1000), dtype=np.float32), X])
 
 
+def test_delayed_counts_and_single_blocks(folder):
+    dask = pytest.importorskip("dask")
+    counts = planted_tree((2, 2), n_docs=300, n_terms=300, random_state=0).X
+    blocks, words = [dask.delayed(counts[:100]), dask.delayed(counts[100:])], [f"w{j}" for j in range(counts.shape[1])]
+    assert_array_equal(TopicTree(3).fit(blocks, vocab=words).labels_, TopicTree(3).fit(counts, vocab=words).labels_)
+    with pytest.raises(ValueError, match="texts must be a list of strings, got a matrix"): TopicTree(3).fit(blocks)
+    for est in (TopicTree(3), HierNMF2(3)):
+        with pytest.raises(ValueError, match="must be several partitions, got a single Delayed: put it in a list"): est.fit(dask.delayed(counts))
+
+
 def test_a_damaged_checkpoint_is_named(tmp_path):
     blocks = as_blocks(cut(collection(), 3))
     scale_fit(HierNMF2(3), blocks, whole=0, checkpoint=tmp_path/"c")
