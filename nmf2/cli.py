@@ -42,6 +42,7 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stderr, suppress
 from importlib import import_module
+from itertools import repeat
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -928,38 +929,41 @@ def check_spread(
     if args.memory and args.memory < SMALL:
         raise ValueError(f"--memory must be at least 1GB, got {args.memory:,} bytes")
     check_checkpoint(args.checkpoint, expanded(args.path))
-    others = given(args, [*(name for name in READING if name != "text_field"), "header"])
+    others = given(args, [*(name for name in READING if name not in ("text_field", "id_field")), "header"])
     if args.format or args.read or others:
         raise ValueError("with --memory or --scheduler, files are read by their endings; of the options for reading "
-                         "there are only --text-field and --heads")
+                         "there are only --text-field, --id-field and --heads")
 
 # %% ../nbs/70_cli.ipynb #e7d974dc
 def fit_in_partitions(
     args,   # the parsed command line
-):          # a `TopicTree`
+)->tuple:   # a `TopicTree`, and names of the documents, one after another, or None
     "The model of the documents at a path, worked on in partitions."
     from nmf2.engines import Dask, Local
     from nmf2.scale import WHOLE
-    from nmf2.scale_texts import PIECE, fit_topics
+    from nmf2.scale_texts import PIECE, fit_topics, has_names, names_over, text_sources
     from nmf2.topictree import TopicTree
     room = args.memory or 10**12
     # shares that leave room for Python and its libraries, for tables of words and topics, and for one another
     engine = Dask(args.scheduler) if args.scheduler else Local(room=room//25)
     options = model_options(args, True, 2**62)
-    return fit_topics(TopicTree(**options, verbose=not args.quiet), expanded(args.path), engine=engine,
-                      whole=min(WHOLE, room//400), piece=min(PIECE, room//(30*engine.ahead())),
-                      checkpoint=args.checkpoint, memory=args.memory, text_field=vars(args).get("text_field"),
-                      heads=keeps_heads(args))
+    sources = text_sources(expanded(args.path), min(PIECE, room//(30*engine.ahead())), engine=engine,
+                           heads=keeps_heads(args), **given(args, ["text_field", "id_field"]))
+    model = fit_topics(TopicTree(**options, verbose=not args.quiet), sources, engine=engine,
+                       whole=min(WHOLE, room//400), checkpoint=args.checkpoint, memory=args.memory)
+    return model, names_over(sources, engine) if has_names(sources) else None
 
 # %% ../nbs/70_cli.ipynb #73314b6c
 def label_rows(
     tree,     # a `Tree`
     labels,   # the number of the leaf of each document, (n_docs,)
+    names=None,  # of the documents, one after another, if they have any
 ):            # rows of a table
-    "One row for each document, with its number, leaf and title."
+    "One row for each document, with its number, name, leaf and title."
     from nmf2.tree import in_table
     known = [(in_table(leaf.id), k, tree.title(leaf)) for k, leaf in enumerate(tree.leaves())]
-    for i, k in enumerate(labels.tolist()): yield (i, *(known[k] if k >= 0 else (None, k, None)))
+    ids = repeat(()) if names is None else ((name,) for name in names)
+    for i, (k, id) in enumerate(zip(labels.tolist(), ids)): yield (i, *id, *(known[k] if k >= 0 else (None, k, None)))
 
 # %% ../nbs/70_cli.ipynb #a8142294
 IN_PARTITIONS = MODEL, "assignments.csv", "topics.csv", "report.txt"    # a page would need all documents
@@ -985,15 +989,15 @@ def run_in_partitions(
     out, times = check_folder(args.out, args.force, "--out", "--force"), {}
     with (told_when_there(args, out, MODEL), no_empty_folders(out),
           whole_folder(out, args.force, "--out", "--force") as part):
-        with stage(f"Fitting {args.path} in partitions", times, not args.quiet): model = fit_in_partitions(args)
+        with stage(f"Fitting {args.path} in partitions", times, not args.quiet): model, names = fit_in_partitions(args)
         read = [*filter(None, [how_read(model.reading_)]), *[left_out("mails")]*(not keeps_heads(args)), *order_of_rows(args)]
         say(f"  {'; '.join(read)}", bool(read) and not args.quiet)
         tree, why = model.tree_, [reason(model.choice_)] if model.choice_ else []
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
         with stage("Writing", times, not args.quiet):
             model.save(part/MODEL)
-            columns = ["row", "leaf", "leaf_number", "title"]
-            write_table(part/"assignments.csv", columns, label_rows(tree, model.labels_))
+            columns = ["row", *["id"]*(names is not None), "leaf", "leaf_number", "title"]
+            write_table(part/"assignments.csv", columns, label_rows(tree, model.labels_, names))
             write_table(part/"topics.csv", node_columns(Topics(tree)), node_rows(Topics(tree)))
             figures = f"{args.path}: {tree.n_docs:,} documents, {tree.n_leaves} topics. {model.documents_}"
             report = "\n".join([figures, *read, *why, in_seconds(times), ""])

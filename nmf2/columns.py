@@ -161,17 +161,17 @@ def arrow_columns(
 def column_batches(
     source,      # a `Source`
     kind:str,    # 'parquet' or 'arrow'
-    name:str,    # of the column
+    names:list,  # of columns
     group=None,  # number of a row group of Parquet; None for all
-):               # yields lists of values
-    "A column of a Parquet or Arrow file, a batch at a time."
+):               # yields dictionaries of lists
+    "Columns of a Parquet or Arrow file, a batch at a time."
     with arrow_errors(source):
         if kind == "parquet":
             file = library("pyarrow.parquet", source, "Parquet").ParquetFile(source.file())
             groups = None if group is None else [group]
-            batches = file.iter_batches(_batch_size(source.size), row_groups=groups, columns=[name])
+            batches = file.iter_batches(_batch_size(source.size), row_groups=groups, columns=names)
         else: batches = _arrow_batches(source)[1]
-        for batch in batches: yield _plain(batch.column(name)).to_pylist()
+        for batch in batches: yield {name: _plain(batch.column(name)).to_pylist() for name in names}
 
 # %% ../nbs/00_columns.ipynb #729eac99
 def folder_columns(

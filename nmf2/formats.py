@@ -8,7 +8,7 @@ __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST
            'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'EMPTY', 'READERS', 'TOGETHER', 'BESIDE', 'VALUES', 'DATES',
            'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'ending', 'read_folder', 'read_lines', 'read_mail',
            'without_head', 'NoField', 'NoDocuments', 'field_names', 'Fields', 'Found', 'NoTexts', 'parsed_json',
-           'check_no_list', 'read_jsonl', 'column_names', 'read_csv', 'read_parquet', 'read_arrow', 'texts_of',
+           'check_no_list', 'read_jsonl', 'column_names', 'read_csv', 'read_parquet', 'read_arrow', 'rows_of',
            'read_mbox', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
            'read_matlab', 'read_npz', 'check_alike', 'holds_mails', 'of_folders', 'guess_format', 'as_cell',
            'write_table']
@@ -752,32 +752,29 @@ def read_arrow(
     with opened(path) as source: return _read_columns(source, arrow_columns(source), *fields)
 
 # %% ../nbs/00_formats.ipynb #e29f3d01
-def _csv_texts(source, text, field):
-    "The texts of a table, a thousand rows at a time"
+def _csv_rows(source, text, fields):
+    "Columns of a table, a thousand rows at a time"
     separator, _, _, names, rows = _begin(source, text)
     while some := list(itertools.islice(rows, 1000)):
-        records = _table_records(source, some, names, Fields(field, [], None), separator)
-        yield [record[field] for _, record in records]
+        records = [record for _, record in _table_records(source, some, names, fields, separator)]
+        yield {name: [record[name] for record in records] for name in fields.names()}
 
-def _in_batches(path, kind, field, group):
-    "The texts of a Parquet or Arrow file, a batch at a time"
-    with opened(path) as source:
-        for values in column_batches(source, kind, field, group): yield _texts(source, None, values, field)
-
-def texts_of(
-    path,        # a table whose first line names its columns, a Parquet or an Arrow file
-    kind:str,    # 'csv', 'parquet' or 'arrow'
-    field:str,   # column with the text
+def rows_of(
+    path,            # a table whose first line names its columns, a Parquet or an Arrow file
+    kind:str,        # 'csv', 'parquet' or 'arrow'
+    fields:Fields,   # columns that are wanted
     encoding:str|None=None,   # of a table; by default UTF-8. A `UnicodeError` says that it is another
     group:int|None=None,      # number of a row group of Parquet; by default all
-):               # yields lists of texts
-    "The texts of a file in order, some rows of it in memory at a time."
-    if kind != "csv":
-        yield from _in_batches(path, kind, field, group)
-        return
-    with opened(path) as source, passing(path) as stream:
-        text = io.TextIOWrapper(stream, encoding or usual_encoding(source.peek(4)), newline="")
-        yield from _csv_texts(source, text, field)
+):                   # yields dictionaries of lists
+    "Columns of a file, some rows in memory at a time; texts are checked."
+    with opened(path) as source:
+        if kind != "csv":
+            for columns in column_batches(source, kind, fields.names(), group):
+                yield columns | {fields.text: _texts(source, None, columns[fields.text], fields.text)}
+            return
+        with passing(path) as stream:
+            text = io.TextIOWrapper(stream, encoding or usual_encoding(source.peek(4)), newline="")
+            yield from _csv_rows(source, text, fields)
 
 # %% ../nbs/00_formats.ipynb #b0c5a1e1
 FROM = re.compile(rb"""From\ .{0,200}\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\ {1,3}

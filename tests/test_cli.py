@@ -1388,7 +1388,7 @@ def test_columns_to_look_at_are_on_the_page(tickets, monkeypatch, capsys):
     assert "no field 'days', asked for by --columns. There are: 'day', 'text', 'shop'" in capsys.readouterr().err
     assert main(["cluster", "dated.csv", "--date-field", "day"]) == 2 and "did you mean --columns?" in capsys.readouterr().err
     assert main(["cluster", "dated.csv", "--columns", "day", "--memory", "2GB", *tickets, "--force"]) == 2
-    assert "there are only --text-field and --heads" in capsys.readouterr().err
+    assert "there are only --text-field, --id-field and --heads" in capsys.readouterr().err
 
 def test_columns_are_kept_with_texts(tickets, capsys):
     from nmf2.topictree import TopicTree
@@ -1476,6 +1476,12 @@ def test_rows_of_partitions_follow_the_files(tmp_path, capsys, monkeypatch):
     assert main(["cluster", "in", "--memory", "1GB", "--leaves", "2", "--min-df", "1", "--max-df", "1.0", "-o", "out"]) == 0
     said = "rows follow the files by name, letter by letter: part-0.jsonl, part-10.jsonl, part-2.jsonl"
     assert said in capsys.readouterr().err and said in Path("out/report.txt").read_text()
+    assert Path("out/assignments.csv").read_text().splitlines()[0] == "row,leaf,leaf_number,title"
+    for k in (0, 2, 10): Path("in", f"part-{k}.jsonl").write_text("".join(f'{{"text": "{word} {word} goal law", "id": "{k}/{word}"}}\n' for word in ("ball", "vote")))
+    assert main(["cluster", "in", "--memory", "1GB", "--leaves", "2", "--min-df", "1", "--max-df", "1.0", "-o", "named"]) == 0
+    with open("named/assignments.csv", newline="") as file: rows = list(csv.DictReader(file))
+    assert [row["id"].lstrip("'") for row in rows] == [f"{k}/{word}" for k in (0, 10, 2) for word in ("ball", "vote")]
+    assert list(rows[0]) == ["row", "id", "leaf", "leaf_number", "title"] and len({row["leaf"] for row in rows[::2]}) == 1
     assert main(["cluster", os.devnull, "--memory", "1GB", "-o", "none"]) == 2
     assert "PATH must be a file or a folder with --memory" in capsys.readouterr().err
 

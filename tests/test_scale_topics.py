@@ -31,7 +31,7 @@ from nmf2.mixture import fit_mixture
 from nmf2.order import Order
 from nmf2.regroup import regroup
 from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, fit as scale_fit, put_away, save_shards, stacked
-from nmf2.scale_texts import (Stretch, _bundled, counted_over, exact_sum, fit_topics, read_texts, text_sources, texts_at, typical_over,
+from nmf2.scale_texts import (Stretch, _bundled, counted_over, exact_sum, fit_topics, has_names, names_over, read_texts, text_sources, texts_at, typical_over,
                               weighted_over, words_over)
 from nmf2.shards import open_shard
 from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, gather_model, mixture_over, moved, number_over, settled, sums_over,
@@ -507,9 +507,10 @@ def test_parquet(tmp_path):
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zip", "a.csv", "a.csv.gz", "latin.csv", "a.parquet", "a.arrow"])
 def test_large_files_that_cant_be_read_in_part_are_written_anew(tmp_path, name):
     some = [text.replace("e", "é").encode("latin-1", "replace").decode("latin-1") if name == "latin.csv" else text for text in texts()]
-    lines = "".join(json.dumps(dict(n=1, text=text)) + "\n" for text in some)
+    names = [f"no. {k}" for k in range(len(some))]
+    lines = "".join(json.dumps(dict(n=1, text=text, id=name)) + "\n" for text, name in zip(some, names))
     table = io.StringIO(newline="")
-    csv.writer(table).writerows([["n", "text"], *([1, text] for text in some)])
+    csv.writer(table).writerows([["n", "text", "id"], *([1, *both] for both in zip(some, names))])
     path = tmp_path/"in"/name
     path.parent.mkdir()
     if name == "a.jsonl.gz": path.write_bytes(gzip.compress(lines.encode()))
@@ -519,7 +520,7 @@ def test_large_files_that_cant_be_read_in_part_are_written_anew(tmp_path, name):
     elif name.endswith(".csv"): path.write_bytes(table.getvalue().encode("latin-1" if name == "latin.csv" else "utf-8"))
     else:
         pa = pytest.importorskip("pyarrow")
-        arrow = pa.table(dict(n=[1]*len(some), text=pa.array([*some[:-1], None], pa.binary() if "parquet" in name else None)))
+        arrow = pa.table(dict(n=[1]*len(some), id=names, text=pa.array([*some[:-1], None], pa.binary() if "parquet" in name else None)))
         if name == "a.parquet": pytest.importorskip("pyarrow.parquet").write_table(arrow, path)
         else: pytest.importorskip("pyarrow.feather").write_feather(arrow, path, chunksize=200)
         some = [*some[:-1], ""]
@@ -529,10 +530,25 @@ def test_large_files_that_cant_be_read_in_part_are_written_anew(tmp_path, name):
         warnings.simplefilter("ignore" if name == "latin.csv" else "error")
         sources = text_sources(path.parent, 5_000, engine=engine)
         assert len(sources) > 9 and sum(map(read_texts, sources), []) == some and {source.field for source in sources} == {"text"}
-    assert sum(map(read_texts, text_sources(path.parent, 10**9, engine=engine)), []) == some
+        assert has_names(sources) and list(names_over(sources, engine)) == names
+    small = text_sources(path.parent, 10**9, engine=engine)
+    assert sum(map(read_texts, small), []) == some and has_names(small) and list(names_over(small, engine)) == names
+    assert not has_names(text_sources(path.parent, 10**9, id_field="")) and not has_names(text_sources(path.parent, 5_000, engine=engine, id_field=""))
     with pytest.warns(UserWarning, match=f"{name} can't be read in part"): whole = text_sources(path.parent, 5_000)
     assert len(whole) == 1 and read_texts(whole[0]) == some
     assert [one.name for one in path.parent.iterdir()] == [name]
+
+
+def test_names_of_documents_in_partitions(folder, tmp_path):
+    assert has_names(text_sources(folder)) and not has_names(text_sources(folder, id_field="")) and not has_names([["a text"]])
+    tmp_path = tmp_path/"own"
+    tmp_path.mkdir()
+    for k in range(3): (tmp_path/f"{k}.jsonl").write_text("".join(json.dumps(dict(text="a ball", no=10*k + i)) + "\n\n" for i in range(9)))
+    sources = text_sources(tmp_path, 60, id_field="no")
+    assert len(sources) > 9 and list(names_over(sources, Local())) == [str(10*k + i) for k in range(3) for i in range(9)]
+    (tmp_path/"1.jsonl").write_text('{"text": "a ball", "no": null}\n{"text": "a ball"}\n')
+    assert list(names_over(text_sources(tmp_path, id_field="no"), Local()))[8:12] == ["8", "", "", "20"]
+    with pytest.raises(ValueError, match="no field 'number'"): text_sources(tmp_path, id_field="number")
 
 
 def test_faults_of_large_files_name_them(tmp_path):
