@@ -942,15 +942,15 @@ def fit_in_partitions(
     from nmf2.engines import Dask, Local
     from nmf2.scale import WHOLE
     from nmf2.scale_texts import PIECE, fit_topics, has_names, names_over, text_sources
-    from nmf2.topictree import TopicTree
+    from nmf2.topictree import TopicTree, check_parameters
     room = args.memory or 10**12
     # shares that leave room for Python and its libraries, for tables of words and topics, and for one another
     engine = Dask(args.scheduler) if args.scheduler else Local(room=room//25)
-    options = model_options(args, True, 2**62)
+    model = TopicTree(**model_options(args, True, 2**62), verbose=not args.quiet)
+    check_parameters(model)                              # before large files are gone through
     sources = text_sources(expanded(args.path), min(PIECE, room//(30*engine.ahead())), engine=engine,
                            heads=keeps_heads(args), **given(args, ["text_field", "id_field"]))
-    model = fit_topics(TopicTree(**options, verbose=not args.quiet), sources, engine=engine,
-                       whole=min(WHOLE, room//400), checkpoint=args.checkpoint, memory=args.memory)
+    fit_topics(model, sources, engine=engine, whole=min(WHOLE, room//400), checkpoint=args.checkpoint, memory=args.memory)
     return model, names_over(sources, engine) if has_names(sources) else None
 
 # %% ../nbs/70_cli.ipynb #73314b6c
@@ -965,9 +965,7 @@ def label_rows(
     ids = repeat(()) if names is None else ((name,) for name in names)
     for i, (k, id) in enumerate(zip(labels.tolist(), ids)): yield (i, *id, *(known[k] if k >= 0 else (None, k, None)))
 
-# %% ../nbs/70_cli.ipynb #a8142294
-IN_PARTITIONS = MODEL, "assignments.csv", "topics.csv", "report.txt"    # a page would need all documents
-
+# %% ../nbs/70_cli.ipynb #a8142291
 def order_of_rows(
     args,   # the parsed command line
 )->list:    # of texts, none for a single file
@@ -979,6 +977,9 @@ def order_of_rows(
         files = text_files(path) if path.is_dir() else []
     if len(files) < 2: return []
     return [f"rows follow the files by name, letter by letter: {listing([file.name for file in files], 4)}"]
+
+# %% ../nbs/70_cli.ipynb #a8142294
+IN_PARTITIONS = MODEL, "assignments.csv", "topics.csv", "report.txt"    # a page would need all documents
 
 def run_in_partitions(
     args,   # the parsed command line

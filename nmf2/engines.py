@@ -78,12 +78,13 @@ def tree_sum(
     for there in left[1:]: last = there.plus(last.value, add)
     return last.value
 
-# %% ../nbs/60_engines.ipynb #53fd738c
+# %% ../nbs/60_engines.ipynb #53fd7391
 def _stays(engine):
     "Nobody can take an engine elsewhere"
     raise TypeError("documents in partitions can't be copied or pickled with a model: gather_model(model) of nmf2.scale_topics, "
                     "or tree_.gathered(), brings them here")
 
+# %% ../nbs/60_engines.ipynb #53fd738c
 class Local:
     "Partitions in this process: one for each thread."
     at_once = 2_000_000              # nonzeros of a shard that a thread takes at once

@@ -160,19 +160,20 @@ def _coded(labels):
     n = int((names != "").sum())
     return names[order][:n], np.where(place[codes] < n, place[codes], -1)
 
-# %% ../nbs/50_page.ipynb #e0cf1198
-class Column(NamedTuple):
-    "Something about each document: classes by their size, or times in their order"
-    names:np.ndarray   # of the classes or times, (n,)
-    codes:np.ndarray   # of the documents, from 0, -1 for none, (n_docs,)
-    is_time:bool       # are they times?
-
+# %% ../nbs/50_page.ipynb #e0cf1190
 OF_TIME = {"year", "date", "jahr", "datum", "année", "año", "anno", "ano"}
 
 def _of_time(name):
     "Does a name such as pub_year or publicationDate say that these are years?"
     words = re.findall("[A-Z]?[a-zà-ÿ]+|[A-Z]+", str(name))
     return not OF_TIME.isdisjoint(word.lower() for word in words)
+
+# %% ../nbs/50_page.ipynb #e0cf1198
+class Column(NamedTuple):
+    "Something about each document: classes by their size, or times in their order"
+    names:np.ndarray   # of the classes or times, (n,)
+    codes:np.ndarray   # of the documents, from 0, -1 for none, (n_docs,)
+    is_time:bool       # are they times?
 
 def _column(values, name=""):
     "A column as classes, or as times if all of it is dates"

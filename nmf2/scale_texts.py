@@ -57,7 +57,7 @@ class Stretch(NamedTuple):
     field:str|None=None  # where the text is
     names:tuple=()     # fields among which this was found, if it was not said
     heads:bool=True    # are the heads of mails kept?
-    id:str|None=None   # where the name of each document is, if it has one
+    id:str|None=None   # where the name of each document is, if it has one; '' if nobody wants to know
 
     def __str__(self): return f"{Path(self.path).name}" + (f" from {self.start:,} on" if self.start else "")
 
@@ -85,7 +85,8 @@ def _in_stretches(path, piece, text_field, id_field=None):
     kind = ENDINGS.get(ending(path))
     lines = ending(path) in LINES
     names = _first_names(path, text_field is None) if lines else _names(path, kind)
-    id_ = (field_names(path, "id", id_field, names) or [None])[0] if names else None
+    found = field_names(path, "id", id_field, names) if names else []
+    id_ = "" if id_field == "" else found[0] if found else None
     if not names or kind == "arrow" or path.suffix.lower() != ending(path) and kind != "csv":    # is it packed?
         return [Stretch(str(path), field=text_field, id=id_)]
     field = field_names(path, "text", text_field, names)[0]
@@ -190,7 +191,7 @@ def _bundled(sources, piece):
         size += n
     return [group[0] if len(group) == 1 else Bundle(tuple(group)) for group in groups]
 
-# %% ../nbs/62_scale_texts.ipynb #e3655ee6
+# %% ../nbs/62_scale_texts.ipynb #e3655ee8
 def _is_whole(path, piece):
     "Is a file larger than two pieces, and can't be read in part?"
     kind, packed = ENDINGS.get(ending(path)), path.suffix.lower() not in LINES
@@ -200,6 +201,7 @@ def _is_whole(path, piece):
         return max(sizes, default=0) > 2*piece
     return (packed and ending(path) in LINES or kind in ("csv", "arrow")) and _n_bytes(Stretch(str(path))) > 2*piece
 
+# %% ../nbs/62_scale_texts.ipynb #e3655ee6
 def _write_lines(path, new, kind, fields, encoding=None):
     "Write columns of a table as lines of JSON"
     with open(new, "w", encoding="utf-8") as file:
@@ -249,9 +251,10 @@ def text_sources(
         raise ValueError(f"documents is a data frame with the columns {', '.join(map(repr, documents.columns))}; "
                          "give one of them, such as df['text']")
     if hasattr(documents, "to_delayed"): documents = list(np.ravel(documents.to_delayed()))
+    most = piece if engine is not None and engine.shared else 4*piece      # a worker has more room, and can't help it
     def parts(source):
         path, field = Path(source), text_field
-        if _is_whole(path, piece): path, field = _cut_up(path, engine, field, id_field)
+        if _is_whole(path, most): path, field = _cut_up(path, engine, field, id_field)
         return [part._replace(heads=heads) for part in _in_stretches(path, piece, field, id_field)]
     sources = [part for source in documents for part in (parts(source) if _is_path(source) else [source])]
     _check_fields(where, sources)
@@ -337,7 +340,7 @@ def has_names(
     sources:list,   # of `text_sources`
 )->bool:
     "Have all documents a field for their name?"
-    return all(isinstance(one, Stretch) and one.id is not None for one in _apart(sources))
+    return all(isinstance(one, Stretch) and one.id for one in _apart(sources))
 
 def names_in(
     source,     # of `text_sources`, of documents that have names
