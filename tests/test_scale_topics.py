@@ -845,7 +845,7 @@ def test_command_in_partitions(folder, tmp_path, capsys, monkeypatch):
     assert sorted(path.name for path in out.iterdir()) == ["assignments.csv", "report.txt", "topics.csv", "topics.nmf2"]
     rows = (out/"assignments.csv").read_text().splitlines()
     assert len(rows) == 904 and rows[-1] == "902,302,,-1,"
-    labels = [int(row.split(",")[2]) for row in rows[1:]]
+    labels = [int(row.split(",")[3]) for row in rows[1:]]
     assert_array_equal(TopicTree.load(out/"topics.nmf2").labels_, labels)
     assert "903 documents" in (out/"report.txt").read_text() or "900 of 903" in (out/"report.txt").read_text()
     assert "900 of 903 documents have a topic" in capsys.readouterr().out
