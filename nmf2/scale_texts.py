@@ -13,6 +13,7 @@ import json
 import os
 import warnings
 import zlib
+from array import array
 from collections import Counter
 from functools import partial
 from operator import itemgetter
@@ -358,14 +359,25 @@ def names_in(
     else: names = _file(source)[1]
     return ["" if name is None else str(name) for name in names]
 
+# %% ../nbs/62_scale_texts.ipynb #e86b27dd
+def _there(engine, sources):
+    "Sources where they are read; stretches of files are but names"
+    return [s if isinstance(s, IN_FILES) else engine.take([s])[0] for s in sources]
+
 def names_over(
     sources:list,   # likewise
     engine,         # `Local` or `Dask`
 ):                  # yields texts
-    "The names of all documents, in order."
+    "The names of all documents, in order; a warning at the end if some have the same."
+    seen = array("q")
     for k in range(0, len(sources), AT_ONCE):
         some = _there(engine, sources[k:k+AT_ONCE])
-        for names in engine.fetch(engine.hold(names_in, some)): yield from names
+        for names in engine.fetch(engine.hold(names_in, some)):
+            seen.extend(map(hash, filter(None, names)))
+            yield from names
+    same = len(seen) - len(np.unique(np.frombuffer(seen, np.int64)))
+    if same: warnings.warn(f"{same:,} of {len(seen):,} names are those of an earlier document, too: go by rows",
+                           stacklevel=frames_up())
 
 # %% ../nbs/62_scale_texts.ipynb #e86b27d2
 def _texts_in(source, lines):
@@ -430,10 +442,6 @@ class Counts(NamedTuple):
 
     @property
     def n_docs(self): return int(self.told[:,0].sum())
-
-def _there(engine, sources):
-    "Sources where they are read; stretches of files are but names"
-    return [s if isinstance(s, IN_FILES) else engine.take([s])[0] for s in sources]
 
 # %% ../nbs/62_scale_texts.ipynb #617f59f5
 def counted_over(

@@ -546,6 +546,9 @@ def test_names_of_documents_in_partitions(folder, tmp_path):
     for k in range(3): (tmp_path/f"{k}.jsonl").write_text("".join(json.dumps(dict(text="a ball", no=10*k + i)) + "\n\n" for i in range(9)))
     sources = text_sources(tmp_path, 60, id_field="no")
     assert len(sources) > 9 and list(names_over(sources, Local())) == [str(10*k + i) for k in range(3) for i in range(9)]
+    (tmp_path/"1.jsonl").write_text('{"text": "a ball", "no": 3}\n{"text": "a ball", "no": 2}\n')
+    with pytest.warns(UserWarning, match="2 of 20 names are those of an earlier document, too: go by rows"):
+        assert len(list(names_over(text_sources(tmp_path, id_field="no"), Local()))) == 20
     (tmp_path/"1.jsonl").write_text('{"text": "a ball", "no": null}\n{"text": "a ball"}\n')
     assert list(names_over(text_sources(tmp_path, id_field="no"), Local()))[8:12] == ["8", "", "", "20"]
     with pytest.raises(ValueError, match="no field 'number'"): text_sources(tmp_path, id_field="number")
