@@ -96,11 +96,10 @@ def _in_form(form, values):
     texts = []
     for value in values:
         none = missing(value) or not str(value)
-        found = isinstance(value, str) and form.match(value.strip())
+        found = isinstance(value, str) and len(value) < 100 and form.match(value.strip())
         if not found and not none: return None
         texts.append("" if none else f"{found['y']}-{_month(found):02}-{int(found['d']):02}")
     return _of_texts(texts)
-
 
 # %% ../nbs/00_dates.ipynb #d47e5b04
 def _ways(values, years=False):

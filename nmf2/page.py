@@ -415,7 +415,8 @@ def _with_accents(found):
     return f"(?:{each}|{ACCENTED[found[0]]})" if len(found[0]) > 1 else each
 
 def _escaped(word):
-    "A word as a pattern"
+    "A word as a pattern; one as long as a text goes as it is, for each letter with accents takes time"
+    if len(word) > 500: return re.escape(word)
     word = re.sub(APOSTROPHE, APOSTROPHE, re.escape(word))
     return re.sub("ss|ae|oe|[a-z]", _with_accents, word)
 def _plainly(words): return GAP.join(map(_escaped, BETWEEN.split(words)))

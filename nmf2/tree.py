@@ -424,13 +424,13 @@ def like_word(
     word:str,   # that isn't in it
 )->str:         # to go on with after "... is not", or ''
     "What to say of a word that isn't there: what is like it."
-    known = set(map(str, vocab))
-    same = next((own for own in vocab if str(own).lower() == word.lower()), None)
+    known, low = set(map(str, vocab)), word.lower()
+    same = next((own for own in vocab if str(own).lower() == low), None)
     if same is not None: return f": there is {shortened(repr(str(same)))}"
-    parts = [part for part in word.lower().split() if part in known]
+    parts = [part for part in low.split() if part in known]
     if parts: return f": give its words one by one, {shortened(repr(parts))}"
-    near = [own for own in map(str, vocab) if own[:2] == word[:2].lower() and abs(len(own) - len(word)) < 5]
-    like = get_close_matches(word.lower(), near, 1, .8) if len(word) < 40 else []
+    near = [own for own in map(str, vocab) if own[:2] == low[:2] and abs(len(own) - len(word)) < 5]
+    like = get_close_matches(low, near, 1, .8) if len(word) < 40 else []
     return f": there is {shortened(repr(like[0]))}" if like else ""
 
 # %% ../nbs/21_tree.ipynb #8455b2e4
