@@ -42,7 +42,6 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stderr, suppress
 from importlib import import_module
-from itertools import repeat
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -962,8 +961,8 @@ def label_rows(
     "One row for each document, with its number, name, leaf and title."
     from nmf2.tree import in_table
     known = [(in_table(leaf.id), k, tree.title(leaf)) for k, leaf in enumerate(tree.leaves())]
-    ids = repeat(()) if names is None else ((name,) for name in names)
-    for i, (k, id) in enumerate(zip(labels.tolist(), ids)): yield (i, *id, *(known[k] if k >= 0 else (None, k, None)))
+    ids = [()]*len(labels) if names is None else ((name,) for name in names)
+    for i, (k, id) in enumerate(zip(labels.tolist(), ids, strict=True)): yield (i, *id, *(known[k] if k >= 0 else (None, k, None)))
 
 # %% ../nbs/70_cli.ipynb #a8142291
 def order_of_rows(

@@ -422,6 +422,7 @@ def _escaped(word):
 def _plainly(words): return GAP.join(map(_escaped, BETWEEN.split(words)))
 def _pattern(query): return re.compile(_plainly(query), re.I)
 
+# %% ../nbs/50_page.ipynb #819223b1
 def _texts_with(reader, words, pattern):
     "How often a pattern is in the texts that have some words, {row number: times}, most first"
     first = re.split(APOSTROPHE, BETWEEN.split(words[0])[0])[0]

@@ -79,6 +79,7 @@ def _first_names(path, guessed):
     if alone and guessed: check_no_list(path, alone)
     return tuple(names)
 
+# %% ../nbs/62_scale_texts.ipynb #53125c01
 LINES = ".jsonl", ".ndjson"
 
 def _in_stretches(path, piece, text_field, id_field=None):

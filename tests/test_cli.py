@@ -1482,6 +1482,10 @@ def test_rows_of_partitions_follow_the_files(tmp_path, capsys, monkeypatch):
     with open("named/assignments.csv", newline="") as file: rows = list(csv.DictReader(file))
     assert [row["id"].lstrip("'") for row in rows] == [f"{k}/{word}" for k in (0, 10, 2) for word in ("ball", "vote")]
     assert list(rows[0]) == ["row", "id", "leaf", "leaf_number", "title"] and len({row["leaf"] for row in rows[::2]}) == 1
+    assert "names are those" not in capsys.readouterr().err
+    Path("in/part-2.jsonl").write_text(Path("in/part-0.jsonl").read_text())
+    assert main(["cluster", "in", "--memory", "1GB", "--leaves", "2", "--min-df", "1", "--max-df", "1.0", "-o", "same"]) == 0
+    assert "2 of 6 names are those of an earlier document, too: go by rows" in " ".join(capsys.readouterr().err.split())
     assert main(["cluster", os.devnull, "--memory", "1GB", "-o", "none"]) == 2
     assert "PATH must be a file or a folder with --memory" in capsys.readouterr().err
 
