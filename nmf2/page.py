@@ -196,8 +196,10 @@ def _named_columns(tree, columns):
     "The column of each name, with an entry for each document"
     columns = _by_name(columns)
     given = check_given(tree, **{f"columns[{name!r}]": values for name, values in columns.items()})
-    for name, values in zip(columns, given): warn_of_near_dates(f"columns[{name!r}]", values)
-    return {name: _column(values, name) for name, values in zip(columns, given)}
+    found = {name: _column(values, name) for name, values in zip(columns, given)}
+    for (name, column), values in zip(found.items(), given):
+        if not column.is_time: warn_of_near_dates(f"columns[{name!r}]", values)
+    return found
 
 # %% ../nbs/50_page.ipynb #ea1da430
 def _checked(tree, name, values, n, of):
