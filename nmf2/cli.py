@@ -13,15 +13,17 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support',
            'Made', 'make_topics', 'told_columns', 'told_options', 'how_read', 'keeps_heads', 'as_asked', 'left_out',
            'about_reading', 'read_corpus', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at',
-           'cluster', 'size_in_bytes', 'spread', 'check_checkpoint', 'check_spread', 'fit_in_partitions', 'label_rows',
-           'order_of_rows', 'run_in_partitions', 'model_file', 'without', 'has_model', 'open_model', 'check_other',
-           'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'in_cells', 'write_answers', 'predict',
-           'check_same', 'read_again', 'explore', 'open_to_change', 'documents_of', 'older_beside', 'save_again',
-           'grow', 'check_new', 'update', 'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number',
-           'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields',
-           'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results',
-           'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore',
-           'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'to_unpack', 'main']
+           'cluster', 'size_in_bytes', 'spread', 'check_checkpoint', 'check_in_partitions', 'check_spread', 'room_of',
+           'engine_of', 'about_partitions', 'fit_in_partitions', 'label_rows', 'order_of_rows', 'run_in_partitions',
+           'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of',
+           'show', 'answer_rows', 'with_leaf', 'in_cells', 'write_answers', 'rows_in_partitions',
+           'predict_in_partitions', 'predict', 'check_same', 'read_again', 'explore', 'open_to_change', 'documents_of',
+           'older_beside', 'save_again', 'grow', 'check_new', 'update', 'documents_in', 'write_tree', 'export',
+           'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
+           'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
+           'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
+           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'to_unpack',
+           'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -42,6 +44,7 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stderr, suppress
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -915,41 +918,66 @@ def check_checkpoint(
                          "or that of a run that was interrupted")
 
 # %% ../nbs/70_cli.ipynb #52e20afd
-def check_spread(
+def check_in_partitions(
     args,   # the parsed command line
 ):
-    "Stop at options that can't be had in partitions."
-    check_arguments(args)
-    option = only_a_tree(args) or "--support"*args.support or "--keep-texts"*args.keep_texts
-    if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
+    "Stop at documents, and at options for reading them, that can't be had in partitions."
     path = expanded(args.path)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ValueError("PATH must be a file or a folder with --memory or --scheduler: what comes through a pipe comes once")
     if args.memory and args.memory < SMALL:
         raise ValueError(f"--memory must be at least 1GB, got {args.memory:,} bytes")
-    check_checkpoint(args.checkpoint, expanded(args.path))
     others = given(args, [*(name for name in READING if name not in ("text_field", "id_field")), "header"])
     if args.format or args.read or others:
         raise ValueError("with --memory or --scheduler, files are read by their endings; of the options for reading "
                          "there are only --text-field, --id-field and --heads")
 
+def check_spread(
+    args,   # the parsed command line
+):
+    "Stop at what a tree of documents in partitions can't have."
+    check_arguments(args)
+    option = only_a_tree(args) or "--support"*args.support or "--keep-texts"*args.keep_texts
+    if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
+    check_in_partitions(args)
+    check_checkpoint(args.checkpoint, expanded(args.path))
+
 # %% ../nbs/70_cli.ipynb #e7d974dc
+def room_of(
+    args,   # the parsed command line
+)->int:     # bytes
+    "How much memory there is: a terabyte if nobody has said."
+    return args.memory or 10**12
+
+def engine_of(
+    args,   # the parsed command line
+):          # `Local` or `Dask`
+    "Who works on partitions."
+    from nmf2.engines import Dask, Local
+    return Dask(args.scheduler) if args.scheduler else Local(room=room_of(args)//25)
+
+def about_partitions(
+    args,     # the parsed command line
+    engine,   # who works on them
+)->dict:      # options of `text_sources`
+    "How large partitions are, and how they are read."
+    # shares that leave room for Python and its libraries, for tables of words and topics, and for one another
+    from nmf2.scale_texts import PIECE
+    return dict(piece=min(PIECE, room_of(args)//(30*engine.ahead())), heads=keeps_heads(args), **given(args, ["text_field", "id_field"]))
+
+# %% ../nbs/70_cli.ipynb #e7d974dd
 def fit_in_partitions(
     args,   # the parsed command line
 )->tuple:   # a `TopicTree`, and names of the documents, one after another, or None
     "The model of the documents at a path, worked on in partitions."
-    from nmf2.engines import Dask, Local
     from nmf2.scale import WHOLE
-    from nmf2.scale_texts import PIECE, fit_topics, has_names, names_over, text_sources
+    from nmf2.scale_texts import fit_topics, has_names, names_over, text_sources
     from nmf2.topictree import TopicTree, check_parameters
-    room = args.memory or 10**12
-    # shares that leave room for Python and its libraries, for tables of words and topics, and for one another
-    engine = Dask(args.scheduler) if args.scheduler else Local(room=room//25)
+    engine = engine_of(args)
     model = TopicTree(**model_options(args, True, 2**62), verbose=not args.quiet)
     check_parameters(model)                              # before large files are gone through
-    sources = text_sources(expanded(args.path), min(PIECE, room//(30*engine.ahead())), engine=engine,
-                           heads=keeps_heads(args), **given(args, ["text_field", "id_field"]))
-    fit_topics(model, sources, engine=engine, whole=min(WHOLE, room//400), checkpoint=args.checkpoint, memory=args.memory)
+    sources = text_sources(expanded(args.path), engine=engine, **about_partitions(args, engine))
+    fit_topics(model, sources, engine=engine, whole=min(WHOLE, room_of(args)//400), checkpoint=args.checkpoint, memory=args.memory)
     return model, names_over(sources, engine) if has_names(sources) else None
 
 # %% ../nbs/70_cli.ipynb #73314b6c
@@ -1122,10 +1150,14 @@ def answer_rows(
 )->list:              # of dictionaries that JSON can hold
     "What the model says of each document."
     rows = model.answers(corpus, n, reject, plain=True)
-    def first(row, id):
-        leaf = row["path"][-1] if row["path"] else None
-        return dict(row=row.pop("row"), id=str(id), leaf=leaf, leaf_number=row.pop("topic"))
-    return [first(row, id) | row for row, id in zip(rows, corpus.ids)]
+    return [with_leaf(row | dict(id=str(id))) for row, id in zip(rows, corpus.ids)]
+
+def with_leaf(
+    row:dict,   # of `TopicTree.answers`, with the `id` of the document
+)->dict:
+    "An answer in the order of the command's columns, with the id of the leaf."
+    leaf = row["path"][-1] if row["path"] else None
+    return dict(row=row.pop("row"), id=row.pop("id"), leaf=leaf, leaf_number=row.pop("topic")) | row
 
 # %% ../nbs/70_cli.ipynb #42cabd3c
 def in_cells(
@@ -1139,14 +1171,42 @@ def in_cells(
 
 def write_answers(
     file,             # an open text file
-    rows:list,        # from `answer_rows`
+    rows,             # from `answer_rows`, one after another; at least one
     as_json:bool,     # JSON, not a table?
 ):
     "Write answers as a table, or as JSON."
     if not as_json:
-        cells = [in_cells(row) for row in rows]
-        return write_table(file, list(cells[0]), (row.values() for row in cells))
-    file.write("[" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "]\n")
+        cells = map(in_cells, rows)
+        first = next(cells)
+        return write_table(file, list(first), (row.values() for row in chain([first], cells)))
+    for k, row in enumerate(rows): file.write((",\n" if k else "[") + json.dumps(row, ensure_ascii=False))
+    file.write("]\n")
+
+# %% ../nbs/70_cli.ipynb #6d6795fb
+def rows_in_partitions(
+    args,    # the parsed command line
+    model,   # a `TopicTree`
+):           # yields dictionaries as `answer_rows` has them
+    "What the model says of each document at a path, worked on in partitions."
+    from nmf2.scale_answers import answers_over
+    engine = engine_of(args)
+    how = about_partitions(args, engine) | dict(n=args.leaves, reject=args.reject, verbose=not args.quiet, named=True)
+    for rows in answers_over(model, expanded(args.path), engine, **how):
+        stop_if_interrupted()
+        yield from map(with_leaf, rows)
+
+def predict_in_partitions(
+    args,    # the parsed command line
+    model,   # a `TopicTree`
+)->int:      # exit status
+    "Where documents in partitions belong."
+    if args.jobs: raise ValueError("--jobs can't be had with --memory or --scheduler")
+    if not expanded(args.path).exists(): raise FileNotFoundError(f"{args.path}: no such file or folder")
+    check_in_partitions(args)
+    read = [*[left_out("mails")]*(not keeps_heads(args)), *order_of_rows(args)]
+    say(f"  {'; '.join(read)}", bool(read) and not args.quiet)
+    with answers_to(args) as file: write_answers(file, rows_in_partitions(args, model), args.json)
+    return 0
 
 # %% ../nbs/70_cli.ipynb #6d6795f9
 def predict(
@@ -1165,6 +1225,7 @@ def predict(
     if args.leaves and args.leaves > tree.n_leaves:
         raise ValueError(f"--leaves must be at most {tree.n_leaves}, the topics there are, got {args.leaves}")
     without(args, "label_field", "columns")
+    if spread(args): return predict_in_partitions(args, model)
     corpus = read_corpus(get_corpus, args, times)
     if "count" in model.pipeline_.named_steps:
         model.pipeline_["count"].set_params(n_jobs=args.jobs or -1, verbose=not args.quiet)
@@ -1687,6 +1748,7 @@ def add_results(
 # %% ../nbs/70_cli.ipynb #1b45a892
 def add_spread(
     p:argparse.ArgumentParser,   # the parser of a command
+    fits:bool=True,              # does it fit a model, which takes long?
 ):
     "The options for collections that are larger than memory."
     what = "A folder of JSON lines, Parquet, tables or files of mails, or one large file."
@@ -1695,6 +1757,7 @@ def add_spread(
                    help="work in partitions that leave room in so much memory, such as 4GB")
     g.add_argument("--scheduler", metavar="ADDRESS", default=None,
                    help="work on the workers of a Dask cluster, such as tcp://10.0.0.1:8786; they must see the files")
+    if not fits: return
     g.add_argument("--checkpoint", metavar="FOLDER", type=Path, default=None,
                    help="keep there what was found, for the same command to go on from if this one is interrupted")
 
@@ -1785,6 +1848,7 @@ def add_predict(
     g.add_argument("--jobs", metavar="N", type=whole_number, default=None,
                    help="count terms in at most N processes (default: one for each core)")
     add_reading(p, AS_IN_FIT, page=False)
+    add_spread(p, fits=False)
     p.set_defaults(run=predict)
 
 # %% ../nbs/70_cli.ipynb #f0b6332d

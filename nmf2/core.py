@@ -328,10 +328,10 @@ def check_here(
     name:str,   # the argument, as the caller knows it
     X,          # whatever was given for documents
 ):
-    "Stop at documents in partitions, which only `fit` takes."
+    "Stop at documents in partitions, which few methods take."
     if not in_partitions(X): return
-    raise ValueError(f"{name} must be in one piece here: partitions and files are for fit alone. Give each partition by "
-                     "itself, as in df['text'].map_partitions(model.predict), or read files with nmf2.read")
+    raise ValueError(f"{name} must be in one piece here: partitions and files are for fit, predict, transform and answers of "
+                     "TopicTree, HierNMF2 and FlatNMF2. Give each partition by itself, or read files with nmf2.read")
 
 # %% ../nbs/00_core.ipynb #f0b9359d
 def check_matrix(

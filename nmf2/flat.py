@@ -123,6 +123,18 @@ class FlatTree(LabelsLater, NumberedTopics, TopicModel):
         self.hier_ = self._grown(X, names)
         return self._flattened(X)
 
+    def transform(self, X):
+        "Weights of documents in all topics, (n, n_topics)."
+        if not in_partitions(X): return super().transform(X)
+        from nmf2.scale_answers import transform_over
+        return transform_over(self, X)
+
+    def predict(self, X):
+        "The topic with the largest weight in each document, −1 for documents without any, (n,)."
+        if not in_partitions(X): return super().predict(X)
+        from nmf2.scale_answers import predict_over
+        return predict_over(self, X)
+
 # %% ../nbs/23_flat.ipynb #84a04c0f
 @renamed(moves="moves_max_iter", settled="side_tol", progress="verbose")
 class FlatNMF2(FlatTree):

@@ -563,11 +563,17 @@ class TreeEstimator(GrowsOn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def predict(self, X):
         "Number of the leaf to which each document finds its way, −1 for empty documents, (n,)."
         check_is_fitted(self)
+        if in_partitions(X):
+            from nmf2.scale_answers import predict_over
+            return predict_over(self, X)
         return route(self.tree_, check_matrix(self, X, reset=False, min_docs=1))
 
     def transform(self, X):
         "How much of each leaf is in each document; rows sum to one, (n, n_leaves_)."
         check_is_fitted(self)
+        if in_partitions(X):
+            from nmf2.scale_answers import transform_over
+            return transform_over(self, X)
         return shares(self.tree_, check_matrix(self, X, reset=False, min_docs=1))
 
     @property

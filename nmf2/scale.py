@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['PER_TERM', 'WHOLE', 'NODE', 'AT_ONCE', 'Topics', 'Part', 'weights_of', 'sweep_part', 'PartedWeights', 'Blocks',
-           'usual_engine', 'row_numbers', 'as_blocks', 'stacked', 'sample', 'start_topics', 'Spread', 'Marked', 'Sides',
-           'Members', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole', 'cut_blocks', 'Place',
-           'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks', 'planted_blocks', 'fit',
-           'part_matrix', 'in_one_piece', 'fit_partitions']
+           'partitions_of', 'usual_engine', 'row_numbers', 'as_blocks', 'stacked', 'sample', 'start_topics', 'Spread',
+           'Marked', 'Sides', 'Members', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole',
+           'cut_blocks', 'Place', 'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks',
+           'planted_blocks', 'fit', 'part_matrix', 'in_one_piece', 'fit_partitions']
 
 # %% ../nbs/60_scale.ipynb #b7293e31
 import copy
@@ -165,8 +165,10 @@ class Blocks:
 # %% ../nbs/60_scale.ipynb #9a250032
 PER_TERM = 16           # nonzeros that a slice has for each term, or more: sums over terms are made for each
 
-def _sources(X):
-    "Partitions and their names"
+def partitions_of(
+    X,         # as for `as_blocks`
+)->tuple:      # matrices, paths or delayed blocks; what errors call each
+    "Partitions of a matrix, as they are given."
     if isinstance(X, (str, Path)):
         paths = sorted(Path(X).glob("*.npz"))
         if not paths: raise ValueError(f"X must be a folder with .npz files, and {Path(X).name!r} has none")
@@ -201,7 +203,7 @@ def as_blocks(
 )->Blocks:
     "Partitions of documents, checked."
     if isinstance(X, Blocks): return X
-    sources, names = _sources(X)
+    sources, names = partitions_of(X)
     engine = usual_engine() if engine is None else engine
     checked, found = engine.keep(check_part, engine.take(sources), names)
     odd = next((k for k, f in enumerate(found) if (f.n_terms, f.kind) != (found[0].n_terms, found[0].kind)), 0)

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['PIECE', 'HEAD', 'LINES', 'ENDINGS', 'MANY', 'IN_FILES', 'BUCKET', 'STEP', 'PASSES', 'PYTHON', 'TABLES', 'Stretch',
-           'text_files', 'Bundle', 'text_sources', 'read_texts', 'has_names', 'names_in', 'names_over', 'Counted',
-           'Counts', 'counted_over', 'Words', 'words_over', 'exact_sum', 'fitted_steps', 'weighted_over',
+           'text_files', 'Bundle', 'text_sources', 'read_texts', 'has_names', 'names_in', 'sources_there', 'names_over',
+           'Counted', 'Counts', 'counted_over', 'Words', 'words_over', 'exact_sum', 'fitted_steps', 'weighted_over',
            'typical_over', 'texts_at', 'Labels', 'room_for', 'fit_topics']
 
 # %% ../nbs/62_scale_texts.ipynb #c11e4a07
@@ -361,8 +361,11 @@ def names_in(
     return ["" if name is None else str(name) for name in names]
 
 # %% ../nbs/62_scale_texts.ipynb #e86b27dd
-def _there(engine, sources):
-    "Sources where they are read; stretches of files are but names"
+def sources_there(
+    engine,         # `Local` or `Dask`
+    sources:list,   # of `text_sources`
+)->list:
+    "Sources where they are read; stretches of files are but names."
     return [s if isinstance(s, IN_FILES) else engine.take([s])[0] for s in sources]
 
 def names_over(
@@ -372,7 +375,7 @@ def names_over(
     "The names of all documents, in order; a warning at the end if some have the same."
     seen = array("q")
     for k in range(0, len(sources), AT_ONCE):
-        some = _there(engine, sources[k:k+AT_ONCE])
+        some = sources_there(engine, sources[k:k+AT_ONCE])
         for names in engine.fetch(engine.hold(names_in, some)):
             seen.extend(map(hash, filter(None, names)))
             yield from names
@@ -459,7 +462,7 @@ def counted_over(
     def counted(found):
         shared = options, found, engine.scratch
         with watched(engine, len(names), "Counting words", verbose):
-            held, (told, seen) = engine.keep_and_total(_count, _there(engine, sources), names, shared=shared,
+            held, (told, seen) = engine.keep_and_total(_count, sources_there(engine, sources), names, shared=shared,
                                                        add=_one_after_the_other)
         if not sum(n for n, _, _ in told): raise ValueError(f"there are no documents in {listing(names, 3)}")
         return Counts(engine, held, np.array(told), found), seen
@@ -678,12 +681,12 @@ def texts_at(
     "Some of the texts."
     engine, ends = counts.engine, np.cumsum(counts.told[:,0])
     places = [rows[(rows >= lo) & (rows < hi)] - lo for lo, hi in zip(ends - counts.told[:,0], ends)]
-    return sum(engine.fetch(engine.hold(_some_texts, _there(engine, sources), places)), [])
+    return sum(engine.fetch(engine.hold(_some_texts, sources_there(engine, sources), places)), [])
 
 # %% ../nbs/62_scale_texts.ipynb #a76bea44
 def _all_texts(engine, sources):
     "The texts of all partitions, here"
-    return sum(engine.fetch(engine.hold(read_texts, _there(engine, sources))), [])
+    return sum(engine.fetch(engine.hold(read_texts, sources_there(engine, sources))), [])
 
 def _tell(model, blocks):
     "Set what a fitted model tells; labels stay where they are until somebody asks"

@@ -8,7 +8,7 @@ __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDI
            'settled_topics', 'check_enough', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of',
            'Documents', 'about_words', 'phrase_options', 'index_of', 'own_index', 'by_index', 'Edits', 'Saved',
            'begin_history', 'topics_of', 'tell', 'warn_of_few', 'number_of', 'compile_late', 'two_compilers',
-           'in_order', 'as_in_fit', 'as_output']
+           'in_order', 'as_in_fit', 'as_output', 'numbers_of']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
@@ -719,7 +719,18 @@ def predict(model,
     reject=False,      # −1 for those like none of the fit, too? True, or the share of these
 )->np.ndarray:         # (n_docs,)
     "The topic that each document has most of, −1 for documents without a known word."
-    X = _weighted(model, documents)
+    if in_partitions(documents):
+        from nmf2.scale_answers import predict_over
+        return predict_over(model, documents, n=n, reject=reject)
+    return numbers_of(model, _weighted(model, documents), n, reject)
+
+def numbers_of(
+    model,             # a fitted `TopicTree`
+    X,                 # weighted documents, (n_docs, n_terms)
+    n:int|None=None,   # as for `predict`
+    reject=False,      # likewise
+)->np.ndarray:         # (n_docs,)
+    "`TopicTree.predict` of documents that were weighed."
     if reject is False: return leaf_numbers(model.tree_, X, n)
     from nmf2.answers import judge
     judged = judge(model, X, n, reject, shares=False)
@@ -729,8 +740,11 @@ def predict(model,
 def transform(model,
     documents,         # as for `fit`
     n:int|None=None,   # shares of the topics when there are so few; None for all
-)->np.ndarray:         # rows sum to one, (n_docs, n)
+)->np.ndarray:         # rows sum to one, (n_docs, n); of partitions a `Spread`
     "How much of each topic is in each document; a node's share is the sum of what is below it."
+    if in_partitions(documents):
+        from nmf2.scale_answers import transform_over
+        return transform_over(model, documents, n=n)
     documents = at_hand(documents)
     return as_output(model, leaf_shares(model.tree_, _weighted(model, documents), n), documents)
 
@@ -777,6 +791,10 @@ def answers(model,
 
     The rows of a column of pandas keep its index.
     """
+    if in_partitions(documents):
+        from nmf2.scale_answers import answers_over
+        found = answers_over(model, documents, n=n, reject=reject)
+        return as_table([row for rows in found for row in rows], plain=plain)
     from nmf2.answers import answer_table
     table, index = answer_table(model, documents, n, reject, plain), index_of(documents)
     return table if index is None or not is_frame(table) else table.set_index(index)

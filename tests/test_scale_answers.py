@@ -1,0 +1,215 @@
+"""What fitted models say of documents in partitions, against what they say of the same in one piece"""
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+
+from nmf2 import cli
+from nmf2.data import load, planted_tree, read
+from nmf2.engines import Local
+from nmf2.flat import FlatNMF2
+from nmf2.hier import HierNMF2
+from nmf2.nmf import NMF
+from nmf2.scale import SpreadTree, save_shards
+from nmf2.scale_answers import answers_over, predict_over, to_ask, transform_over
+from nmf2.scale_texts import fit_topics
+from nmf2.topictree import TopicTree
+from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
+
+pytestmark = pytest.mark.filterwarnings("ignore::nmf2.weighting.EmptyDocumentsWarning")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return TopicTree(6, max_df=.2).fit(load("library-docs").texts[::3])
+
+
+@pytest.fixture(scope="module")
+def new():
+    return [*load("library-docs").texts[1::9], "", "xyzzy", "\u00fcber caf\u00e9 histogram"]
+
+
+@pytest.fixture
+def folder(tmp_path, new):
+    "New documents in three files of different sizes, with names"
+    where = tmp_path/"new"
+    where.mkdir()
+    ends = [0, 7, 200, len(new)]
+    for k in range(3):
+        lines = [json.dumps(dict(name=f"doc {i}", body=None, text=new[i])) for i in range(ends[k], ends[k+1])]
+        (where/f"{k}.jsonl").write_text("\n".join(lines) + "\n")
+    return where
+
+
+@pytest.mark.parametrize("piece", [5_000, 40_000, 2**30])
+def test_answers_are_those_of_one_piece(model, new, folder, piece):
+    for n, reject in ((None, False), (3, False), (None, True), (2, .2)):
+        assert_array_equal(predict_over(model, folder, Local(), n, reject, piece=piece), model.predict(new, n=n, reject=reject))
+    for n in (None, 3):
+        found = transform_over(model, folder, Local(), n, piece=piece)
+        assert_array_equal(found, model.transform(new, n=n))
+        assert len(found) == len(new)
+    rows = [row for some in answers_over(model, folder, Local(), 4, .05, piece=piece) for row in some]
+    assert rows == model.answers(new, 4, .05, plain=True)
+
+
+def test_the_class_takes_them_in_every_form(model, new, folder):
+    delayed, bag = pytest.importorskip("dask").delayed, pytest.importorskip("dask.bag")
+    expected = model.predict(new)
+    forms = (folder, str(folder), sorted(folder.glob("*.jsonl")), bag.from_sequence(new, npartitions=4),
+             [delayed(new[:9]), delayed([]), delayed(new[9:])])
+    for given in forms:
+        assert_array_equal(model.predict(given), expected)
+        assert_array_equal(model.transform(given), model.transform(new))
+        assert model.answers(given).equals(model.answers(new))
+        assert model.answers(given, plain=True) == model.answers(new, plain=True)
+    model.set_output(transform="pandas")
+    try: assert_array_equal(model.transform(folder), model.transform(new).to_numpy())
+    finally: model.set_output(transform="default")
+
+
+def test_what_a_partition_has_is_a_file_of_its_own(model, new, folder):
+    pytest.importorskip("pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    pq.write_table(pa.table(dict(text=new)), folder/"a.parquet", row_group_size=50)
+    assert_array_equal(model.predict(folder/"a.parquet"), model.predict(new))
+
+
+@pytest.fixture(scope="module")
+def X():
+    counts = planted_tree((2, 3), n_docs=900, n_terms=400, random_state=0, shuffle=True).X
+    X = count_pipeline().fit_transform(counts).toarray()
+    X[::90] = 0
+    return sp.csr_array(X)
+
+
+@pytest.mark.parametrize("make", [HierNMF2, FlatNMF2])
+def test_models_of_weights(make, X, tmp_path):
+    array = pytest.importorskip("dask.array")
+    model = make(4).fit(X[::2])
+    parts = [X[:100], X[:0], X[100:101], X[101:]]
+    blocks = array.concatenate([array.from_array(part.toarray(), chunks=(500, -1)) for part in parts if part.shape[0]])
+    for given in (parts, blocks, save_shards(X, tmp_path/"shards", 3), tmp_path/"shards", str(tmp_path/"shards")):
+        assert_array_equal(model.predict(given), model.predict(X))
+        W = model.transform(given)
+        assert_array_equal(W, model.transform(X))
+        assert len(W) == 900
+    with pytest.raises(ValueError, match="partition 1 can't be used: .*390 features"): model.predict([X, X[:, 1:]])
+    with pytest.raises(ValueError, match="must be several partitions"): model.predict(blocks.to_delayed()[0, 0])
+    with pytest.raises(ValueError, match="must be in one piece here"): NMF(3).fit(X).predict(parts)
+
+
+def test_counts_of_words(new):
+    counts = planted_tree((2, 3), n_docs=900, n_terms=400, random_state=0, shuffle=True).X
+    model = TopicTree(5).fit(counts, vocab=[f"word{j}" for j in range(400)])
+    assert_array_equal(model.predict([counts[:300], counts[300:]]), model.predict(counts))
+    assert_array_equal(model.transform([counts[:300], counts[300:]], n=3), model.transform(counts, n=3))
+
+
+def test_a_model_of_partitions_answers_without_them(folder, new):
+    texts = load("library-docs").texts
+    model = fit_topics(TopicTree(6), [texts[:500], texts[500:900]], engine=Local(), whole=1000)
+    assert isinstance(model.tree_, SpreadTree)
+    light = pickle.loads(pickle.dumps(to_ask(model)))
+    assert_array_equal(light.predict(new), model.predict(new))
+    assert light.answers(new, plain=True) == model.answers(new, plain=True)
+    assert_array_equal(model.predict(folder), model.predict(new))
+    assert "labels_" not in vars(model)                     # nobody has fetched them
+
+
+def test_a_model_to_ask_is_small_and_leaves_the_other_as_it_was(model, new):
+    before = pickle.dumps(model)
+    light = to_ask(model)
+    assert len(pickle.dumps(light)) < len(before)/3
+    assert_array_equal(light.transform(new, n=3), model.transform(new, n=3))
+    assert light.answers(new, 3, plain=True) == model.answers(new, 3, plain=True)
+    assert [node.size for node in light.tree_] == [node.size for node in model.tree_]
+    assert pickle.dumps(model) == before
+
+
+def test_documents_without_known_words_are_told_once(model):
+    parts = [["xyzzy", "a histogram"], [""], ["a sparse matrix"], []]
+    delayed = pytest.importorskip("dask").delayed
+    for ask in (model.predict, model.transform):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            ask([delayed(part) for part in parts])
+        assert [str(one.message) for one in told if one.category is EmptyDocumentsWarning] == [
+            "2 of 4 documents have no term of the vocabulary; their weights are all zero (rows 0, 2)"]
+
+
+def test_wrong_questions_are_told_before_anything_is_read(model, folder):
+    (folder/"1.jsonl").write_text('{"text": 1}\n')
+    for ask, message in ((lambda: model.predict(folder, n=99), "n must be at most 6"), (lambda: model.transform(folder, n=0), "n must be"),
+                         (lambda: model.predict(folder, reject=2), "reject must be"), (lambda: model.answers(folder, reject=-1), "reject must be"),
+                         (lambda: model.predict(folder), "partition 1, 1.jsonl, can't be used: .*field 'text' should be a string and is 1"),
+                         (lambda: model.path(folder), "must be in one piece here.*predict, transform and answers of TopicTree"),
+                         (lambda: TopicTree().predict(folder), "not fitted")):
+        with pytest.raises(ValueError, match=message): ask()
+
+
+@pytest.fixture
+def saved(model, tmp_path):
+    model.save(tmp_path/"topics.nmf2")
+    return str(tmp_path/"topics.nmf2")
+
+
+def test_the_command_writes_what_it_writes_in_one_piece(saved, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("nmf2.scale_texts.PIECE", 20_000)
+    for options in ([], ["--json"], ["--leaves", "3", "--reject", ".2"]):
+        for k, more in enumerate(([], ["--memory", "1GB"])):
+            assert cli.main(["predict", saved, str(folder), *options, *more, "--quiet", "--force", "-o", str(tmp_path/f"{k}")]) == 0
+        assert (tmp_path/"0").read_text() == (tmp_path/"1").read_text()
+
+
+def test_the_command_reads_the_column_and_names_of_the_fit(tmp_path):
+    texts = [f"{'abc'[i % 3]*3} {'def'[i % 3]*3} w{i % 7}w w{i % 11}w" for i in range(90)]
+    lines = [json.dumps(dict(url=f"u{i}", text="no", title=text)) for i, text in enumerate(texts)]
+    (tmp_path/"a.jsonl").write_text("\n".join(lines))
+    TopicTree(3).fit(read(tmp_path/"a.jsonl", text_field="title", id_field="url")).save(tmp_path/"m.nmf2")
+    for k, more in enumerate(([], ["--memory", "1GB", "--id-field", "url"])):
+        assert cli.main(["predict", str(tmp_path/"m.nmf2"), str(tmp_path/"a.jsonl"), *more, "--quiet", "-o", str(tmp_path/f"{k}")]) == 0
+    assert (tmp_path/"0").read_text() == (tmp_path/"1").read_text()
+    assert "u89" in (tmp_path/"1").read_text()
+
+
+def test_the_command_leaves_nothing_half_written(saved, folder, tmp_path, capsys):
+    (folder/"2.jsonl").write_text('{"text": "fine"}\n{"text": \n')
+    assert cli.main(["predict", saved, str(folder), "--memory", "1GB", "--quiet", "-o", str(tmp_path/"out.csv")]) == 2
+    assert "2.jsonl, line 2" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*out.csv*"))
+
+
+@pytest.mark.parametrize("options, message", [(["--jobs", "2"], "--jobs can't be had"), (["--memory", "5MB"], "must be at least 1GB"),
+                                              (["--format", "csv"], "files are read by their endings"), (["--leaves", "99"], "--leaves must be at most 6")])
+def test_options_that_partitions_do_not_have(saved, folder, capsys, options, message):
+    assert cli.main(["predict", saved, str(folder), "--memory", "1GB", *options, "--quiet"]) == 2
+    assert message in capsys.readouterr().err
+    assert cli.main(["predict", saved, str(folder/"nowhere"), "--memory", "1GB", "--quiet"]) == 2
+    assert "no such file or folder" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_workers_of_a_cluster_answer(model, saved, new, folder, X, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    tree = HierNMF2(4).fit(X)
+    expected = model.predict(new), model.transform(new), tree.predict(X)
+    apart = fit_topics(TopicTree(6), [load("library-docs").texts[:500]], engine=Local(), whole=1000)
+    with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+        assert_array_equal(model.predict(folder), expected[0])
+        assert_array_equal(model.transform(folder), expected[1])
+        assert_array_equal(tree.predict([X[:400], X[400:]]), expected[2])
+        assert_array_equal(apart.predict(folder), apart.predict(new))
+        with pytest.raises(ValueError, match="partition 1 can't be used"): tree.predict([X, X[:, 1:]])
+        Client, opened = distributed.Client, []
+        monkeypatch.setattr(distributed, "Client", lambda address: opened.append(Client(address)) or opened[-1])
+        for k, more in enumerate(([], ["--scheduler", client.scheduler.address])):
+            assert cli.main(["predict", saved, str(folder), *more, "--quiet", "-o", str(tmp_path/f"{k}")]) == 0
+        assert len(opened) == 1
+        opened[0].close()                                    # where a process runs one command it ends with it
+    assert (tmp_path/"0").read_text() == (tmp_path/"1").read_text()
