@@ -18,9 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from .answers import matrix_of_new
 from .core import check_several
 from .engines import watched
+from .files import listing
 from .hier import twin
 from .scale import Part, Spread, partitions_of, usual_engine
-from .scale_texts import IN_FILES, has_names, names_in, read_texts, sources_there, text_sources
+from .scale_texts import called, has_names, names_in, read_texts, sources_there, text_sources
 from .topictree import TopicTree, numbers_of
 from .tree import leaf_shares
 from .weighting import EmptyDocumentsWarning, warn_of_empty_rows
@@ -73,7 +74,7 @@ def sources_to_ask(
     if not _of_texts(model): return partitions_of(documents)
     known = {name: value for name, value in (getattr(model, "reading_", None) or {}).items() if name in ("text_field", "heads")}
     sources = text_sources(documents, engine=engine, **known | options)
-    return sources, [f"partition {k}" + (f", {s}," if isinstance(s, IN_FILES) else "") for k, s in enumerate(sources)]
+    return sources, called(sources)
 
 # %% ../nbs/63_scale_answers.ipynb #1e7ffbf8
 def _found(model, docs, options):
@@ -147,6 +148,7 @@ class Answers:
                     without.append(n_docs + np.asarray(rows, np.intp))
                     n_docs += n
                 yield held, told
+        if not n_docs: raise ValueError(f"there are no documents in {listing(self.names, 3)}")
         warn_of_empty_rows(np.concatenate(without), n_docs, "no term of the vocabulary")
 
     def each(self):

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['PIECE', 'HEAD', 'LINES', 'ENDINGS', 'MANY', 'IN_FILES', 'BUCKET', 'STEP', 'PASSES', 'PYTHON', 'TABLES', 'Stretch',
-           'text_files', 'Bundle', 'text_sources', 'read_texts', 'has_names', 'names_in', 'sources_there', 'names_over',
-           'Counted', 'Counts', 'counted_over', 'Words', 'words_over', 'exact_sum', 'fitted_steps', 'weighted_over',
-           'typical_over', 'texts_at', 'Labels', 'room_for', 'fit_topics']
+           'text_files', 'Bundle', 'called', 'text_sources', 'read_texts', 'has_names', 'names_in', 'sources_there',
+           'names_over', 'Counted', 'Counts', 'counted_over', 'Words', 'words_over', 'exact_sum', 'fitted_steps',
+           'weighted_over', 'typical_over', 'texts_at', 'Labels', 'room_for', 'fit_topics']
 
 # %% ../nbs/62_scale_texts.ipynb #c11e4a07
 import json
@@ -168,6 +168,12 @@ class Bundle(NamedTuple):
     def __str__(self): return f"{self.stretches[0]} and {len(self.stretches) - 1:,} more"
 
 IN_FILES = Stretch, Bundle
+
+def called(
+    sources:list,   # of `text_sources`
+)->list:            # of texts
+    "What errors call the partitions."
+    return [f"partition {k}" + (f", {source}," if isinstance(source, IN_FILES) else "") for k, source in enumerate(sources)]
 
 def _apart(sources):
     "The files and stretches of all partitions"
@@ -457,7 +463,7 @@ def counted_over(
     "The words of texts in partitions, each for itself."
     counter = TermCounter(**options)
     check_options(counter)
-    names = [f"partition {k}" + (f", {s}," if isinstance(s, IN_FILES) else "") for k, s in enumerate(sources)]
+    names = called(sources)
     if isinstance(engine, Local) and any(isinstance(s, IN_FILES) for s in sources): scratch_folder(engine)
     def counted(found):
         shared = options, found, engine.scratch

@@ -213,3 +213,13 @@ def test_workers_of_a_cluster_answer(model, saved, new, folder, X, tmp_path, mon
         assert len(opened) == 1
         opened[0].close()                                    # where a process runs one command it ends with it
     assert (tmp_path/"0").read_text() == (tmp_path/"1").read_text()
+
+
+def test_no_documents_at_all(model, saved, tmp_path, capsys):
+    delayed = pytest.importorskip("dask").delayed
+    for ask in (model.predict, model.transform, model.answers):
+        with pytest.raises(ValueError, match="there are no documents in partition 0, partition 1"): ask([delayed([]), delayed([])])
+    (tmp_path/"none.jsonl").write_text("\n")
+    for more in ([], ["--memory", "1GB"]):
+        assert cli.main(["predict", saved, str(tmp_path/"none.jsonl"), *more, "--quiet"]) == 2
+        assert "no documents" in capsys.readouterr().err
