@@ -43,6 +43,7 @@ import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stderr, suppress
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -638,17 +639,16 @@ def model_options(
 
 # %% ../nbs/70_cli.ipynb #104ffc46
 def find_support(
-    X,        # the weighted documents, (n_docs, n_terms)
-    tree,     # from `make_tree`
-    args,     # the parsed command line
+    ask,          # finds it, with some options
+    filled:int,   # documents that have terms
+    tree,         # of these
+    args,         # the parsed command line
 ):
     "Find out how well topics are found again, or say why that can't be told."
-    from nmf2.support import support
-    filled = int((X.sum(axis=1) > 0).sum())
     if filled//2 < max(tree.n_leaves, 2):
         return warnings.warn(f"--support can't tell anything of {tree.n_leaves} topics "
                              f"in {plural(filled, 'document')}: it takes two documents for each of them")
-    tree.support = support(X, tree, n_jobs=args.jobs or 1, random_state=args.seed, verbose=not args.quiet)
+    tree.support = ask(n_jobs=args.jobs or 1, random_state=args.seed, verbose=not args.quiet)
 
 # %% ../nbs/70_cli.ipynb #774a982b
 class Made(NamedTuple):
@@ -691,7 +691,9 @@ def make_topics(
         model = None if why else as_model(corpus, X, counter, pipe, topics, **options)
         known = {} if why else dict(shares=leaf_shares(topics.tree, X), weights=X)
     if args.support:
-        with stage("Fitting again", times, shown): find_support(X, topics.tree, args)
+        from nmf2.support import support
+        with stage("Fitting again", times, shown):
+            find_support(partial(support, X, topics.tree), len(corpus) - n_empty, topics.tree, args)
     return Made(topics, model, known, n_empty, report)
 
 # %% ../nbs/70_cli.ipynb #29939019
@@ -937,7 +939,7 @@ def check_spread(
 ):
     "Stop at what a tree of documents in partitions can't have."
     check_arguments(args)
-    option = only_a_tree(args) or "--support"*args.support or "--keep-texts"*args.keep_texts
+    option = only_a_tree(args) or "--keep-texts"*args.keep_texts
     if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
     check_in_partitions(args)
     check_checkpoint(args.checkpoint, expanded(args.path))
@@ -978,6 +980,7 @@ def fit_in_partitions(
     check_parameters(model)                              # before large files are gone through
     sources = text_sources(expanded(args.path), engine=engine, **about_partitions(args, engine))
     fit_topics(model, sources, engine=engine, whole=min(WHOLE, room_of(args)//400), checkpoint=args.checkpoint, memory=args.memory)
+    if args.support: find_support(model.support, sum(leaf.size for leaf in model.tree_.leaves()), model.tree_, args)
     return model, names_over(sources, engine) if has_names(sources) else None
 
 # %% ../nbs/70_cli.ipynb #73314b6c

@@ -642,7 +642,7 @@ class SpreadTree(Tree):
             split = None if node.split is None else split_of(node.split)
             tree.add(node.id, as_it_is(node.docs), as_it_is(node.outliers), node.score, split)
         tree.splits = list(self.splits)
-        for name in ("names", "headings", "levels", "leaf_topics"):
+        for name in ("names", "headings", "levels", "leaf_topics", "support"):
             setattr(tree, name, getattr(self, name))
         return tree
 

@@ -6,9 +6,10 @@
 __all__ = ['BATCH', 'TOLD', 'sums_over', 'drawn', 'number_over', 'start_labels', 'Standing', 'Shuffled', 'Group', 'Wanting',
            'Moving', 'moved', 'best_start_over', 'Mixing', 'mixture_over', 'settled', 'Later', 'node_weights',
            'TopicsTree', 'gather_model', 'tree_over', 'leaf_doc_freq_over', 'topic_tree_over', 'expected_over',
-           'flatten_over', 'fit_flat']
+           'support_over', 'flatten_over', 'fit_flat']
 
 # %% ../nbs/61_scale_topics.ipynb #01f19b5b
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -21,7 +22,7 @@ import scipy.sparse as sp
 from .answers import Expected, Signs, known_signs, signs_of, unknown_share, without_itself, words_in
 from .bisection import (I2, PART, Assignment, arrays, composites_of, first_best, move_each, repeated_bisection,
                             revalue, shuffle_docs, sum_tables, unit_factors, unit_rows, wants_to_move, worth)
-from .core import progress_bar, single_blas, stream
+from .core import progress_bar, seed_of, single_blas, stream
 from .engines import add_each
 from .headings import give_headings, good_levels, leaf_doc_freq
 from .hier import HierNMF2
@@ -35,9 +36,9 @@ from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, a
                         in_one_piece, put_away, stacked)
 from .scale import fit as fit_tree
 from .shards import Scrap
-from .support import TOO_FEW, Choice, choose_by_sample, choose_n_topics
+from .support import TOO_FEW, Choice, choose_by_sample, choose_n_topics, support
 from .topictree import LEAST, PIECES, Grown, check_enough, drawn_of, most_similar, root_topics, sums_of
-from .tree import Split, Tree
+from .tree import Split, Support, Tree
 
 # %% ../nbs/61_scale_topics.ipynb #e6f5c7e6
 def _sums_in(part, labels, lo, hi):
@@ -687,6 +688,41 @@ def expected_over(
     signs, sizes = engine.keep(_signs_in, blocks.parts, tree.labels_there, shared=(engine.send(tree.leaf_topics), tree.totals))
     (known, ranks), = engine.fetch([engine.join(known_signs, signs)])
     return Expected(known, np.sum(sizes, 0), unknown_share(trim), ranks)
+
+# %% ../nbs/61_scale_topics.ipynb #d94e60b9
+def _drawn_in(part, labels, chosen):
+    "Some documents that have terms: their numbers among all, and their leaves"
+    rows = np.flatnonzero(Rows(part.X).filled())[chosen]
+    return part.ids[rows], labels[rows]
+
+def _tree_of_some(tree, labels):
+    "The tree, whose nodes have those of some documents, by their leaves"
+    some, spans = Tree(len(labels), tree.root_topic, tree.vocab), tree.spans()
+    for id, node in tree.nodes.items():
+        there = np.flatnonzero((labels >= spans[id].start) & (labels < spans[id].stop))
+        some.add(id, there, (), node.score)
+    some.splits = list(tree.splits)
+    return some
+
+def support_over(
+    tree,               # of `topic_tree_over`; learns what is found
+    whole:int=WHOLE,    # as for `drawn`: nonzeros of the sample, about
+    least:int=2*SAMPLE, # likewise: documents of the sample, or four for each leaf if these are more
+    random_state=0,     # seed of what is drawn
+    **options,          # of `nmf2.support.support`
+)->Support:
+    "How well the nodes of a tree over partitions are found again in fits to parts of a sample."
+    blocks, seed = tree[""].docs.blocks, seed_of(random_state)
+    engine = blocks.engine
+    _, places = drawn(blocks, seed, whole, max(least, 4*tree.n_leaves))
+    X = stacked(engine.fetch(engine.hold(_filled_in, blocks.parts, places)))
+    told = engine.fetch(engine.hold(_drawn_in, blocks.parts, tree.labels_there, places))
+    ids, labels = map(np.concatenate, zip(*told))
+    found = support(X, _tree_of_some(tree, labels), random_state=seed, **options)
+    stays = np.full(tree.n_docs, np.nan)
+    stays[ids] = found.docs
+    tree.support = replace(found, docs=stays)
+    return tree.support
 
 # %% ../nbs/61_scale_topics.ipynb #8a83015e
 def _memberships_in(part, Ht): return memberships(part.X, Ht)

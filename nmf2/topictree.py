@@ -865,12 +865,18 @@ def support(model,
     random_state=0,      # seed of what is drawn
     verbose:bool=False,  # show a progress bar?
 ):                       # `nmf2.tree.Support`
-    "How well each node is found again in other fits, and how often each document stays."
+    """How well each node is found again in other fits, and how often each document stays.
+
+    Of documents in partitions a sample is fitted again, if they are not given here.
+    """
+    how = dict(n_fits=n_fits, share=share, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
+    if documents is None and hasattr(model.tree_, "labels_there"):         # they are in partitions
+        from nmf2.scale_topics import support_over
+        return support_over(model.tree_, **how)
     from nmf2.editing import matrix_of
     from nmf2.support import support
     X = matrix_of(model, documents, "support")
-    model.tree_.support = support(X, model.tree_, n_fits=n_fits, share=share, n_jobs=n_jobs,
-                                  random_state=random_state, verbose=verbose)
+    model.tree_.support = support(X, model.tree_, **how)
     return model.support_
 
 @patch_to(TopicTree, property)

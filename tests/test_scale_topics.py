@@ -35,8 +35,8 @@ from nmf2.scale_texts import (Stretch, _bundled, counted_over, exact_sum, fit_to
                               weighted_over, words_over)
 from nmf2.shards import open_shard
 from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, gather_model, mixture_over, moved, number_over, settled, sums_over,
-                               topic_tree_over)
-from nmf2.support import Choice, choose_n_topics
+                               support_over, topic_tree_over)
+from nmf2.support import Choice, choose_n_topics, support
 from nmf2.topictree import TopicTree, best_start, settled_topics
 from nmf2.tree import Tree
 from nmf2.treefile import check_tree, packed
@@ -854,7 +854,7 @@ def test_command_in_partitions(folder, tmp_path, capsys, monkeypatch):
     for option, words in ((["--memory", "1MB"], "at least 1GB"), (["--memory", "much"], "size such as 4GB"),
                           (["--memory", "1GB", "--method", "hiernmf2"], "--method hiernmf2 can't be had with --memory"),
                           (["--memory", "1GB", "--format", "jsonl"], "read by their endings"),
-                          (["--memory", "1GB", "--support"], "--support can't be had")):
+                          (["--memory", "1GB", "--keep-texts"], "--keep-texts can't be had")):
         assert cli.main(["cluster", str(data), *option, "--out", str(tmp_path/"other"), "--quiet"]) == 2
         assert words in capsys.readouterr().err
     assert not (tmp_path/"other").exists()
@@ -939,6 +939,52 @@ def test_texts_go_on_from_a_checkpoint(tmp_path):
     there = fitted(Lost("_asked", 0), checkpoint=tmp_path)                       # no more moves to make
     assert_array_equal(there.labels_, here.labels_)
     assert_array_equal(there.components_, here.components_)
+
+
+def test_support_of_all_documents_is_that_of_one_piece():
+    X, how = collection(), dict(n_fits=3, random_state=1)
+    grown = topic_tree_over(as_blocks(cut(X, 3)), 5)
+    found, here = support_over(grown.tree, **how), support(X, grown.tree.gathered(), **how)
+    assert grown.tree.support is found and found.ids == here.ids == tuple(grown.tree.nodes)
+    for name in ("nodes", "docs", "runs"): assert_array_equal(getattr(found, name), getattr(here, name))
+    assert grown.tree.gathered().support is found
+
+
+def test_support_by_a_sample():
+    X = collection()
+    grown = topic_tree_over(as_blocks(cut(X, 3)), 5)
+    found = support_over(grown.tree, whole=20_000, n_fits=3, least=500)
+    drawn_docs = np.isfinite(found.docs)
+    assert 500 <= drawn_docs.sum() < 1000 and len(found.docs) == X.shape[0]
+    assert not drawn_docs[::500].any()                                           # they have no terms
+    assert found.nodes.min() >= 0 and np.nanmean(found.docs) > .5
+    again = support_over(topic_tree_over(as_blocks(cut(X, 7, 1)), 5).tree, whole=20_000, n_fits=3, least=500)
+    assert_array_equal(np.isfinite(again.docs), drawn_docs)                      # whatever the partitions are
+    assert_allclose(again.nodes, found.nodes)
+
+
+def test_models_over_partitions_know_their_support(folder, tmp_path, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyDocumentsWarning)
+        model = fit_topics(TopicTree(4), folder, whole=40_000, piece=100_000)
+        assert model.support_ is None
+        found = model.support(n_fits=2)
+    assert model.support_ is found and "%" in str(model)
+    model.save(tmp_path/"m.nmf2")
+    assert_array_equal(TopicTree.load(tmp_path/"m.nmf2").support_.nodes, found.nodes)
+    with pytest.raises(ValueError, match="n_fits must be"): model.support(n_fits=0)
+
+
+@pytest.mark.parametrize("whole", [1000, 2_000_000])
+def test_the_command_finds_support_in_partitions(folder, tmp_path_factory, monkeypatch, capsys, whole):
+    from nmf2 import cli
+    monkeypatch.setattr("nmf2.scale.WHOLE", whole)
+    how = ["--memory", "1GB", "--support", "--leaves", "3", "--quiet", "--out", str(tmp_path_factory.mktemp("results")/"out")]
+    assert cli.main(["cluster", str(folder), *how]) == 0
+    lines = (Path(how[-1])/"topics.csv").read_text().splitlines()
+    shares = [float(row["support"]) for row in csv.DictReader(lines)]
+    assert len(shares) == 5 and 0 < min(shares) and max(shares) <= 1
+    assert "%" in capsys.readouterr().out
 
 
 @pytest.mark.slow
