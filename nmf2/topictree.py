@@ -869,8 +869,9 @@ def support(model,
 
     Of documents in partitions a sample is fitted again, if they are not given here.
     """
-    how = dict(n_fits=n_fits, share=share, n_jobs=n_jobs, random_state=random_state, verbose=verbose)
-    if documents is None and hasattr(model.tree_, "labels_there"):         # they are in partitions
+    how = dict(n_fits=n_fits, share=share, n_jobs=n_jobs, random_state=random_state,
+               verbose=verbose)
+    if documents is None and hasattr(model.tree_, "labels_there"):    # they are in partitions
         from nmf2.scale_topics import support_over
         return support_over(model.tree_, **how)
     from nmf2.editing import matrix_of
