@@ -6,7 +6,7 @@
 __all__ = ['NOT_KNOWN', 'STEP', 'Signs', 'signs_of', 'words_in', 'cosines', 'without_itself', 'Expected', 'known_columns',
            'unknown_share', 'thousand_of', 'lower_rank', 'known_signs', 'expected_of', 'Judged', 'judge', 'Way',
            'matrix_of_new', 'paths', 'FitWords', 'words_of_fit', 'Counted', 'count_new', 'answer_columns',
-           'answer_table', 'holm', 'share_p', 'Change', 'Drift', 'drift_of']
+           'answer_table', 'holm', 'share_p', 'Change', 'Drift', 'Seen', 'seen_in', 'drift_from', 'drift_of']
 
 # %% ../nbs/25_answers.ipynb #97720551
 import warnings
@@ -490,22 +490,57 @@ def _told(drift):
     return "\n".join(lines)
 
 # %% ../nbs/25_answers.ipynb #99e55e87
-def _changes(model, judged, n):
+class Seen(NamedTuple):
+    "What there is in new documents, in numbers that can be added up."
+    n_docs:int             # how many they are
+    sizes:np.ndarray       # how many have each topic of a cut, (k,)
+    rejected:np.ndarray    # how many of these are like none of the fit, (k,)
+    n_words:int            # different words of all documents, added up
+    n_strange:int          # those of them that are unknown
+    words:list             # (word, number of documents) of the unknown ones, most frequent first
+
+def seen_in(
+    model,             # a fitted `TopicTree`
+    documents,         # as for its `predict`
+    n:int|None=None,   # leaves of a cut; None for all
+    reject:float=.01,  # share of the fit's documents that would be rejected
+)->Seen:
+    "What there is in new documents."
+    counted, k = count_new(model, documents), numbers_at(model.tree_, n)[-1] + 1
+    judged = judge(model, _weigh_counted(model, counted), n, reject, shares=False)
+    def sizes(which): return np.bincount(judged.labels[which], minlength=k)
+    there = judged.labels >= 0
+    strange = sum(df for _, df in counted.strange)
+    return Seen(len(there), sizes(there), sizes(there & judged.rejected), counted.n_words,
+                strange, counted.strange)
+
+def _changes(model, seen, n):
     "A `Change` for each topic, the surest first"
     tree = model.tree_
-    numbers = numbers_at(model.tree_, n)
     leaves = tree.leaves(n)
-    old = np.bincount(numbers, model.expected_.sizes, len(leaves))
-    there = judged.labels >= 0
-    now = np.bincount(judged.labels[there], minlength=len(leaves))
-    none = np.bincount(judged.labels[there & judged.rejected], minlength=len(leaves))
-    totals = max(old.sum(), 1), max(now.sum(), 1)
-    p = holm(np.array([share_p(a, old.sum(), b, now.sum()) for a, b in zip(old, now)]))
+    old = np.bincount(numbers_at(tree, n), model.expected_.sizes, len(leaves))
+    totals = max(old.sum(), 1), max(seen.sizes.sum(), 1)
+    p = holm(np.array([share_p(a, old.sum(), b, seen.sizes.sum()) for a, b in zip(old, seen.sizes)]))
     found = [Change(in_table(leaf.id), tree.title(leaf), a/totals[0], b/totals[1], int(c), float(q))
-             for leaf, a, b, c, q in zip(leaves, old, now, none, p)]
+             for leaf, a, b, c, q in zip(leaves, old, seen.sizes, seen.rejected, p)]
     return sorted(found, key=lambda change: change.p)
 
 # %% ../nbs/25_answers.ipynb #dcfd0e14
+def drift_from(
+    model,             # a fitted `TopicTree`
+    seen:Seen,         # what there is in new documents
+    n:int|None=None,   # as it was for these
+    reject:float=.01,  # likewise
+    n_words:int=20,    # unknown words to name
+)->Drift:
+    "How new documents differ from those of the fit, by what there is in them."
+    n_there, rejected = seen.sizes.sum(), int(seen.rejected.sum())
+    n_fit, level = int(model.expected_.sizes.sum()), _level(reject)
+    p = share_p(rejected, n_there, round(level*n_fit), n_fit)
+    return Drift(seen.n_docs, int(seen.n_docs - n_there), seen.n_strange/max(seen.n_words, 1),
+                 model.expected_.unknown, seen.words[:n_words], rejected, level, p,
+                 _changes(model, seen, n))
+
 def drift_of(
     model,             # a fitted `TopicTree`
     documents,         # as for its `predict`
@@ -515,14 +550,5 @@ def drift_of(
 )->Drift:
     "How new documents differ from those of the fit."
     check_is_fitted(model)
-    counted = count_new(model, documents)
-    judged = judge(model, _weigh_counted(model, counted), n, reject, shares=False)
-    there = judged.labels >= 0
-    rejected = int((judged.rejected & there).sum())
-    n_fit = int(model.expected_.sizes.sum())
-    level = _level(reject)
-    unknown = sum(df for _, df in counted.strange)/max(counted.n_words, 1)
-    words = counted.strange[:check_number("n_words", n_words, 0)]
-    p = share_p(rejected, there.sum(), round(level*n_fit), n_fit)
-    return Drift(len(there), int((~there).sum()), unknown, model.expected_.unknown,
-                 words, rejected, level, p, _changes(model, judged, n))
+    check_number("n_words", n_words, 0)
+    return drift_from(model, seen_in(model, documents, n, reject), n, reject, n_words)

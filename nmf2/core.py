@@ -330,8 +330,8 @@ def check_here(
 ):
     "Stop at documents in partitions, which few methods take."
     if not in_partitions(X): return
-    raise ValueError(f"{name} must be in one piece here: partitions and files are for fit, predict, transform and answers of "
-                     "TopicTree, HierNMF2 and FlatNMF2. Give each partition by itself, or read files with nmf2.read")
+    raise ValueError(f"{name} must be in one piece here: partitions and files are for fit, predict and transform of "
+                     "TopicTree, HierNMF2 and FlatNMF2, and for answers and drift. Give each partition by itself, or read files with nmf2.read")
 
 # %% ../nbs/00_core.ipynb #f0b9359d
 def check_matrix(

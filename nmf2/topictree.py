@@ -808,6 +808,9 @@ def drift(model,
     n_words:int=20,    # unknown words to name
 ):                     # a `Drift`: print it
     "How new documents differ from the fit's: unknown words, documents like none, topics that grow."
+    if in_partitions(documents):
+        from nmf2.scale_answers import drift_over
+        return drift_over(model, documents, n=n, reject=reject, n_words=n_words)
     from nmf2.answers import drift_of
     return drift_of(model, documents, n, reject, n_words)
 

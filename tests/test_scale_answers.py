@@ -15,7 +15,7 @@ from nmf2.flat import FlatNMF2
 from nmf2.hier import HierNMF2
 from nmf2.nmf import NMF
 from nmf2.scale import SpreadTree, save_shards
-from nmf2.scale_answers import answers_over, predict_over, to_ask, transform_over
+from nmf2.scale_answers import answers_over, drift_over, predict_over, to_ask, transform_over
 from nmf2.scale_texts import fit_topics
 from nmf2.topictree import TopicTree
 from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
@@ -53,6 +53,9 @@ def test_answers_are_those_of_one_piece(model, new, folder, piece):
         found = transform_over(model, folder, Local(), n, piece=piece)
         assert_array_equal(found, model.transform(new, n=n))
         assert len(found) == len(new)
+    for n, reject, n_words in ((None, .01, 20), (3, .1, 5)):
+        drift, here = drift_over(model, folder, Local(), n, reject, n_words, piece=piece), model.drift(new, n, reject, n_words)
+        assert drift == here and str(drift) == str(here)
     rows = [row for some in answers_over(model, folder, Local(), 4, .05, piece=piece) for row in some]
     assert rows == model.answers(new, 4, .05, plain=True)
 
@@ -66,6 +69,7 @@ def test_the_class_takes_them_in_every_form(model, new, folder):
         assert_array_equal(model.predict(given), expected)
         assert_array_equal(model.transform(given), model.transform(new))
         assert model.answers(given).equals(model.answers(new))
+        assert model.drift(given) == model.drift(new)
         assert model.answers(given, plain=True) == model.answers(new, plain=True)
     model.set_output(transform="pandas")
     try: assert_array_equal(model.transform(folder), model.transform(new).to_numpy())
@@ -132,6 +136,13 @@ def test_a_model_to_ask_is_small_and_leaves_the_other_as_it_was(model, new):
     assert pickle.dumps(model) == before
 
 
+def test_rare_unknown_words_are_counted_and_not_kept(model, folder, new, monkeypatch):
+    monkeypatch.setattr("nmf2.scale_answers.KEPT", 30)
+    drift, here = drift_over(model, folder, Local(), piece=5_000), model.drift(new)
+    assert drift._replace(words=[]) == here._replace(words=[])
+    assert drift.words[0][1] <= here.words[0][1] and len(drift.words) == 20
+
+
 def test_documents_without_known_words_are_told_once(model):
     parts = [["xyzzy", "a histogram"], [""], ["a sparse matrix"], []]
     delayed = pytest.importorskip("dask").delayed
@@ -147,8 +158,9 @@ def test_wrong_questions_are_told_before_anything_is_read(model, folder):
     (folder/"1.jsonl").write_text('{"text": 1}\n')
     for ask, message in ((lambda: model.predict(folder, n=99), "n must be at most 6"), (lambda: model.transform(folder, n=0), "n must be"),
                          (lambda: model.predict(folder, reject=2), "reject must be"), (lambda: model.answers(folder, reject=-1), "reject must be"),
+                         (lambda: model.drift(folder, n_words=-1), "n_words must be"), (lambda: model.drift(folder, n=99), "n must be"),
                          (lambda: model.predict(folder), "partition 1, 1.jsonl, can't be used: .*field 'text' should be a string and is 1"),
-                         (lambda: model.path(folder), "must be in one piece here.*predict, transform and answers of TopicTree"),
+                         (lambda: model.path(folder), "must be in one piece here.*for answers and drift"),
                          (lambda: TopicTree().predict(folder), "not fitted")):
         with pytest.raises(ValueError, match=message): ask()
 
@@ -217,7 +229,7 @@ def test_workers_of_a_cluster_answer(model, saved, new, folder, X, tmp_path, mon
 
 def test_no_documents_at_all(model, saved, tmp_path, capsys):
     delayed = pytest.importorskip("dask").delayed
-    for ask in (model.predict, model.transform, model.answers):
+    for ask in (model.predict, model.transform, model.answers, model.drift):
         with pytest.raises(ValueError, match="there are no documents in partition 0, partition 1"): ask([delayed([]), delayed([])])
     (tmp_path/"none.jsonl").write_text("\n")
     for more in ([], ["--memory", "1GB"]):

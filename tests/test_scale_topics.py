@@ -584,7 +584,7 @@ def test_names_of_files_are_files(folder, tmp_path):
 def test_what_takes_documents_in_one_piece_says_so(folder):
     model, X = TopicTree(3).fit(texts()), collection()
     tree = HierNMF2(3).fit(X)
-    for ask in (model.path, model.drift, model.fit_transform):
+    for ask in (model.path, model.fit_transform):
         for given in (folder, sorted(folder.glob("*.jsonl"))):
             with pytest.raises(ValueError, match="must be in one piece here.*each partition by itself"): ask(given)
     with pytest.raises(ValueError, match="X must be in one piece here"): tree.fit_transform([X[:900], X[900:]])
