@@ -519,8 +519,9 @@ def _changes(model, seen, n):
     tree = model.tree_
     leaves = tree.leaves(n)
     old = np.bincount(numbers_at(tree, n), model.expected_.sizes, len(leaves))
-    totals = max(old.sum(), 1), max(seen.sizes.sum(), 1)
-    p = holm(np.array([share_p(a, old.sum(), b, seen.sizes.sum()) for a, b in zip(old, seen.sizes)]))
+    n_old, n_new = old.sum(), seen.sizes.sum()
+    totals = max(n_old, 1), max(n_new, 1)
+    p = holm(np.array([share_p(a, n_old, b, n_new) for a, b in zip(old, seen.sizes)]))
     found = [Change(in_table(leaf.id), tree.title(leaf), a/totals[0], b/totals[1], int(c), float(q))
              for leaf, a, b, c, q in zip(leaves, old, seen.sizes, seen.rejected, p)]
     return sorted(found, key=lambda change: change.p)

@@ -220,8 +220,7 @@ def _together(a, b):
     words = Counter(dict(a.words))
     for word, n in b.words: words[word] += n
     words = sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:KEPT]
-    return Seen(a.n_docs + b.n_docs, a.sizes + b.sizes, a.rejected + b.rejected, a.n_words + b.n_words,
-                a.n_strange + b.n_strange, words)
+    return Seen(*(x + y for x, y in zip(a[:-1], b[:-1])), words)
 
 def drift_over(
     model,          # a fitted `TopicTree`
