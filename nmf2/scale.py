@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['PER_TERM', 'WHOLE', 'NODE', 'AT_ONCE', 'Topics', 'Part', 'weights_of', 'sweep_part', 'PartedWeights', 'Blocks',
            'partitions_of', 'usual_engine', 'row_numbers', 'as_blocks', 'stacked', 'sample', 'start_topics', 'Spread',
-           'Marked', 'Sides', 'Members', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told', 'split_whole',
-           'cut_blocks', 'Place', 'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower', 'about_blocks',
-           'planted_blocks', 'fit', 'part_matrix', 'in_one_piece', 'fit_partitions']
+           'Table', 'Marked', 'Sides', 'Members', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told',
+           'split_whole', 'cut_blocks', 'Place', 'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower',
+           'about_blocks', 'planted_blocks', 'fit', 'part_matrix', 'in_one_piece', 'fit_partitions']
 
 # %% ../nbs/60_scale.ipynb #b7293e31
 import copy
@@ -25,6 +25,7 @@ from typing import NamedTuple
 from uuid import uuid4
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 import scipy.sparse as sp
 
 from .bisection import unit_rows
@@ -299,6 +300,40 @@ class Spread:
         answers = {np.bincount: "counts", np.ptp: "spread", np.setdiff1d: "without"}
         if function not in answers: return NotImplemented
         return getattr(self, answers[function])(*args[1:])
+
+# %% ../nbs/60_scale.ipynb #9e358341
+def _here(x): return np.asarray(x) if isinstance(x, Table) else x
+
+class Table(Spread, NDArrayOperatorsMixin):
+    "Rows of numbers that stay with the partitions; what NumPy can do with an array is done here."
+    ndim = 2
+    def __init__(self,
+        engine,         # `Local` or `Dask`
+        pieces:list,    # held by it
+        sizes:list,     # rows of each
+        width:int,      # columns
+    ):
+        super().__init__(engine, pieces, sizes)
+        self.shape = len(self), width
+
+    def __getitem__(self, which):
+        if not isinstance(which, (slice, int, np.integer)): return np.asarray(self)[which]
+        rows = np.asarray(range(len(self))[which])
+        ends = np.cumsum(self.sizes)
+        has = np.unique(np.searchsorted(ends, rows, side="right"))      # the pieces that have these rows
+        if not len(has): return np.asarray(self)[:0]
+        lo, hi = has[0], has[-1] + 1
+        some = np.concatenate(self.engine.fetch(self.pieces[lo:hi]))
+        return some[rows - (ends[lo] - self.sizes[lo])]
+
+    def __iter__(self):
+        for piece in self.pieces: yield from self.engine.fetch([piece])[0]
+
+    def __array_function__(self, function, types, args, options): return function(*map(_here, args), **options)
+    def __array_ufunc__(self, ufunc, method, *args, **options): return getattr(ufunc, method)(*map(_here, args), **options)
+    def __getattr__(self, name):
+        if name.startswith("_") or not hasattr(np.ndarray, name): raise AttributeError(f"a Table has no {name}")
+        return getattr(np.asarray(self), name)
 
 # %% ../nbs/60_scale.ipynb #44fef8f7
 class Marked(Spread):

@@ -23,7 +23,7 @@ from .core import check_number, check_several
 from .engines import watched
 from .files import listing
 from .hier import twin
-from .scale import Part, Spread, partitions_of, usual_engine
+from .scale import Part, Table, partitions_of, usual_engine
 from .scale_texts import called, has_names, names_in, read_texts, sources_there, text_sources
 from .topictree import TopicTree, numbers_of
 from .tree import leaf_shares
@@ -180,14 +180,14 @@ def transform_over(
     engine=None,    # likewise
     n=None,         # of a `TopicTree`: shares of the topics when there are so few
     **options,      # of `text_sources`
-)->Spread:          # (n_docs, n)
+)->Table:           # (n_docs, n)
     "Shares or weights of topics, as `transform` gives them."
     answers = Answers(_shared, model, documents, engine, dict(n=n) if isinstance(model, TopicTree) else {}, **options)
     pieces, sizes = [], []
     for held, told in answers.rounds():
         pieces += held
         sizes += [n_docs for n_docs, *_ in told]
-    return Spread(answers.engine, pieces, sizes)
+    return Table(answers.engine, pieces, sizes, answers.none.shape[1])
 
 # %% ../nbs/63_scale_answers.ipynb #4882e270
 def answers_over(

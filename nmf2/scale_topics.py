@@ -32,7 +32,7 @@ from .nnls import heaviest, heaviest_by, memberships, nnls, unit
 from .products import Rows
 from .rank2 import SAMPLE
 from .regroup import merged, merges, node_ids, tree_merges
-from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, about_blocks, as_blocks,
+from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, Table, about_blocks, as_blocks,
                         in_one_piece, put_away, stacked)
 from .scale import fit as fit_tree
 from .shards import Scrap
@@ -760,7 +760,7 @@ def fit_flat(
     X,                  # partitions, as for `as_blocks`
     whole:int=WHOLE,    # with at most so many nonzeros all are handed over in one piece
     checkpoint=None,    # a folder for what is found on the way; a fit that was interrupted goes on from there
-):                      # weights in all topics, (n_docs, k); a `Spread`, if they stay in partitions
+):                      # weights in all topics, (n_docs, k); a `Table`, if they stay in partitions
     "Fit a flat model to partitions; `labels_` are fetched when asked for."
     blocks = as_blocks(X)
     if blocks.size <= whole: return model.fit_transform(in_one_piece(blocks))
@@ -777,4 +777,4 @@ def fit_flat(
     there = Spread(engine, engine.hold(_heaviest_in, blocks.parts, shared=(topics,)), sizes)
     vars(model).update(hier_=hier, components_=np.ascontiguousarray(Ht.T, dtype=blocks.dtype), n_iter_=hier.n_iter_,
                        n_features_in_=blocks.shape[1], _labels_there=there)
-    return Spread(engine, engine.hold(_memberships_in, blocks.parts, shared=(topics,)), sizes)
+    return Table(engine, engine.hold(_memberships_in, blocks.parts, shared=(topics,)), sizes, Ht.shape[1])

@@ -740,7 +740,7 @@ def numbers_of(
 def transform(model,
     documents,         # as for `fit`
     n:int|None=None,   # shares of the topics when there are so few; None for all
-)->np.ndarray:         # rows sum to one, (n_docs, n); of partitions a `Spread`
+)->np.ndarray:         # rows sum to one, (n_docs, n); of partitions a `Table`
     "How much of each topic is in each document; a node's share is the sum of what is below it."
     if in_partitions(documents):
         from nmf2.scale_answers import transform_over

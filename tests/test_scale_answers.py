@@ -14,7 +14,7 @@ from nmf2.engines import Local
 from nmf2.flat import FlatNMF2
 from nmf2.hier import HierNMF2
 from nmf2.nmf import NMF
-from nmf2.scale import SpreadTree, save_shards
+from nmf2.scale import SpreadTree, Table, save_shards
 from nmf2.scale_answers import answers_over, drift_over, predict_over, to_ask, transform_over
 from nmf2.scale_texts import fit_topics
 from nmf2.topictree import TopicTree
@@ -82,6 +82,29 @@ def test_what_a_partition_has_is_a_file_of_its_own(model, new, folder):
     import pyarrow.parquet as pq
     pq.write_table(pa.table(dict(text=new)), folder/"a.parquet", row_group_size=50)
     assert_array_equal(model.predict(folder/"a.parquet"), model.predict(new))
+
+
+def test_a_table_is_as_an_array():
+    A = np.random.default_rng(0).random((11, 3))
+    W = Table(Local(), [A[:4], A[:0], A[4:5], A[5:11], A[:0]], [4, 0, 1, 6, 0], 3)
+    assert W.shape == A.shape and W.ndim == 2 and len(W) == 11 and W.dtype == A.dtype
+    for i in (0, 3, 4, 5, 10, -1, np.int64(7)): assert_array_equal(W[i], A[i])
+    for rows in (slice(None), slice(2, 7), slice(5, 5), slice(None, None, -2), slice(-3, None), slice(20, 30), [3, 9], A[:, 0] > .5, (slice(None), 1)):
+        assert_array_equal(W[rows], A[rows])
+    for f in (np.sum, np.mean, np.argsort, np.copy, lambda x: np.argmax(x, 1), lambda x: np.concatenate([x, x]) if x is A else np.concatenate([A, A])):
+        assert_array_equal(f(W), f(A))
+    assert_array_equal([row for row in W], A)
+    assert_array_equal(1 - 2*W@A.T, 1 - 2*A@A.T)
+    assert_array_equal(W.argmax(axis=1), A.argmax(axis=1))
+    assert_array_equal(W.T, A.T)
+    assert_array_equal(np.asarray(W, np.float32), A.astype(np.float32))
+    for i in (11, -12):
+        with pytest.raises(IndexError): W[i]
+    with pytest.raises(AttributeError, match="a Table has no to_pandas"): W.to_pandas
+    asked = []
+    W.engine.fetch = lambda held: asked.extend(held) or list(held)
+    W[4]
+    assert len(asked) == 1                                  # the piece that has it, no other
 
 
 @pytest.fixture(scope="module")
