@@ -31,8 +31,8 @@ from nmf2.mixture import fit_mixture
 from nmf2.order import Order
 from nmf2.regroup import regroup
 from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, fit as scale_fit, put_away, save_shards, stacked
-from nmf2.scale_texts import (Stretch, _bundled, counted_over, exact_sum, fit_topics, has_names, names_over, read_texts, text_sources, texts_at, typical_over,
-                              weighted_over, words_over)
+from nmf2.scale_texts import (Stretch, _bundled, counted_over, exact_sum, fit_topics, has_names, json_form, list_values, names_over, read_texts,
+                              text_sources, texts_at, typical_over, weighted_over, words_over)
 from nmf2.shards import open_shard
 from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, gather_model, mixture_over, moved, number_over, settled, sums_over,
                                support_over, topic_tree_over)
@@ -1074,3 +1074,68 @@ def test_a_model_over_partitions_can_be_shown_and_changed(step):
     assert_array_equal(spread.labels_, here.labels_)
     assert spread.history == here.history and spread.tree_.names == here.tree_.names and not hasattr(spread.tree_, "weighed")
     assert (spread.tree_.leaf_topics == here.tree_.leaf_topics).all() and spread.tree_.headings == here.tree_.headings
+
+
+def some_json(rng, depth=0):
+    "A value that JSON can hold"
+    kind = rng.integers(8 if depth < 4 else 5)
+    if kind == 0: return float(rng.random()*10.**rng.integers(20))
+    if kind == 1: return int(rng.integers(10**12))*10**int(rng.integers(20))
+    if kind == 2: return [True, False, None][rng.integers(3)]
+    if kind < 5: return "".join(rng.choice([*'ab"\\\u00e9\n\u2028[]{},:', "\U0001f600"], rng.integers(40)))
+    if kind == 5: return [some_json(rng, depth + 1) for _ in range(rng.integers(4))]
+    return {str(rng.random()): some_json(rng, depth + 1) for _ in range(rng.integers(4))}
+
+
+def test_values_of_a_list_however_it_comes_in(tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path/"a.json"
+    for _ in range(100):
+        values = [some_json(rng) for _ in range(rng.integers(6))]
+        text = json.dumps(values, indent=[None, 1][rng.integers(2)], ensure_ascii=bool(rng.integers(2)))
+        path.write_text(text, encoding=rng.choice(["utf-8", "utf-16", "utf-8-sig"]))
+        assert list(list_values(path, chunk=int(rng.choice([1, 2, 3, 7, 50])))) == values
+        path.write_text(text[:rng.integers(len(text))], encoding="utf-8")
+        with pytest.raises(ValueError, match="a.json: not JSON"): list(list_values(path, chunk=3))
+    for text in ("[1 2]", "[1,]", "[,1]", "[1] 2", "[}", "[tru]", "{}", '["a]', "[1, 2", '["\\x"]', "[" + "["*100_000):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="a.json: not JSON"): list(list_values(path))
+
+
+def test_what_a_file_of_json_has(tmp_path):
+    line, path = json.dumps(dict(text="words")), tmp_path/"a.json"
+    for text, form in ((f"{line}\n{line}\n", "lines"), (f"\n\n {line}\n\n{line}", "lines"), (f"\ufeff{line}\n{line}", "lines"), (line, "object"),
+                       (f"{line}\n\n", "object"), (json.dumps(dict(text="words"), indent=1), "object"), (f" \n[{line},\n{line}]", "list"), ("[", "list"),
+                       ("", "object"), ("words\nwords", "object"), ("1\n2\n", "object")):
+        path.write_text(text, encoding="utf-8")
+        assert json_form(path) == form, text
+        with gzip.open(f"{path}.gz", "wt", encoding="utf-8") as file: file.write(text)
+        assert json_form(Path(f"{path}.gz")) == form
+    path.write_text("\n".join([json.dumps(dict(text="a"*300_000))]*2))
+    assert json_form(path) == "lines"
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz", "b.json", "b.json.gz"])
+def test_large_json_is_cut_whatever_it_is_called(tmp_path, name):
+    "Lines in a file that ends in .json, and lists"
+    texts = [f"caf\u00e9 {k} " + "x"*(k % 97) for k in range(3000)]
+    records = [json.dumps(dict(id=f"d{k}", text=text), ensure_ascii=False) for k, text in enumerate(texts)]
+    content = "\n".join(records) if name[0] == "a" else "[" + ",\n".join(records) + "]"
+    with (gzip.open if name.endswith("gz") else open)(tmp_path/name, "wt", encoding="utf-8") as file: file.write(content)
+    engine = Local()                                         # what is written anew goes with it
+    sources = text_sources(tmp_path, 20_000, engine=engine)
+    assert len(sources) > 8 and sum(map(read_texts, sources), []) == texts and has_names(sources)
+    assert list(names_over(sources, engine)) == [f"d{k}" for k in range(3000)]
+    if name != "a.json":
+        with pytest.warns(UserWarning, match="can't be read in part"): one = text_sources(tmp_path, 2_000)
+        assert len(one) == 1 and read_texts(one[0]) == texts
+    assert len(text_sources(tmp_path, 10**6, engine=Local())) == 1
+
+
+def test_a_large_list_of_another_encoding_and_a_broken_one(tmp_path):
+    path = tmp_path/"a.json"
+    path.write_text(json.dumps([dict(text=f"caf\u00e9 {k}") for k in range(900)], ensure_ascii=False), encoding="latin-1")
+    engine = Local()
+    with pytest.warns(UserWarning, match="a.json is not UTF-8 and was read as Latin-1"): sources = text_sources(tmp_path, 2_000, engine=engine)
+    assert sum(map(read_texts, sources), [])[899] == "caf\u00e9 899" and len(sources) > 5
+    path.write_text("[" + ", ".join(json.dumps(dict(text=f"words {k}")) for k in range(900)))
+    with pytest.raises(ValueError, match="a.json: not JSON, the end where ',' should be"): text_sources(tmp_path, 2_000, engine=engine)
