@@ -16,7 +16,7 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'cluster', 'size_in_bytes', 'spread', 'check_checkpoint', 'check_in_partitions', 'check_spread', 'room_of',
            'engine_of', 'about_partitions', 'fit_in_partitions', 'label_rows', 'order_of_rows', 'run_in_partitions',
            'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of',
-           'show', 'answer_rows', 'with_leaf', 'in_cells', 'write_answers', 'rows_in_partitions',
+           'show', 'answer_rows', 'with_leaf', 'in_cells', 'write_answers', 'rows_in_partitions', 'rows_of_parts',
            'predict_in_partitions', 'predict', 'check_same', 'read_again', 'explore', 'open_to_change', 'documents_of',
            'older_beside', 'save_again', 'grow', 'check_new', 'update', 'documents_in', 'write_tree', 'export',
            'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
@@ -1194,8 +1194,20 @@ def rows_in_partitions(
     from nmf2.scale_answers import answers_over
     engine = engine_of(args)
     how = about_partitions(args, engine) | dict(n=args.leaves, reject=args.reject, verbose=not args.quiet, named=True)
-    for rows in answers_over(model, expanded(args.path), engine, **how):
+    return rows_of_parts(args, answers_over(model, expanded(args.path), engine, **how))
+
+def rows_of_parts(
+    args,      # the parsed command line
+    answers,   # of `answers_over`
+):             # yields the same
+    "Answers one after another; what goes wrong while the next are made is no fault of where they are written to."
+    while True:
+        printing = "written" in args
+        if printing: del args.written
+        rows = next(answers, None)
         stop_if_interrupted()
+        if printing: args.written = None
+        if rows is None: return
         yield from map(with_leaf, rows)
 
 def predict_in_partitions(
@@ -1208,7 +1220,8 @@ def predict_in_partitions(
     check_in_partitions(args)
     read = [*[left_out("mails")]*(not keeps_heads(args)), *order_of_rows(args)]
     say(f"  {'; '.join(read)}", bool(read) and not args.quiet)
-    with answers_to(args) as file: write_answers(file, rows_in_partitions(args, model), args.json)
+    rows = rows_in_partitions(args, model)
+    with answers_to(args) as file: write_answers(file, rows, args.json)
     return 0
 
 # %% ../nbs/70_cli.ipynb #6d6795f9

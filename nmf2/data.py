@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from .core import (by_row, check_choice, check_number, check_sparse, frames_up, patch_to,
                        progress_bar, renamed, seed_of)
 from .files import Folder, brief, expanded, listing, no_bare_errors, opened, plural, unpacked_name
-from .formats import FIELDS, NoField, READERS, TOGETHER, guess_format, walk, without_head
+from .formats import FIELDS, NoField, READERS, TOGETHER, guess_format, not_as_in_fit, walk, without_head
 from .languages import WORDS
 
 # %% ../nbs/01_data.ipynb #84f71343
@@ -650,12 +650,8 @@ def _found(format, source, options, before):
     except NoField as e:
         if e.option in options: raise
         if e.what in ("label", "more"): before = _left_out(e, source, before)
-        else:
-            none, came = ("", "the texts") if e.what == "text" else (f", or {e.option}='' for none", "ids")
-            raise ValueError(f"{source}: no field {brief(e.name)}, from which {came} came in the fit. "
-                             f"There are: {e.there}. Say which it is here with {e.option}=...{none}") from None
+        else: raise not_as_in_fit(e, source) from None
     return _found(format, source, options, before)
-
 
 # %% ../nbs/01_data.ipynb #e2d85f06
 def heads_a_table(

@@ -7,9 +7,9 @@ __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST
            'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'FROM', 'LATER', 'QUOTED', 'ENTRY', 'ORIENTATIONS', 'PAIR',
            'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'EMPTY', 'READERS', 'TOGETHER', 'BESIDE', 'VALUES', 'DATES',
            'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'ending', 'read_folder', 'read_lines', 'read_mail',
-           'without_head', 'NoField', 'NoDocuments', 'field_names', 'Fields', 'Found', 'NoTexts', 'parsed_json',
-           'check_no_list', 'read_jsonl', 'column_names', 'read_csv', 'read_parquet', 'read_arrow', 'rows_of',
-           'read_mbox', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
+           'without_head', 'NoField', 'not_as_in_fit', 'NoDocuments', 'field_names', 'Fields', 'Found', 'NoTexts',
+           'parsed_json', 'check_no_list', 'read_jsonl', 'column_names', 'read_csv', 'read_parquet', 'read_arrow',
+           'rows_of', 'read_mbox', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
            'read_matlab', 'read_npz', 'check_alike', 'holds_mails', 'of_folders', 'guess_format', 'as_cell',
            'write_table']
 
@@ -321,6 +321,15 @@ class NoField(ValueError):
         "What was asked for by the same option, without the field that isn't there"
         several = self.what == "more" and not isinstance(asked, str)
         return [one for one in asked if one != self.name] if several else ""
+
+def not_as_in_fit(
+    e:NoField,   # what was not found
+    path,        # the file
+)->ValueError:
+    "The error where a field of the fit isn't in new documents."
+    none, came = ("", "the texts") if e.what == "text" else (f", or {e.option}='' for none", "ids")
+    return ValueError(f"{path}: no field {brief(e.name)}, from which {came} came in the fit. "
+                      f"There are: {e.there}. Say which it is here with {e.option}=...{none}")
 
 # %% ../nbs/00_formats.ipynb #b0c5a1ff
 class NoDocuments(ValueError):

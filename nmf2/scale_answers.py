@@ -9,6 +9,7 @@ __all__ = ['NOT_ASKED', 'KEPT', 'to_ask', 'sources_to_ask', 'Answers', 'predict_
 # %% ../nbs/63_scale_answers.ipynb #53b6f873
 import copy
 import warnings
+from array import array
 from collections import Counter
 from dataclasses import replace
 from functools import reduce
@@ -24,14 +25,14 @@ from .engines import watched
 from .files import listing
 from .hier import twin
 from .scale import Part, Table, partitions_of, usual_engine
-from .scale_texts import called, has_names, names_in, read_texts, sources_there, text_sources
+from .scale_texts import called, has_names, names_in, read_texts, sources_there, text_sources, warn_of_names
 from .topictree import TopicTree, numbers_of
 from .tree import leaf_shares
 from .weighting import EmptyDocumentsWarning, warn_of_empty_rows
 
 # %% ../nbs/63_scale_answers.ipynb #b39fbfd9
 NOT_ASKED = ("given_", "counts_", "index_", "labels_", "_labels_there", "history", "edits_", "past_", "future_", "saved_",
-             "hier_", "_own", "_order", "_sklearn_output_config")
+             "hier_", "_own", "_order")
 
 def _without_documents(tree):
     "The tree, in which each node knows how many documents it has, and not which"
@@ -59,6 +60,7 @@ def to_ask(
     check_is_fitted(model)
     other = copy.copy(model)
     for name in NOT_ASKED: vars(other).pop(name, None)
+    if hasattr(other, "set_output"): other._sklearn_output_config = dict(transform="default")   # arrays, not data frames
     if "tree_" in vars(other): other.tree_ = _without_documents(model.tree_)
     if "pipeline_" in vars(other): other.pipeline_ = _in_one_thread(model.pipeline_)
     return other
@@ -75,8 +77,9 @@ def sources_to_ask(
     "Partitions of documents, of the kind that the model was fitted to."
     check_several("documents", documents)
     if not _of_texts(model): return partitions_of(documents)
-    known = {name: value for name, value in (getattr(model, "reading_", None) or {}).items() if name in ("text_field", "heads")}
-    sources = text_sources(documents, engine=engine, **known | options)
+    like = getattr(model, "reading_", None) or {}
+    heads = dict(heads=like.get("heads", True))
+    sources = text_sources(documents, engine=engine, **heads | options, like=like)
     return sources, called(sources)
 
 # %% ../nbs/63_scale_answers.ipynb #1e7ffbf8
@@ -98,13 +101,15 @@ def _told(model, docs, options): return model.answers(docs, **options, plain=Tru
 def _blank(model):
     "A document of nothing, of the kind that the model was fitted to"
     if _of_texts(model): return [""]
-    X = model.pipeline_["trim"] if isinstance(model, TopicTree) else model
-    return sp.csr_array((1, X.n_features_in_))
+    fitted = model.pipeline_["trim"] if isinstance(model, TopicTree) else model
+    return sp.csr_array((1, fitted.n_features_in_), dtype=np.float32)
 
 def _documents(source, of_texts):
     "The documents of a partition"
     if of_texts: return read_texts(source)
-    return Part(source, None).X if _is_path(source) else sp.csr_array(source)
+    if _is_path(source): return Part(source, None).X
+    if sp.issparse(source) or getattr(source, "ndim", 1) == 2: return sp.csr_array(source)
+    raise ValueError(f"the model takes weights or counts, in matrices, and this is a {type(source).__name__}")
 
 def _is_path(source): return isinstance(source, (str, Path))
 def _n_docs(docs): return docs.shape[0] if sp.issparse(docs) else len(docs)
@@ -131,6 +136,7 @@ class Answers:
         **reading,      # options of `text_sources`
     ):
         self.question, self.model, self.options, self.verbose = question, to_ask(model), options or {}, verbose
+        if not named: reading.setdefault("id_field", "")          # nobody asks for names
         self.none = question(self.model, _blank(self.model), self.options)[0][:0]
         self.engine = usual_engine() if engine is None else engine
         self.sources, self.names = sources_to_ask(model, documents, self.engine, **reading)
@@ -151,7 +157,7 @@ class Answers:
                     without.append(n_docs + np.asarray(rows, np.intp))
                     n_docs += n
                 yield held, told
-        if not n_docs: raise ValueError(f"there are no documents in {listing(self.names, 3)}")
+        if not n_docs: raise ValueError(f"there are no documents in {listing([name.rstrip(',') for name in self.names], 3)}")
         warn_of_empty_rows(np.concatenate(without), n_docs, "no term of the vocabulary")
 
     def each(self):
@@ -201,14 +207,21 @@ def answers_over(
     **options,          # of `text_sources`
 ):                      # yields lists of dictionaries, one for each partition
     "What a model says of each document, as `answers` does."
+    if not isinstance(model, TopicTree): raise ValueError(f"model must be a TopicTree, got a {type(model).__name__}")
     answers = Answers(_told, model, documents, engine, dict(n=n, reject=reject), verbose, named, **options)
-    first = 0
+    return _numbered(answers, named)
+
+def _numbered(answers, named):
+    "The answers, their rows numbered on"
+    first, seen = 0, array("q")
     for rows, names in answers.each():
         for i, row in enumerate(rows):
             row["row"] += first
             if named: row["id"] = str(row["row"]) if names is None else names[i]
         first += len(rows)
+        seen.extend(map(hash, filter(None, names or ())))
         yield rows
+    warn_of_names(seen)
 
 # %% ../nbs/63_scale_answers.ipynb #4d2fe161
 KEPT = 100_000     # different unknown words

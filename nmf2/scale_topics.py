@@ -36,7 +36,7 @@ from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, T
                         in_one_piece, put_away, stacked)
 from .scale import fit as fit_tree
 from .shards import Scrap
-from .support import TOO_FEW, Choice, choose_by_sample, choose_n_topics, support
+from .support import TOO_FEW, Choice, check_support_options, choose_by_sample, choose_n_topics, support
 from .topictree import LEAST, PIECES, Grown, check_enough, drawn_of, most_similar, root_topics, sums_of
 from .tree import Split, Support, Tree
 
@@ -712,6 +712,7 @@ def support_over(
     **options,          # of `nmf2.support.support`
 )->Support:
     "How well the nodes of a tree over partitions are found again in fits to parts of a sample."
+    check_support_options(**options)
     blocks, seed = tree[""].docs.blocks, seed_of(random_state)
     engine = blocks.engine
     _, places = drawn(blocks, seed, whole, max(least, 4*tree.n_leaves))

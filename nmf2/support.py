@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['SAMPLE', 'ABOVE', 'TWICE', 'FIRST', 'ALWAYS', 'MOST', 'LARGE', 'BETWEEN', 'TOO_FEW', 'SMALL', 'ROUNDS', 'DEALT',
-           'PER_NONZERO', 'members', 'jaccards', 'compare', 'fit_again', 'support', 'carried', 'gain', 'shuffled',
-           'times_chance', 'Choice', 'dealt', 'choose_n_topics', 'choose_by_sample']
+           'PER_NONZERO', 'members', 'jaccards', 'compare', 'fit_again', 'support', 'check_support_options', 'carried',
+           'gain', 'shuffled', 'times_chance', 'Choice', 'dealt', 'choose_n_topics', 'choose_by_sample']
 
 # %% ../nbs/26_support.ipynb #5f9a7651
 from dataclasses import dataclass, replace
@@ -111,6 +111,18 @@ def support(
     docs = np.divide(stays, drawn, out=np.full(tree.n_docs, np.nan), where=drawn > 0)
     return Support(tuple(tree.nodes), _means(np.array(runs)), docs, np.array(runs))
 
+# %% ../nbs/26_support.ipynb #9819f354
+def check_support_options(
+    n_fits=30,     # as for `support`
+    share=.5,      # likewise
+    n_jobs=1,      # likewise
+    **options,     # others, which can't be wrong
+):
+    "Stop at options of `support` that make no sense."
+    check_number("n_fits", n_fits, 1)
+    check_number("share", share, 0, whole=False, above=True, high=1)
+    if n_jobs != -1: check_number("n_jobs", n_jobs, 1)
+
 # %% ../nbs/26_support.ipynb #e10e6f04
 def _means(runs):
     "Means of the columns over the numbers that are there; nan for columns without any"
@@ -123,9 +135,7 @@ def _parts_of(X, tree, n_fits, share, n_jobs, seed):
     if not isinstance(tree, Tree):
         raise ValueError(f"tree must be a tree, such as model.tree_, got {type(tree).__name__}")
     X = check_matrix(support, X, n_terms=width_of(X))
-    check_number("n_fits", n_fits, 1)
-    check_number("share", share, 0, whole=False, above=True, high=1)
-    if n_jobs != -1: check_number("n_jobs", n_jobs, 1)
+    check_support_options(n_fits, share, n_jobs)
     if X.shape != (tree.n_docs, tree.n_terms):
         raise ValueError(f"X must be the matrix that the tree was made from, {tree.n_docs} × {tree.n_terms}, "
                          f"and is {X.shape[0]} × {X.shape[1]}")

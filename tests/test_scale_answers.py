@@ -207,10 +207,13 @@ def test_the_command_reads_the_column_and_names_of_the_fit(tmp_path):
     lines = [json.dumps(dict(url=f"u{i}", text="no", title=text)) for i, text in enumerate(texts)]
     (tmp_path/"a.jsonl").write_text("\n".join(lines))
     TopicTree(3).fit(read(tmp_path/"a.jsonl", text_field="title", id_field="url")).save(tmp_path/"m.nmf2")
-    for k, more in enumerate(([], ["--memory", "1GB", "--id-field", "url"])):
+    for k, more in enumerate(([], ["--memory", "1GB"])):
         assert cli.main(["predict", str(tmp_path/"m.nmf2"), str(tmp_path/"a.jsonl"), *more, "--quiet", "-o", str(tmp_path/f"{k}")]) == 0
+    (tmp_path/"b.jsonl").write_text('{"body": "aaa"}\n{"body": "bbb"}\n')
     assert (tmp_path/"0").read_text() == (tmp_path/"1").read_text()
     assert "u89" in (tmp_path/"1").read_text()
+    with pytest.raises(ValueError, match="no field 'title', from which the texts came in the fit. .*text_field="):
+        TopicTree.load(tmp_path/"m.nmf2").predict([tmp_path/"b.jsonl"])
 
 
 def test_the_command_leaves_nothing_half_written(saved, folder, tmp_path, capsys):
@@ -243,10 +246,12 @@ def test_workers_of_a_cluster_answer(model, saved, new, folder, X, tmp_path, mon
         with pytest.raises(ValueError, match="partition 1 can't be used"): tree.predict([X, X[:, 1:]])
         Client, opened = distributed.Client, []
         monkeypatch.setattr(distributed, "Client", lambda address: opened.append(Client(address)) or opened[-1])
-        for k, more in enumerate(([], ["--scheduler", client.scheduler.address])):
-            assert cli.main(["predict", saved, str(folder), *more, "--quiet", "-o", str(tmp_path/f"{k}")]) == 0
+        try:
+            for k, more in enumerate(([], ["--scheduler", client.scheduler.address])):
+                assert cli.main(["predict", saved, str(folder), *more, "--quiet", "-o", str(tmp_path/f"{k}")]) == 0
+        finally:
+            for one in opened: one.close()                   # where a process runs one command it ends with it
         assert len(opened) == 1
-        opened[0].close()                                    # where a process runs one command it ends with it
     assert (tmp_path/"0").read_text() == (tmp_path/"1").read_text()
 
 
@@ -258,3 +263,76 @@ def test_no_documents_at_all(model, saved, tmp_path, capsys):
     for more in ([], ["--memory", "1GB"]):
         assert cli.main(["predict", saved, str(tmp_path/"none.jsonl"), *more, "--quiet"]) == 2
         assert "no documents" in capsys.readouterr().err
+
+
+def in_one_piece_and_in_partitions(saved, path, tmp_path):
+    "What the command writes of a file both ways"
+    for k, more in enumerate(([], ["--memory", "1GB"])):
+        assert cli.main(["predict", saved, str(path), *more, "--quiet", "--force", "-o", str(tmp_path/f"{k}.csv")]) == 0
+    return [(tmp_path/f"{k}.csv").read_text().splitlines() for k in (0, 1)]
+
+
+def test_files_without_fields_are_read_by_a_model_that_knows_one(tmp_path, new):
+    "Mails and lines, asked of a model whose texts were in a field"
+    (tmp_path/"fit.jsonl").write_text("\n".join(json.dumps(dict(text=text)) for text in load("library-docs").texts[::6]))
+    saved = str(tmp_path/"m.nmf2")
+    TopicTree(4).fit(read(tmp_path/"fit.jsonl")).save(saved)
+    lines = [" ".join(text.split())[:200] or "-" for text in new]
+    (tmp_path/"a.txt").write_text("\n".join(lines))
+    mails = [f"From ann@example.org Thu Jan  1 12:00:00 2004\nFrom: ann@example.org\nSubject: {line[:30]}\n\n{line}\n\n" for line in lines]
+    (tmp_path/"b.mbox").write_text("".join(mails))
+    for name in ("a.txt", "b.mbox"):
+        here, there = in_one_piece_and_in_partitions(saved, tmp_path/name, tmp_path)
+        assert [line.split(",", 2)[2] for line in here] == [line.split(",", 2)[2] for line in there]
+        assert_array_equal(TopicTree.load(saved).predict(tmp_path/name), TopicTree.load(saved).predict(read(tmp_path/name)))
+
+
+@pytest.mark.parametrize("name", ["a.json", "b.json", "c.jsonl", "d.csv", "e.jsonl.gz"])
+def test_names_are_those_of_one_piece(saved, new, tmp_path, name):
+    import csv
+    import gzip
+    records = [json.dumps(dict(id=f"d {k}", text=text)) for k, text in enumerate(new)]
+    content = {"a": "\n".join(records), "b": "[" + ", ".join(records) + "]", "c": "\n".join(records), "e": "\n".join(records)}.get(name[0])
+    with (gzip.open if name.endswith("gz") else open)(tmp_path/name, "wt", newline="") as file:
+        if content is None: csv.writer(file).writerows([("id", "text"), *((f"d {k}", text) for k, text in enumerate(new))])
+        else: file.write(content)
+    here, there = in_one_piece_and_in_partitions(saved, tmp_path/name, tmp_path)
+    assert here == there and "d 3" in there[4]
+
+
+def test_names_that_nobody_asks_for_may_be_anything(model, saved, tmp_path):
+    (tmp_path/"a.csv").write_text("id,text\n1,a histogram\n1,a plot\n,sparse\n")
+    assert_array_equal(model.predict(tmp_path/"a.csv"), model.predict(["a histogram", "a plot", "sparse"]))
+    (tmp_path/"b.jsonl").write_text('{"id": 1, "text": "a plot"}\n{"text": "sparse"}\n{"id": 1, "text": "a histogram"}\n')
+    with pytest.warns(UserWarning, match="1 of 2 names are those of an earlier document"):
+        rows = [row for some in answers_over(model, tmp_path/"b.jsonl", Local(), named=True) for row in some]
+    assert [row["id"] for row in rows] == ["1", None, "1"]
+
+
+@pytest.mark.parametrize("more", [["-o", "out.csv"], []])
+def test_what_is_wrong_with_documents_is_no_fault_of_the_output(saved, tmp_path, monkeypatch, capsys, more):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("nmf2.engines.Local.ahead", lambda engine: 1)
+    (tmp_path/"bad").mkdir()
+    for k in range(6): (tmp_path/"bad"/f"{k}.jsonl").write_text('{"text": 1}' if k == 5 else '{"text": "a plot"}')
+    for path, message in (("bad", "5.jsonl, can't be used"), ("bad/5.jsonl", "can't be used")):
+        assert cli.main(["predict", saved, path, "--memory", "1GB", "--quiet", *more]) == 2
+        said = capsys.readouterr().err
+        assert message in said and "standard output" not in said
+    assert cli.main(["predict", saved, "bad", "--memory", "1GB", "--text-field", "nope", "--quiet", *more]) == 2
+    assert "no field 'nope'" in (said := capsys.readouterr().err) and "standard output" not in said
+
+
+def test_data_frames_for_those_who_want_them(X):
+    model = HierNMF2(4).fit(X)
+    parts = [X[:0], X[:300], X[300:]]
+    assert model.transform(parts).dtype == np.asarray(model.transform(parts)).dtype == model.transform(X).dtype
+    model.set_output(transform="pandas")
+    assert model.transform(parts).equals(model.transform(X))
+
+
+def test_what_no_model_can_be_asked(X):
+    model = HierNMF2(4).fit(X)
+    with pytest.raises(ValueError, match="takes weights or counts, in matrices, and this is a list"):
+        predict_over(model, [["a text"], ["another"]])
+    with pytest.raises(ValueError, match="model must be a TopicTree, got a HierNMF2"): answers_over(model, [X[:3], X[3:]])

@@ -550,7 +550,7 @@ def test_names_of_documents_in_partitions(folder, tmp_path):
     with pytest.warns(UserWarning, match="2 of 20 names are those of an earlier document, too: go by rows"):
         assert len(list(names_over(text_sources(tmp_path, id_field="no"), Local()))) == 20
     (tmp_path/"1.jsonl").write_text('{"text": "a ball", "no": null}\n{"text": "a ball"}\n')
-    assert list(names_over(text_sources(tmp_path, id_field="no"), Local()))[8:12] == ["8", "", "", "20"]
+    assert list(names_over(text_sources(tmp_path, id_field="no"), Local()))[8:12] == ["8", None, None, "20"]
     with pytest.raises(ValueError, match="no field 'number'"): text_sources(tmp_path, id_field="number")
 
 
