@@ -14,6 +14,7 @@ import copy
 import json
 import multiprocessing
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -306,6 +307,15 @@ def _remedy(message):
     return ""
 
 # %% ../nbs/00_core.ipynb #6c8d2152
+_A_FILE = re.compile(r"\S+\.\w{1,8}")      # as names of files with an ending are
+
+def _are_files(names):
+    "Are these names of files? An error if they look like it, some are, and one isn't there"
+    def there(name): return isinstance(name, str) and os.path.isfile(name)
+    if all(map(there, names)): return True
+    if not all(isinstance(name, str) and _A_FILE.fullmatch(name) for name in names) or not any(map(there, names)): return False
+    raise FileNotFoundError(f"no such file: {next(name for name in names if not there(name))!r}, and others in the list are there")
+
 def in_partitions(
     X,       # whatever was given for documents
 )->bool:
@@ -313,7 +323,7 @@ def in_partitions(
     if isinstance(X, os.PathLike) or hasattr(type(X), "__dask_graph__"): return True
     if isinstance(X, str): return os.path.exists(X)
     first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
-    if isinstance(first, str): return all(isinstance(x, str) and os.path.isfile(x) for x in X)
+    if isinstance(first, str): return _are_files(X)
     return isinstance(first, os.PathLike) or hasattr(type(first), "__dask_graph__") or sp.issparse(first)
 
 def check_several(

@@ -171,7 +171,7 @@ def partitions_of(
 )->tuple:      # matrices, paths or delayed blocks; what errors call each
     "Partitions of a matrix, as they are given."
     if isinstance(X, (str, Path)):
-        paths = sorted(Path(X).glob("*.npz"))
+        paths = [Path(X)] if Path(X).is_file() else sorted(Path(X).glob("*.npz"))
         if not paths: raise ValueError(f"X must be a folder with .npz files, and {Path(X).name!r} has none")
         X = paths
     check_several("X", X)

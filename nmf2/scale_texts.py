@@ -295,6 +295,7 @@ def list_values(
             if mark == "[" and text.mark() == "]": wanted = "]"
             elif mark != "]":
                 try: value = text.value()
+                except UnicodeError: raise
                 except (ValueError, RecursionError) as e: raise fault(path, None, f"not JSON in a list ({e})") from None
                 yield value
                 wanted = ",]"

@@ -579,6 +579,11 @@ def test_names_of_files_are_files(folder, tmp_path):
     shards = save_shards(collection(), tmp_path/"shards", 3)
     assert_array_equal(HierNMF2(3).fit([str(path) for path in shards]).labels_, HierNMF2(3).fit(shards).labels_)
     with pytest.raises(ValueError, match="texts must be a list of strings|at least one document"): TopicTree(3).fit("no file that is here")
+    names = [*map(str, paths), str(folder/"part-9.jsonl")]
+    for ask in (TopicTree(3).fit, model.predict):
+        with pytest.raises(FileNotFoundError, match="no such file: .*part-9.jsonl', and others in the list are there"): ask(names)
+    assert len(model.predict(["part-8.jsonl", "part-9.jsonl"])) == 2                     # none of them is there: they may be texts
+    assert_array_equal(HierNMF2(3).fit(collection()).predict(shards[0]), HierNMF2(3).fit(collection()).predict(open_shard(shards[0])))
 
 
 def test_what_takes_documents_in_one_piece_says_so(folder):
@@ -1137,5 +1142,7 @@ def test_a_large_list_of_another_encoding_and_a_broken_one(tmp_path):
     engine = Local()
     with pytest.warns(UserWarning, match="a.json is not UTF-8 and was read as Latin-1"): sources = text_sources(tmp_path, 2_000, engine=engine)
     assert sum(map(read_texts, sources), [])[899] == "caf\u00e9 899" and len(sources) > 5
+    path.write_text(json.dumps([dict(text="a"*70), dict(text="caf\u00e9")], ensure_ascii=False), encoding="latin-1")
+    with pytest.raises(UnicodeDecodeError): list(list_values(path, chunk=8))             # in the middle of a value, too
     path.write_text("[" + ", ".join(json.dumps(dict(text=f"words {k}")) for k in range(900)))
     with pytest.raises(ValueError, match="a.json: not JSON, the end where ',' should be"): text_sources(tmp_path, 2_000, engine=engine)
