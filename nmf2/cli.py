@@ -963,8 +963,8 @@ def about_partitions(
     engine,   # who works on them
 )->dict:      # options of `text_sources`
     "How large partitions are, and how they are read."
-    # shares that leave room for Python and its libraries, for tables of words and topics, and for one another
     from nmf2.scale_texts import PIECE
+    # shares that leave room for Python and its libraries, for tables of words and topics, and for one another
     return dict(piece=min(PIECE, room_of(args)//(30*engine.ahead())), heads=keeps_heads(args), **given(args, ["text_field", "id_field"]))
 
 # %% ../nbs/70_cli.ipynb #e7d974dd
@@ -1199,7 +1199,7 @@ def rows_in_partitions(
 def rows_of_parts(
     args,      # the parsed command line
     answers,   # of `answers_over`
-):             # yields the same
+):             # yields them as `answer_rows` has them, one by one
     "Answers one after another; what goes wrong while the next are made is no fault of where they are written to."
     while True:
         printing = "written" in args

@@ -321,7 +321,7 @@ class Table(Spread, NDArrayOperatorsMixin):
         rows = np.asarray(range(len(self))[which])
         ends = np.cumsum(self.sizes)
         has = np.unique(np.searchsorted(ends, rows, side="right"))      # the pieces that have these rows
-        if not len(has): return np.asarray(self)[:0]
+        if not len(has): return np.concatenate(self.engine.fetch(self.pieces[:1]))[:0]
         lo, hi = has[0], has[-1] + 1
         some = np.concatenate(self.engine.fetch(self.pieces[lo:hi]))
         return some[rows - (ends[lo] - self.sizes[lo])]

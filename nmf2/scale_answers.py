@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .answers import Drift, Seen, drift_from, matrix_of_new, seen_in
-from .core import check_number, check_several
+from .core import check_number, check_several, patch_to
 from .engines import watched
 from .files import listing
 from .hier import twin
@@ -45,6 +45,7 @@ def _without_documents(tree):
     other.nodes = {id: light(node) for id, node in other.nodes.items()}
     return other
 
+# %% ../nbs/63_scale_answers.ipynb #b39fbfda
 def _in_one_thread(pipeline):
     "The pipeline, whose counter leaves the other threads to other partitions"
     if "count" not in pipeline.named_steps: return pipeline
@@ -142,28 +143,31 @@ class Answers:
         self.sources, self.names = sources_to_ask(model, documents, self.engine, **reading)
         self.named = named and _of_texts(model) and has_names(self.sources)
 
-    def rounds(self):
-        "Answers that are held, and what is told of each partition."
-        engine, step = self.engine, 4*self.engine.ahead()
-        shared = self.question, engine.send(self.model), self.options, self.none, self.named
-        n_docs, without = 0, []
-        with watched(engine, len(self.sources), "Answering", self.verbose):
-            for k in range(0, len(self.sources), step):
-                some = sources_there(engine, self.sources[k:k+step])
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", EmptyDocumentsWarning)
-                    held, told = engine.keep(_answered, some, self.names[k:k+step], shared=shared)
-                for n, rows, _ in told:
-                    without.append(n_docs + np.asarray(rows, np.intp))
-                    n_docs += n
-                yield held, told
-        if not n_docs: raise ValueError(f"there are no documents in {listing([name.rstrip(',') for name in self.names], 3)}")
-        warn_of_empty_rows(np.concatenate(without), n_docs, "no term of the vocabulary")
+# %% ../nbs/63_scale_answers.ipynb #baea8d86
+@patch_to(Answers)
+def rounds(answers):
+    "Answers that are held, and what is told of each partition."
+    engine, step = answers.engine, 4*answers.engine.ahead()
+    shared = answers.question, engine.send(answers.model), answers.options, answers.none, answers.named
+    n_docs, without = 0, []
+    with watched(engine, len(answers.sources), "Answering", answers.verbose):
+        for k in range(0, len(answers.sources), step):
+            some = sources_there(engine, answers.sources[k:k+step])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", EmptyDocumentsWarning)
+                held, told = engine.keep(_answered, some, answers.names[k:k+step], shared=shared)
+            for n, rows, _ in told:
+                without.append(n_docs + np.asarray(rows, np.intp))
+                n_docs += n
+            yield held, told
+    if not n_docs: raise ValueError(f"there are no documents in {listing([name.rstrip(',') for name in answers.names], 3)}")
+    warn_of_empty_rows(np.concatenate(without), n_docs, "no term of the vocabulary")
 
-    def each(self):
-        "The answers for each partition, and the names of its documents or None."
-        for held, told in self.rounds():
-            for found, (_, _, names) in zip(self.engine.fetch(held), told): yield found, names
+@patch_to(Answers)
+def each(answers):
+    "The answers for each partition, and the names of its documents or None."
+    for held, told in answers.rounds():
+        for found, (_, _, names) in zip(answers.engine.fetch(held), told): yield found, names
 
 # %% ../nbs/63_scale_answers.ipynb #96567fbe
 def predict_over(

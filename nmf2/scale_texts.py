@@ -100,6 +100,7 @@ def json_form(
         except ValueError: return "object"
         return "lines" if whole and any(map(bytes.strip, file)) else "object"
 
+# %% ../nbs/62_scale_texts.ipynb #53125c03
 def _field_for(path, what, asked, like, names):
     "The field with the texts or with names, '' for none: the one asked for, that of the fit, or a usual one"
     before = like.get(f"{what}_field") if asked is None else None
@@ -107,6 +108,7 @@ def _field_for(path, what, asked, like, names):
     except NoField as e: raise (e if before is None else not_as_in_fit(e, path)) from None
     return found[0] if found else "" if "" in (asked, before) else None
 
+# %% ../nbs/62_scale_texts.ipynb #53125c05
 def _names_in_list(path):
     "The names of the fields of the first value in a JSON list, if it has any"
     with suppress(ValueError):                               # whoever reads the list says so

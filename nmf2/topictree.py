@@ -736,6 +736,7 @@ def numbers_of(
     judged = judge(model, X, n, reject, shares=False)
     return np.where(judged.rejected, -1, judged.labels)
 
+# %% ../nbs/25_topictree.ipynb #cc43ec75
 @patch_to(TopicTree)
 def transform(model,
     documents,         # as for `fit`
