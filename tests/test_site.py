@@ -143,6 +143,14 @@ def site():
     pages = {path: Page(copy/"_proc"/path.relative_to(NBS)) for path in NOTEBOOKS}
     return SimpleNamespace(pages=pages, folder=copy/"_proc", copy=copy, said=said.read_text(encoding="utf-8"))
 
+MAKE = """import os, sys
+from nbdev.quarto import nbdev_docs
+nbdev_docs(n_workers=0)
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(0)     # each shell that ran a notebook would collect garbage now, which takes half a minute for all of them
+"""
+
 def make_site(copy):
     "Make the pages in a copy of the repository; what was said"
     left = (".*", "build", "dist", "_docs", "_proc", "nmf2-results", "__pycache__", "*.egg-info")
@@ -155,7 +163,7 @@ def make_site(copy):
     made = run("setup.py", "-q", "egg_info")                      # nbdev looks names up in installed packages
     assert made.returncode == 0, made.stderr
     os.utime(copy/"README.md", (0, 0))                            # as old as it can be beside the notebook it is written from
-    done = run("-c", "from nbdev.quarto import nbdev_docs; nbdev_docs(n_workers=0)")
+    done = run("-c", MAKE)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stderr
 
