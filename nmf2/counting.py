@@ -6,8 +6,8 @@
 __all__ = ['LANGUAGES', 'UNLISTED', 'LISTS', 'TAG', 'TAGGED', 'UNSPACED', 'CUT_BY', 'OURS', 'COMPILED', 'THREAD', 'SHARE',
            'check_texts', 'language_code', 'words_of_language', 'is_auto', 'warn_of_lists', 'stop_list', 'cut_language',
            'spared_words', 'tagged_share', 'Auto', 'found_of', 'found_in', 'told_languages', 'told_found', 'unspaced',
-           'unspaced_names', 'check_spaces', 'cut_evenly', 'count_share', 'join_shares', 'not_compiled', 'n_threads',
-           'start_method', 'n_processes', 'count_in', 'check_options', 'TermCounter', 'composes']
+           'unspaced_names', 'check_spaces', 'lengths_of', 'cut_evenly', 'count_share', 'join_shares', 'not_compiled',
+           'n_threads', 'start_method', 'n_processes', 'count_in', 'check_options', 'TermCounter', 'composes']
 
 # %% ../nbs/00_counting.ipynb #7a08cf52
 import difflib
@@ -315,12 +315,19 @@ def check_spaces(
         if share >= .02: warnings.warn(f"{share:.0%} {why}. {remedy}", stacklevel=4)
 
 # %% ../nbs/00_counting.ipynb #39d23ba2
+def lengths_of(
+    texts:list,     # one string a document
+)->np.ndarray:      # (n_docs,)
+    "How many letters each text has."
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
 def cut_evenly(
     texts:list,     # one string a document
     n_shares:int,   # how many shares to make; fewer if there are long documents
+    lengths=None,   # of the texts, if they are known, (n_docs,)
 )->list:            # lists of texts, none of them empty
     "Texts in consecutive shares of about as many letters."
-    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    ends = np.cumsum(lengths_of(texts) if lengths is None else lengths)
     cuts = np.searchsorted(ends, ends[-1]*np.arange(1, n_shares)/n_shares)
     cuts = np.unique([0, *cuts, len(texts)]).tolist()
     return [texts[i:j] for i, j in zip(cuts, cuts[1:])]
@@ -688,6 +695,7 @@ def _sort_features(self, X, vocabulary):
 def _limit_features(self, X, vocabulary, high=None, low=None, limit=None):
     "Columns within limits"
     if self.way_ != "compiled": return super(TermCounter, self)._limit_features(X, vocabulary, high, low, limit)
+    if low <= 1 and high >= X.shape[0] and limit is None: return X      # no limits
     doc_freq = np.bincount(X.indices, minlength=X.shape[1])
     kept = (doc_freq >= low) & (doc_freq <= high)
     n = np.count_nonzero(kept)
@@ -715,7 +723,8 @@ def get_feature_names_out(self,
 def _compiled(counter, texts, fixed, bar):
     "What `_count_vocab` of scikit-learn would return, from compiled code; None if that can't be or isn't worth it"
     _check_n_jobs(counter.n_jobs)
-    n_letters = sum(map(len, texts))
+    lengths = lengths_of(texts)
+    n_letters = int(lengths.sum())
     if n_letters < COMPILED or not_compiled(counter): return None
     from nmf2.scanning import count_shares, is_worth, plan
     if not is_worth(n_letters): return None
@@ -723,8 +732,8 @@ def _compiled(counter, texts, fixed, bar):
     known = counter.get_feature_names_out() if fixed else None
     prepare = counter.build_preprocessor() if counter.strip_accents else None
     scan = plan(counter.token_pattern, counter.lowercase, prepare, counter.get_stop_words(), counter.ngram_range, known)
-    vocabulary, X = count_shares(scan, cut_evenly(texts, n_letters//1_000_000 + 1), counter.dtype,
-                                 n_threads(n_letters, counter.n_jobs), bar.update)
+    shares = cut_evenly(texts, n_letters//1_000_000 + 1, lengths)
+    vocabulary, X = count_shares(scan, shares, counter.dtype, n_threads(n_letters, counter.n_jobs), bar.update)
     if not X.shape[1]: raise ValueError("empty vocabulary")
     return counter.vocabulary_ if fixed else vocabulary, X
 

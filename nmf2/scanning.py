@@ -1162,7 +1162,7 @@ def finish(
         columns, starts = rank[np.concatenate(numbers)], np.cumsum([0, *map(len, numbers)])
         tables.clear()
     in_row, places = places_of(rows.shares, starts)
-    batches = np.array_split(places, max(1, n_threads - (scan.known is None)))
+    batches = np.array_split(places, 4*n_threads)       # whoever has written the words down takes what is left of them
     def work(_, i):
         if i == 0: return None if scan.known else in_columns(spelled(words, first, scan.form), rank[first])
         batch = batches[i-1]
