@@ -77,12 +77,13 @@ def _of_texts(texts):
 MONTHS = ("January February March April May June July August September October November "
           "December").split()
 PARTS = dict(d=r"(?P<d>\d\d?)", m=r"(?P<m>\d\d?)", y=r"(?P<y>\d{4})",
-             b="(?P<b>" + "|".join([*MONTHS, "Sept", *(name[:3] for name in MONTHS)]) + r")\.?")
+             b="(?P<b>" + "|".join([*MONTHS, "Sept", *(name[:3] for name in MONTHS)]) + r")\.?",
+             t=r"\d?\d:\d\d(?::\d\d)?(?:[.,]\d+)?", z=r"(?: [A-Z]{1,5}| [+-]\d{4})?")
 FORMS = ("{y}(?P<s>[/.]){m}(?P=s){d}", r"{d}\.\s?{m}\.\s?{y}",
          "{d}(?P<s>[/-]){m}(?P=s){y}", "{m}(?P<s>[/-]){d}(?P=s){y}",
-         r"{d}[. -]\s?{b}[ -]{y}", "{b} {d},? {y}")
+         r"{d}[. -]\s?{b}[ -]{y}", "{b} {d},? {y}", "{b} {d} {t}{z} {y}{z}")
 WEEKDAY = r"(?:[A-Z][a-z]+,? )?"
-BEHIND = rf"(?:,?[T ]\s?\d?\d:\d\d(?::\d\d)?(?:[.,]\d+)?{ZONE})?\Z"
+BEHIND = rf"(?:,?[T ]\s?{PARTS['t']}(?:\s?[ap]m(?= ))?{ZONE})?\Z"
 FORMS = tuple(re.compile(WEEKDAY + form.format(**PARTS) + BEHIND, re.I) for form in FORMS)
 
 def _month(found):
@@ -96,7 +97,7 @@ def _in_form(form, values):
     texts = []
     for value in values:
         none = missing(value) or not str(value)
-        found = isinstance(value, str) and len(value) < 100 and form.match(value.strip())
+        found = isinstance(value, str) and len(value) < 100 and form.match(" ".join(value.split()))
         if not found and not none: return None
         texts.append("" if none else f"{found['y']}-{_month(found):02}-{int(found['d']):02}")
     return _of_texts(texts)
