@@ -1648,6 +1648,11 @@ def _choice(where, name, known):
     if Path(name).exists(): return f"{name!r} is no command; to cluster what is there: nmf2 cluster {shlex.quote(name)}"
     return f"there is no command {name!r}, only {known}" + did_you_mean(name, known.split(", "))
 
+def _too_many(rest):
+    "What to say of words that no option takes, as after *.txt or --columns date author"
+    return (f"too many arguments, {brief(rest, 60)}: a folder stands for the files in it, and names that go to one option "
+            "have commas between them, as in --columns date,author")
+
 class Parser(argparse.ArgumentParser):
     "A parser that answers with one line."
     def parse_args(self, args=None, namespace=None):
@@ -1663,6 +1668,7 @@ class Parser(argparse.ArgumentParser):
             message = _choice(*found.groups())
         if found := re.match(r"unrecognized arguments: (--?[a-zA-Z][\w-]*)", message):
             message = f"there is no option {found[1]}" + did_you_mean(found[1], self._option_string_actions)
+        elif found := re.match("unrecognized arguments: (.*)", message, re.S): message = _too_many(found[1])
         self.exit(2, f"nmf2: error: {' '.join(message.split())} (nmf2 --help tells more)\n")
 
 # %% ../nbs/70_cli.ipynb #b080c2d4

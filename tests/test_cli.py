@@ -287,6 +287,8 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["letters"], "to cluster what is there: nmf2 cluster letters"),
     (["cluster", "letters", "--topics", "5"], "no option --topics; did you mean --leaves?"),
     (["cluster", "letters", "-k", "5"], "no option -k; did you mean --leaves?"),
+    (["cluster", "letters", "table.csv"], "too many arguments, 'table.csv': a folder stands for the files in it"),
+    (["cluster", "table.csv", "--text-field", "a", "--columns", "a", "b"], "too many arguments, 'b': "),
     (["cluster", "letters", "--tau", "inf"], "--tau must be a number of at least 0 and at most 1e+06, got inf"),
     (["cluster", "letters", "--lables", "x"], "no option --lables; did you mean --label-field?"),
     (["cluster", "letters", "--weights", "tf"], "--weights must be one of ncut, tfidf, none, got 'tf'"),
