@@ -461,6 +461,7 @@ def by_index(
     if isinstance(values, dict):
         return {name: by_index(index, own) for name, own in values.items()}
     own = index_of(values)
+    if index is None and own is not None: _warn_of_order(own)
     if index is None or own is None or len(own) != len(index) or own.equals(index): return values
     if own.is_unique and index.is_unique:
         places = own.get_indexer_for(index)
@@ -469,6 +470,12 @@ def by_index(
         warnings.warn("the labels of this index can't be matched with those of the documents of "
                       "the fit, so values are taken in their order", stacklevel=frames_up())
     return values
+
+def _warn_of_order(index):
+    "Say so if a pandas index has the numbers of rows in another order, and the documents have no index to go by"
+    if index.dtype.kind not in "iu" or _is_plain(index) or not _is_plain(index.sort_values()): return
+    warnings.warn("values are taken in their order, which the labels of their index are not in, and the model knows no index of "
+                  "its documents: sort_index() first, if these are numbers of rows", stacklevel=frames_up())
 
 def _is_plain(index):
     "Are the labels of a pandas index 0, 1, 2 and so on?"
