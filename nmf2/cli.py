@@ -376,7 +376,7 @@ def _with_value(match):
 # %% ../nbs/70_cli.ipynb #64a2f634
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
            ". To show others, such as translations, give shares=, too": "",
-           ". Or give a function that cuts a text into a list of words": "",
+           ". Or give a function that cuts a text into a list of words": "", "a function that cuts a text into words, ": "",
            "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
            "a list of words, None, 'auto', or one of": "auto, none, a file of words, or one of",
            " (nmf2.counting.LANGUAGES has all)": "",
@@ -1021,23 +1021,23 @@ def run_in_partitions(
     with (told_when_there(args, out, MODEL), no_empty_folders(out),
           whole_folder(out, args.force, "--out", "--force") as part):
         with stage(f"Fitting {args.path} in partitions", times, not args.quiet): model, names = fit_in_partitions(args)
-        read = [*filter(None, [how_read(model.reading_)]), *[left_out("mails")]*(not keeps_heads(args)), *order_of_rows(args)]
+        read = [*filter(None, [how_read(model.reading_)]), *[left_out("mails, if any,")]*(not keeps_heads(args)), *order_of_rows(args)]
         say(f"  {'; '.join(read)}", bool(read) and not args.quiet)
         tree, why = model.tree_, [reason(model.choice_)] if model.choice_ else []
+        told = as_options(str(model.documents_))
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
         with stage("Writing", times, not args.quiet):
             model.save(part/MODEL)
             columns = ["row", *["id"]*(names is not None), "leaf", "leaf_number", "title"]
             write_table(part/"assignments.csv", columns, label_rows(tree, model.labels_, names))
             write_table(part/"topics.csv", node_columns(Topics(tree)), node_rows(Topics(tree)))
-            figures = f"{args.path}: {tree.n_docs:,} documents, {tree.n_leaves} topics. {model.documents_}"
+            figures = f"{args.path}: {tree.n_docs:,} documents, {tree.n_leaves} topics. {told}"
             report = "\n".join([figures, *read, *why, in_seconds(times), ""])
             (part/"report.txt").write_text(report, encoding="utf-8", errors="backslashreplace")
         stop_if_interrupted()
     readable()
     near = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
-    told = textwrap.fill(str(model.documents_), 75)
-    print(outline(tree), "", told, *why, f"\nResults in {near}", *file_lines(IN_PARTITIONS), "",
+    print(outline(tree), "", textwrap.fill(told, 75), *why, f"\nResults in {near}", *file_lines(IN_PARTITIONS), "",
           what_to_ask(near/MODEL), sep="\n")
     return 0
 
@@ -1218,7 +1218,7 @@ def predict_in_partitions(
     if args.jobs: raise ValueError("--jobs can't be had with --memory or --scheduler")
     if not expanded(args.path).exists(): raise FileNotFoundError(f"{args.path}: no such file or folder")
     check_in_partitions(args)
-    read = [*[left_out("mails")]*(not keeps_heads(args)), *order_of_rows(args)]
+    read = [*[left_out("mails, if any,")]*(not keeps_heads(args)), *order_of_rows(args)]
     say(f"  {'; '.join(read)}", bool(read) and not args.quiet)
     rows = rows_in_partitions(args, model)
     with answers_to(args) as file: write_answers(file, rows, args.json)
@@ -1423,6 +1423,13 @@ def documents_in(
                               n_levels=0 if labels is None else labels.shape[1])
 
 # %% ../nbs/70_cli.ipynb #d4a7c1f9
+def _without_names(model):
+    "What to say where documents had names that the file doesn't know, as after a fit in partitions"
+    field = (getattr(model, "reading_", None) or {}).get("id_field")
+    if not field or titles_of(model) is not None: return ""
+    return ("note: the file knows no names of documents (a fit in partitions keeps none): id has the numbers of rows. The names "
+            f"from {field!r} are in assignments.csv")
+
 def write_tree(
     file,         # an open text file
     tree,         # a `Tree`
@@ -1444,6 +1451,8 @@ def export(
     "Write the tree in a file for another program."
     check_file(args)
     tree, model = open_model(args)
+    told = args.to == "assignments" and _without_names(model)
+    if told: say(told)
     with answers_to(args) as file: write_tree(file, tree, model, args.to)
     return 0
 

@@ -661,6 +661,7 @@ def heads_a_table(
     "Does a line look like the names of columns, one of them that of texts before, or a usual name?"
     names = [name.strip(' "').casefold() for name in re.split("[,;\t]", line)]
     texts = filter(None, [known.casefold(), *FIELDS["text"]])
+    if known and names == [known.casefold()]: return True
     return len(names) > 1 and not set(names).isdisjoint(texts)
 
 # %% ../nbs/01_data.ipynb #5c5455d2

@@ -206,8 +206,10 @@ def in_periods(
         numbers = _numbers(dates, name)
         low, high = numbers[there].min(), numbers[there].max()
         if high - low < most: break
-    if period is not None:
-        check_number(f"the number of periods with period={period!r}", high - low, 0, high=9999)
+    if high - low > 9999:
+        longer = ", ".join([*dropwhile(lambda other: other != name, PERIODS)][1:])
+        raise ValueError(f"period={name!r} is too short: there would be {high - low + 1:,}, and at "
+                         f"most 10,000 are counted. Longer: {longer}")
     names = np.array([_name(number, name) for number in range(low, high + 1)], object)
     return Periods(names, np.where(there, numbers - low, -1), name)
 

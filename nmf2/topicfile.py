@@ -151,9 +151,9 @@ def _index_kept(model):
 def _index_of(about, arrays, n_docs):
     "The index of the fit, if it was kept and pandas is here"
     kind = about["kept"].get("index")
+    if kind is None: return None
     try: from pandas import Index, RangeIndex
     except ImportError: return None
-    if kind is None: return None
     if kind == "plain": return RangeIndex(n_docs)
     labels = unpacked_texts(arrays, "index", n_docs) if kind == "texts" else arrays["index"]
     sound(len(labels) == n_docs, "the index has not a label for each document")

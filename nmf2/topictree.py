@@ -472,10 +472,12 @@ def by_index(
     return values
 
 def _warn_of_order(index):
-    "Say so if a pandas index has the numbers of rows in another order, and the documents have no index to go by"
-    if index.dtype.kind not in "iu" or _is_plain(index) or not _is_plain(index.sort_values()): return
-    warnings.warn("values are taken in their order, which the labels of their index are not in, and the model knows no index of "
-                  "its documents: sort_index() first, if these are numbers of rows", stacklevel=frames_up())
+    "Say so if an index has numbers of rows in another order, and the documents have none to go by"
+    numbers = index.dtype.kind in "iu" and _is_plain(index.sort_values())
+    if not numbers or _is_plain(index): return
+    warnings.warn("values are taken in their order, which the labels of their index are not in, "
+                  "and the model knows no index of its documents: sort_index() first, if these "
+                  "are numbers of rows", stacklevel=frames_up())
 
 def _is_plain(index):
     "Are the labels of a pandas index 0, 1, 2 and so on?"

@@ -154,11 +154,11 @@ def with_new_ids(
     taken = set(known)
     there = next((name for name in map(str, new) if name in taken), None)
     if there is not None:
-        rows = ", which go by their rows: give other names, or the texts alone"*(start == 0)
-        raise ValueError("texts must be new documents, "
-                         f"and {shortened(repr(there))} is among those of the model{rows}")
+        rows = ", where they go by their rows"*(start == 0)
+        raise ValueError(f"texts must be new documents, and {shortened(repr(there))} is the name "
+                         f"of one in the model{rows}: give other names, or none (id_field='' "
+                         "where they are read)")
     return known + list(map(str, new))
-
 
 # %% ../nbs/28_updating.ipynb #9ae527be
 class Together(NamedTuple):

@@ -1498,7 +1498,7 @@ def test_heads_of_mails_in_partitions(mails, capsys):
     assert main(["cluster", "old.jsonl", *SMALL, "-o", "here"]) == 0
     capsys.readouterr()
     assert fit("out") == 0
-    assert "; mails read without heads, but for the subject (--heads keeps them)" in capsys.readouterr().err
+    assert "; mails, if any, read without heads, but for the subject (--heads keeps them)" in capsys.readouterr().err
     there, here = TopicTree.load("out"), TopicTree.load("here")
     assert there.reading_["heads"] is False and there.labels_.tolist() == here.labels_.tolist() and there.tree_.headings == here.tree_.headings
     assert fit("kept", "--heads") == 0
@@ -1515,7 +1515,7 @@ def test_heads_of_mails_are_left_out_of_what_is_new_though_there_were_none_befor
     assert main(["update", "out", "new.jsonl", "--documents", "plain.jsonl"]) == 0 and "8 mails read without heads" in capsys.readouterr().err
     assert "ohio" not in TopicTree.load("out").vocab_
     assert main(["cluster", "mixed", "--memory", "2GB", *SMALL, "-o", "parts"]) == 0
-    assert "mails read without heads" in capsys.readouterr().err and "mails read without heads" in Path("parts/report.txt").read_text()
+    assert "mails, if any, read without heads" in capsys.readouterr().err and "mails, if any, read without heads" in Path("parts/report.txt").read_text()
     assert "ohio" not in TopicTree.load("parts").vocab_
     assert main(["predict", "parts", "new.jsonl"]) == 0 and "8 mails read without heads" in capsys.readouterr().err
 
@@ -1534,3 +1534,24 @@ def test_heads_of_mails_of_a_known_collection(mails, capsys, monkeypatch):
     Path("old.jsonl").rename("data/some_mails.jsonl")
     assert main(["cluster", "some_mails", *SMALL, "-o", "out"]) == 0 and "40 mails read without heads" in capsys.readouterr().err
     assert main(["predict", "out", "some_mails"]) == 0 and "40 mails read without heads" in capsys.readouterr().err
+
+def test_names_that_a_file_has_not_are_told(tmp_path, capsys):
+    "A fit in partitions keeps no names; the tables say so, and a fit in memory keeps them"
+    rows = [dict(id=f"d{i}", text=f"{'rose garden soil' if i % 2 else 'ice puck rink'} word{i % 7}") for i in range(40)]
+    (tmp_path/"ids.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    for options, told in (([], False), (["--memory", "1GB"], True)):
+        out = str(tmp_path/f"out{len(options)}")
+        assert main(["cluster", str(tmp_path/"ids.jsonl"), "-o", out, "--leaves", "2", "--id-field", "id", *options]) == 0
+        capsys.readouterr()
+        assert main(["export", out, "--to", "assignments"]) == 0
+        said = capsys.readouterr()
+        assert ("knows no names of documents" in said.err) == told and (",d5," in said.out) != told
+
+def test_the_head_of_a_table_with_one_column_is_told(tmp_path, capsys, monkeypatch):
+    texts = [f"{'rose garden soil' if i % 2 else 'ice puck rink'} word{i % 7}" for i in range(40)]
+    (tmp_path/"c.csv").write_text("\n".join(["text", *texts]), encoding="utf-8")
+    (tmp_path/"few.txt").write_text("text\nrose soil\n", encoding="utf-8")
+    assert main(["cluster", str(tmp_path/"c.csv"), "-o", str(tmp_path/"out"), "--leaves", "2"]) == 0
+    capsys.readouterr()
+    assert main(["predict", str(tmp_path/"out"), str(tmp_path/"few.txt")]) == 0
+    assert "looks like the head of a table" in capsys.readouterr().err

@@ -217,7 +217,7 @@ def test_new_documents_and_models_without_texts(model, tmp_path):
     (["2024-01-01"]*9, {}, "one entry for each of the 60 documents, got 9"), (np.full((60, 1), "2024-01-01"), {}, "one column, such as df..date.., got a table"), (["soon"]*60, {}, "'soon' is none"), ([20240531]*60, {}, "20240531 is none. pandas.to_datetime .* unit='s'"),
     ([2024.5]*60, {}, "2024.5 is none"), ([999]*60, {}, "999 is none"), ([True]*60, {}, "True is none"), (["31.5.24"]*60, {}, "such as format='%d/%m/%y'"),
     (["2024-01-01"]*59 + ["2024-02-30"], {}, "'2024-02-30' is none"), (["2024-01-01"]*60, dict(period="fortnight"), "period must be one of"),
-    (["0900-01-01"] + ["2024-01-01"]*59, dict(period="day"), "number of periods"), (["2024-01-01"]*60, dict(n=9), "at most 4"),
+    (["0900-01-01"] + ["2024-01-01"]*59, dict(period="day"), "period='day' is too short"), (["2024-01-01"]*60, dict(n=9), "at most 4"),
     (["2024-01-01"]*60, dict(n_words=-1), "n_words must be")])
 def test_bad_input(model, dates, options, message):
     with pytest.raises(ValueError, match=message): model.over_time(dates, **options)

@@ -1,4 +1,6 @@
 """Documents from pandas are told by their index"""
+import warnings
+
 import numpy as np
 import pytest
 
@@ -56,10 +58,12 @@ def test_answers_have_the_index(frame, model):
     assert model.answers(frame.text.tolist()).index.equals(pd.RangeIndex(600))
     assert isinstance(model.answers(frame.text, plain=True), list)
 
-def test_a_saved_model_knows_no_index(tmp_path, frame, model):
+def test_a_saved_model_moves_by_the_index(tmp_path, frame, model):
     model.save(tmp_path/"m.nmf2", keep_texts=True)
     again = TopicTree.load(tmp_path/"m.nmf2")
-    with pytest.raises(ValueError, match="isn't known"): again.move(frame.index[:3], again.tree_.leaves()[1].id)
+    for one in (again, model): one.move(frame.index[:3], one.tree_.leaves()[1].id)
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    model.undo()
 
 def test_dates_in_another_order(frame, model):
     dates = pd.Series(2000 + model.labels_, index=frame.index).astype(str)
@@ -109,6 +113,34 @@ def test_an_update_has_the_index_of_both(frame):
     assert model.index_.equals(old.index)
     model.update(new.text.tolist())
     assert model.index_ is None
+
+@pytest.mark.parametrize("labels", ["plain", "numbers", "texts", "times"])
+@pytest.mark.parametrize("keep_texts", [False, True])
+def test_a_saved_model_knows_the_index(frame, tmp_path, labels, keep_texts):
+    "Dates in another order count for the same documents, before and after"
+    n = len(frame)
+    index = dict(plain=pd.RangeIndex(n), numbers=pd.Index(np.arange(n)[::-1] + 3), texts=pd.Index([f"row {i}" for i in range(n)]),
+                 times=pd.date_range("2024-01-01", periods=n))[labels]
+    frame = frame.set_axis(index)
+    years = pd.Series(np.arange(n) % 4 + 2000, index)
+    model = TopicTree(6, max_df=.3).fit(frame.text)
+    model.save(tmp_path/"t.nmf2", keep_texts=keep_texts)
+    loaded = TopicTree.load(tmp_path/"t.nmf2")
+    if labels == "times":
+        assert loaded.index_ is None
+        return
+    assert loaded.index_.equals(index)
+    other = years.sample(frac=1, random_state=0)
+    assert loaded.over_time(other).documents.tolist() == model.over_time(years).documents.tolist() == model.over_time(other).documents.tolist()
+
+def test_numbers_of_rows_in_another_order_are_told(frame):
+    n = len(frame)
+    model = TopicTree(6, max_df=.3).fit(frame.text.tolist())
+    years = pd.Series(np.arange(n) % 4 + 2000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for index in (pd.RangeIndex(n), pd.Index(np.arange(n)*2), pd.Index([f"r{i}" for i in range(n)])): model.over_time(years.set_axis(index))
+    with pytest.warns(UserWarning, match="knows no index"): model.over_time(years.sample(frac=1, random_state=0))
 
 def test_names_in_an_index(frame):
     docs = Corpus(frame.text.tolist(), ids=[f"d{i}" for i in frame.index])
