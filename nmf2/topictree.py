@@ -727,7 +727,11 @@ def predict(model,
     n:int|None=None,   # numbers of the topics when there are so few, that its leaf is in; or None
     reject=False,      # −1 for those like none of the fit, too? True, or the share of these
 )->np.ndarray:         # (n_docs,)
-    "The topic that each document has most of, −1 for documents without a known word."
+    """The topic that each document has most of, −1 for documents without a known word.
+
+    It goes by leaves: with `n`, or after topics were merged by hand, another one may have the
+    larger share in `transform`, as a sum of several.
+    """
     if in_partitions(documents):
         from nmf2.scale_answers import predict_over
         return predict_over(model, documents, n=n, reject=reject)
@@ -751,7 +755,10 @@ def transform(model,
     documents,         # as for `fit`
     n:int|None=None,   # shares of the topics when there are so few; None for all
 )->np.ndarray:         # rows sum to one, (n_docs, n); of partitions a `Table`
-    "How much of each topic is in each document; a node's share is the sum of what is below it."
+    """How much of each topic is in each document; a node's share is the sum of what is below it.
+
+    Documents without a known word have the shares that topics have of the documents of the fit.
+    """
     if in_partitions(documents):
         from nmf2.scale_answers import transform_over
         return transform_over(model, documents, n=n)
