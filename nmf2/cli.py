@@ -1425,8 +1425,9 @@ def documents_in(
 # %% ../nbs/70_cli.ipynb #d4a7c1f9
 def _without_names(model):
     "What to say where documents had names that the file doesn't know, as after a fit in partitions"
-    field = (getattr(model, "reading_", None) or {}).get("id_field")
-    if not field or titles_of(model) is not None: return ""
+    reading = getattr(model, "reading_", None) or {}
+    field = reading.get("id_field")
+    if not field or "format" in reading: return ""             # in memory, documents are of one format
     return ("note: the file knows no names of documents (a fit in partitions keeps none): id has the numbers of rows. The names "
             f"from {field!r} are in assignments.csv")
 
@@ -1451,8 +1452,7 @@ def export(
     "Write the tree in a file for another program."
     check_file(args)
     tree, model = open_model(args)
-    told = args.to == "assignments" and _without_names(model)
-    if told: say(told)
+    if args.to == "assignments" and (told := _without_names(model)): say(told)
     with answers_to(args) as file: write_tree(file, tree, model, args.to)
     return 0
 

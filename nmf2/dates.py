@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .core import check_choice, check_number, frames_up
+from .core import check_choice, frames_up
 
 # %% ../nbs/00_dates.ipynb #328e2e30
 def missing(
@@ -207,7 +207,7 @@ def in_periods(
         low, high = numbers[there].min(), numbers[there].max()
         if high - low < most: break
     if high - low > 9999:
-        longer = ", ".join([*dropwhile(lambda other: other != name, PERIODS)][1:])
+        longer = ", ".join([*dropwhile(lambda other: other != name, PERIODS)][1:]) or "none"
         raise ValueError(f"period={name!r} is too short: there would be {high - low + 1:,}, and at "
                          f"most 10,000 are counted. Longer: {longer}")
     names = np.array([_name(number, name) for number in range(low, high + 1)], object)

@@ -73,7 +73,8 @@ def composed(
 )->list:          # the very same, if all are composed already
     "Texts in which a letter and its marks are one sign, where there is one (NFC), and so are apostrophes in Cyrillic words."
     def compose(text): return WITHIN.sub("\u02bc", unicodedata.normalize("NFC", text))
-    if all(_is_composed(text) for text in texts if not text.isascii()): return texts
+    others = [text for text in texts if not text.isascii()]      # mostly few, and quickly found
+    if all(map(_is_composed, others)): return texts
     return [text if _is_composed(text) else compose(text) for text in texts]
 
 # %% ../nbs/00_languages.ipynb #44780e47

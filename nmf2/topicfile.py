@@ -140,7 +140,7 @@ INDEXES = "plain", "numbers", "texts"        # labels 0, 1, 2, ...; others; text
 def _index_kept(model):
     "What kind of labels the index of the fit has, and these as arrays; None and nothing if they can't be kept"
     index = own_index(model)
-    if index is None or getattr(index, "nlevels", 1) > 1: return None, {}
+    if index is None or index.nlevels > 1: return None, {}
     labels = np.asarray(index)
     if labels.dtype.kind in "iu" and (labels == labels.astype(np.int64)).all():
         if np.array_equal(labels, np.arange(len(labels))): return "plain", {}
@@ -158,6 +158,14 @@ def _index_of(about, arrays, n_docs):
     labels = unpacked_texts(arrays, "index", n_docs) if kind == "texts" else arrays["index"]
     sound(len(labels) == n_docs, "the index has not a label for each document")
     return Index(labels)
+
+# %% ../nbs/25_topicfile.ipynb #4a18fc54
+def _warn_of_index(model):
+    "Say so if an index will not be in the file"
+    index = own_index(model)
+    if index is None or _index_kept(model)[0]: return
+    warnings.warn(f"index_ (a {type(index).__name__}) can't be kept in a file, only whole numbers and texts can. The loaded model takes "
+                  "dates, labels and other columns in the order of the documents", stacklevel=4)
 
 # %% ../nbs/25_topicfile.ipynb #4a18fc5a
 def _titles(model):
@@ -492,6 +500,7 @@ def write_model(
         about = from_json(arrays["model"].tobytes(), FORMAT, VERSIONS)
         unpacked_model(about, arrays, tree, model.tokenizer)
         _warn_of_lost(model)
+        _warn_of_index(model)
         write_arrays(packed(tree) | arrays, _file_at(path))
     finally:
         if tree is not model.tree_: tree.nodes.clear()      # with the weights: it and its nodes hold one another

@@ -453,6 +453,19 @@ def own_index(
     "The index of the documents that a model was fitted to."
     return vars(model).get("index_")
 
+# %% ../nbs/25_topictree.ipynb #b51de0a22
+def _is_plain(index):
+    "Are the labels of a pandas index 0, 1, 2 and so on?"
+    return index.equals(type(index)(range(len(index)))) if index.dtype.kind in "iu" else False
+
+def _warn_of_order(index):
+    "Say so if an index has numbers of rows in another order, and the documents have none to go by"
+    if _is_plain(index) or index.dtype.kind not in "iu" or not _is_plain(index.sort_values()): return
+    warnings.warn("values are taken in their order, which the labels of their index are not in, "
+                  "and the model knows no index of its documents: sort_index() first, if these "
+                  "are numbers of rows", stacklevel=frames_up())
+
+# %% ../nbs/25_topictree.ipynb #b51de0a25
 def by_index(
     index,       # a pandas index, or None
     values,      # something about each document; a dictionary or frame for several things
@@ -470,18 +483,6 @@ def by_index(
         warnings.warn("the labels of this index can't be matched with those of the documents of "
                       "the fit, so values are taken in their order", stacklevel=frames_up())
     return values
-
-def _warn_of_order(index):
-    "Say so if an index has numbers of rows in another order, and the documents have none to go by"
-    numbers = index.dtype.kind in "iu" and _is_plain(index.sort_values())
-    if not numbers or _is_plain(index): return
-    warnings.warn("values are taken in their order, which the labels of their index are not in, "
-                  "and the model knows no index of its documents: sort_index() first, if these "
-                  "are numbers of rows", stacklevel=frames_up())
-
-def _is_plain(index):
-    "Are the labels of a pandas index 0, 1, 2 and so on?"
-    return index.equals(type(index)(range(len(index)))) if index.dtype.kind in "iu" else False
 
 # %% ../nbs/25_topictree.ipynb #87a72713
 NO_ROWS = np.empty(0, np.intp)

@@ -154,7 +154,7 @@ def with_new_ids(
     taken = set(known)
     there = next((name for name in map(str, new) if name in taken), None)
     if there is not None:
-        rows = ", where they go by their rows"*(start == 0)
+        rows = ", whose documents go by their rows"*(start == 0)
         raise ValueError(f"texts must be new documents, and {shortened(repr(there))} is the name "
                          f"of one in the model{rows}: give other names, or none (id_field='' "
                          "where they are read)")

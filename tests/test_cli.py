@@ -1537,21 +1537,22 @@ def test_heads_of_mails_of_a_known_collection(mails, capsys, monkeypatch):
 
 def test_names_that_a_file_has_not_are_told(tmp_path, capsys):
     "A fit in partitions keeps no names; the tables say so, and a fit in memory keeps them"
-    rows = [dict(id=f"d{i}", text=f"{'rose garden soil' if i % 2 else 'ice puck rink'} word{i % 7}") for i in range(40)]
-    (tmp_path/"ids.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    for options, told in (([], False), (["--memory", "1GB"], True)):
-        out = str(tmp_path/f"out{len(options)}")
+    for begin, options, told in (("d", [], False), ("", [], False), ("d", ["--memory", "1GB"], True)):
+        rows = [dict(id=f"{begin}{i}", text=f"{'rose garden soil' if i % 2 else 'ice puck rink'} word{i % 7}") for i in range(40)]
+        (tmp_path/"ids.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        out = str(tmp_path/f"out{begin}{len(options)}")
         assert main(["cluster", str(tmp_path/"ids.jsonl"), "-o", out, "--leaves", "2", "--id-field", "id", *options]) == 0
         capsys.readouterr()
         assert main(["export", out, "--to", "assignments"]) == 0
         said = capsys.readouterr()
-        assert ("knows no names of documents" in said.err) == told and (",d5," in said.out) != told
+        assert ("knows no names of documents" in said.err) == told and (f"\n5,{begin}5," in said.out) != told
 
-def test_the_head_of_a_table_with_one_column_is_told(tmp_path, capsys, monkeypatch):
+def test_the_head_of_a_table_with_one_column_is_told(tmp_path, capsys):
     texts = [f"{'rose garden soil' if i % 2 else 'ice puck rink'} word{i % 7}" for i in range(40)]
     (tmp_path/"c.csv").write_text("\n".join(["text", *texts]), encoding="utf-8")
-    (tmp_path/"few.txt").write_text("text\nrose soil\n", encoding="utf-8")
     assert main(["cluster", str(tmp_path/"c.csv"), "-o", str(tmp_path/"out"), "--leaves", "2"]) == 0
     capsys.readouterr()
-    assert main(["predict", str(tmp_path/"out"), str(tmp_path/"few.txt")]) == 0
-    assert "looks like the head of a table" in capsys.readouterr().err
+    for first, told in (("text", True), ("ice puck", False)):
+        (tmp_path/"few.txt").write_text(f"{first}\nrose soil\n", encoding="utf-8")
+        assert main(["predict", str(tmp_path/"out"), str(tmp_path/"few.txt")]) == 0
+        assert ("looks like the head of a table" in capsys.readouterr().err) == told

@@ -308,7 +308,7 @@ def test_what_has_no_names_stays_a_list(corpus):
     model = fitted(texts[:60], n_topics=4, max_df=.6)
     for _ in range(2): model.update(Corpus(texts[60:70]))                      # called 0 to 9, by nobody
     assert model.given_ == texts[:60] + 2*texts[60:70]
-    with pytest.raises(ValueError, match="'5' is the name of one in the model, where they go by their rows: give other names"): model.update(Corpus(texts[70:72], ids=["17", "5"][::-1]))
+    with pytest.raises(ValueError, match="'5' is the name of one in the model, whose documents go by their rows: give other names"): model.update(Corpus(texts[70:72], ids=["17", "5"][::-1]))
     model.update(texts[70:])
     for part in (slice(0, 50), slice(50, 80)): model.update(Corpus(some_texts(80, 1))[part])      # called 50 to 79, by nobody as well
     assert isinstance(model.given_, list) and len(model.given_) == 170
