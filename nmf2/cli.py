@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE', 'PHRASES',
            'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'FROM_TABLES', 'IN_COLUMNS', 'AS_BEFORE', 'STDIN', 'SMALL',
-           'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'AS_IN_FIT', 'ANSWERS',
+           'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'NEW', 'AS_IN_FIT', 'ANSWERS',
            'stop_if_interrupted', 'interruptible', 'told_when_there', 'no_empty_folders', 'count', 'weigh', 'Topics',
            'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows',
            'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say',
@@ -13,10 +13,11 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support',
            'Made', 'make_topics', 'told_columns', 'told_options', 'how_read', 'keeps_heads', 'as_asked', 'left_out',
            'about_reading', 'read_corpus', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at',
-           'cluster', 'size_in_bytes', 'spread', 'check_checkpoint', 'check_in_partitions', 'check_spread', 'room_of',
-           'engine_of', 'about_partitions', 'fit_in_partitions', 'label_rows', 'order_of_rows', 'run_in_partitions',
-           'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_file', 'answers_to', 'titles_of',
-           'show', 'answer_rows', 'with_leaf', 'in_cells', 'write_answers', 'rows_in_partitions', 'rows_of_parts',
+           'one_or_several', 'each_of', 'folder_around', 'usual_name', 'cluster', 'size_in_bytes', 'spread',
+           'check_checkpoint', 'check_in_partitions', 'check_spread', 'room_of', 'engine_of', 'about_partitions',
+           'fit_in_partitions', 'label_rows', 'order_of_rows', 'run_in_partitions', 'model_file', 'without',
+           'has_model', 'open_model', 'check_other', 'check_others', 'check_file', 'answers_to', 'titles_of', 'show',
+           'answer_rows', 'with_leaf', 'in_cells', 'write_answers', 'rows_in_partitions', 'rows_of_parts',
            'predict_in_partitions', 'predict', 'check_same', 'read_again', 'explore', 'open_to_change', 'documents_of',
            'older_beside', 'save_again', 'grow', 'check_new', 'update', 'documents_in', 'write_tree', 'export',
            'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
@@ -54,7 +55,7 @@ import numpy as np
 
 from .compiling import STOPPING
 from .core import check_number
-from .files import brief, expanded, listing, unpacked_ahead
+from .files import Several, brief, expanded, listing, unpacked_ahead
 from .formats import FIELDS, READERS, plural, write_table
 from .loading import put_off
 from .writing import AsRead, check_folder, stamp_of, whole_file, whole_folder
@@ -725,10 +726,9 @@ def told_options(
 )->list:            # of options, as they are given to the command
     "What is as in the fit besides columns."
     same = {name: value for name, value in like.items()
-            if name not in (*IN_COLUMNS, "seen", "heads") and value is not None and value == reading.get(name)}
+            if name not in (*IN_COLUMNS, "seen", "heads", "paths") and value is not None and value == reading.get(name)}
     if reading.get("format") == reading.get("seen"): same.pop("format", None)
     return [as_options(f"{name}={value!r}") for name, value in same.items()]
-
 
 # %% ../nbs/70_cli.ipynb #2993901f
 AS_BEFORE = ", as in the fit"
@@ -870,18 +870,49 @@ def documents_at(
     if args.path == "-": args.path = str(STDIN)
     return lambda: as_asked((from_path if expanded(args.path).exists() else named)(args), args)
 
+# %% ../nbs/70_cli.ipynb #378b1fe1
+def one_or_several(
+    paths:list,   # of the command line
+):                # the path, or `Several`
+    "What several paths stand for."
+    if len(set(paths)) == 1: return paths[0]
+    if "-" in paths: raise ValueError("- is standard input, which can't be read along with other paths")
+    if "" in paths: raise ValueError("one of the paths is empty; give files or folders")
+    return Several(paths)
+
+def each_of(
+    path,     # of the command line
+)->list:      # of paths with `~` written out
+    "The path, or each of several."
+    path = expanded(path)
+    return getattr(path, "paths", [path])
+
+def folder_around(
+    out,      # where something is to be written
+    args,     # the parsed command line
+):            # a path, or None
+    "The folder among those that are read in which it would lie, if there is one."
+    inside = expanded(out).resolve()
+    return next((path for path in each_of(args.path) if path.is_dir() and inside.is_relative_to(path.resolve())), None)
+
+def usual_name(
+    args,     # the parsed command line
+)->str:
+    "What results are called: like the file or folder, or that in which several are."
+    path = expanded(args.path)
+    if path.is_dir(): return getattr(path, "place", path).resolve().name
+    return re.sub(r"(\.\w{1,5}){1,2}$", "", path.name)
+
 # %% ../nbs/70_cli.ipynb #378b1ff0
 def cluster(
     args,   # the parsed command line
 )->int:     # exit status
     "Topics of the documents at a path."
-    get_corpus, path = documents_at(args), expanded(args.path)
-    if args.out is None:
-        stem = path.resolve().name if path.is_dir() else re.sub(r"(\.\w{1,5}){1,2}$", "", path.name)
-        args.out = Path("nmf2-results")/stem
-    if path.is_dir() and expanded(args.out).resolve().is_relative_to(path.resolve()):
+    get_corpus = documents_at(args)
+    if args.out is None: args.out = Path("nmf2-results")/usual_name(args)
+    if path := folder_around(args.out, args):
         raise ValueError(f"--out {args.out} lies in {path}, so the next run would read it; give a folder elsewhere")
-    for name in FILES: check_other(expanded(args.out)/name, path)
+    for name in FILES: check_others(expanded(args.out)/name, args.path)
     return run_in_partitions(args) if spread(args) else run_job(get_corpus, args)
 
 # %% ../nbs/70_cli.ipynb #711aa049
@@ -906,12 +937,12 @@ def spread(
 SMALL = 1_000_000_000    # bytes: Python and its libraries take half of that
 
 def check_checkpoint(
-    folder:Path|None,   # what was given
-    path:Path,          # where the documents are
+    args,   # the parsed command line
 ):
     "Stop at a place where no checkpoint can be kept, or that has other things."
+    folder = args.checkpoint
     if folder is None: return
-    if path.is_dir() and expanded(folder).resolve().is_relative_to(path.resolve()):
+    if path := folder_around(folder, args):
         raise ValueError(f"--checkpoint {folder} lies in {path}, among the documents; give a folder elsewhere")
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--checkpoint {folder} is a file; give a folder")
@@ -942,7 +973,7 @@ def check_spread(
     option = only_a_tree(args) or "--keep-texts"*args.keep_texts
     if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
     check_in_partitions(args)
-    check_checkpoint(args.checkpoint, expanded(args.path))
+    check_checkpoint(args)
 
 # %% ../nbs/70_cli.ipynb #e7d974dc
 def room_of(
@@ -980,6 +1011,7 @@ def fit_in_partitions(
     check_parameters(model)                              # before large files are gone through
     sources = text_sources(expanded(args.path), engine=engine, **about_partitions(args, engine))
     fit_topics(model, sources, engine=engine, whole=min(WHOLE, room_of(args)//400), checkpoint=args.checkpoint, memory=args.memory)
+    if (n := len(each_of(args.path))) > 1: model.reading_ = (model.reading_ or {}) | {"paths": n}
     if args.support: find_support(model.support, sum(leaf.size for leaf in model.tree_.leaves()), model.tree_, args)
     return model, names_over(sources, engine) if has_names(sources) else None
 
@@ -1006,7 +1038,8 @@ def order_of_rows(
         warnings.simplefilter("ignore")                       # it was told before
         files = text_files(path) if path.is_dir() else []
     if len(files) < 2: return []
-    return [f"rows follow the files by name, letter by letter: {listing([file.name for file in files], 4)}"]
+    order = "as they were given" if isinstance(path, Several) else "by name, letter by letter"
+    return [f"rows follow the files {order}: {listing([file.name for file in files], 4)}"]
 
 # %% ../nbs/70_cli.ipynb #a8142294
 IN_PARTITIONS = MODEL, "assignments.csv", "topics.csv", "report.txt"    # a page would need all documents
@@ -1086,6 +1119,13 @@ def check_other(
     if read.samefile(out) or out.resolve().is_relative_to(read.resolve()):
         raise ValueError(f"--out {out} is read by this command, and would be replaced; give another file")
 
+def check_others(
+    out:Path,    # file to be written
+    path,        # what is read: a path or `Several`
+):
+    "The same for each of several."
+    for each in each_of(path): check_other(out, each)
+
 def check_file(
     args,                 # the parsed command line
     changes:bool=False,   # may it be the file that is asked?
@@ -1099,7 +1139,7 @@ def check_file(
         raise ValueError(f"--out {args.out} is there already; --force replaces it")
     if "file" in args and not changes: check_other(args.out, model_file(args.file))
     for path in [vars(args).get("path"), *vars(args).get("paths", []), *vars(args).get("documents", [])]:
-        if path: check_other(args.out, expanded(path))
+        if path: check_others(args.out, path)
 
 @contextmanager
 def answers_to(
@@ -1268,6 +1308,11 @@ def check_same(
                          f"{str(corpus.ids[i])!r:.60}, and was called {str(titles[i])!r:.60}")
 
 # %% ../nbs/70_cli.ipynb #c57a0022
+def _those_of_fit(model, paths):
+    "The paths of updates behind that of the fit, which may have been several; of a tree alone there are no updates"
+    n = len(paths) if model is None else (model.reading_ or {}).get("paths", 1)
+    return [one_or_several(paths[:n]), *paths[n:]] if len(paths) >= n > 1 else paths
+
 def read_again(
     args,         # the parsed command line
     tree,         # the `Tree` in a file
@@ -1276,14 +1321,11 @@ def read_again(
 ):                # Corpus
     "The documents of a tree, or an error if they are others."
     from nmf2.updating import together
-    if len(paths) > 1 and model is None:
-        raise ValueError(f"{args.file} has a tree alone, which was made from one path; got {len(paths)}")
     def at(path): return argparse.Namespace(**vars(args) | dict(path=path))
-    whole, *later = [read_corpus(documents_at(one), one, {}) for one in map(at, paths)]
+    whole, *later = [read_corpus(documents_at(one), one, {}) for one in map(at, _those_of_fit(model, paths))]
     for corpus in later: whole = together(model, corpus, whole).kept
     check_same(tree, titles_of(model), whole, listing(paths, 5))
     return whole
-
 
 # %% ../nbs/70_cli.ipynb #dba2051f
 def explore(
@@ -1587,6 +1629,8 @@ EXAMPLES = """examples:
   nmf2 cluster letters/                       a folder of text files, or of
                                               mails that end in .eml;
                                               sub-folders are labels
+  nmf2 cluster 2025.csv 2026.csv              what is of one kind in several
+                                              files, or folders
   nmf2 cluster archive.mbox                   the mails in one file
   nmf2 cluster months/                        the tables in a folder, or
                                               JSON lines, or files of mails
@@ -1658,9 +1702,9 @@ def _choice(where, name, known):
     return f"there is no command {name!r}, only {known}" + did_you_mean(name, known.split(", "))
 
 def _too_many(rest):
-    "What to say of words that no option takes, as after *.txt or --columns date author"
-    return (f"too many arguments, {brief(rest, 60)}: a folder stands for the files in it, and names that go to one option "
-            "have commas between them, as in --columns date,author")
+    "What to say of words that no option takes, as after --columns date author"
+    return (f"too many arguments, {brief(rest, 60)}: several PATHs stand side by side, before options or behind them, "
+            "and names that go to one option have commas between them, as in --columns date,author")
 
 class Parser(argparse.ArgumentParser):
     "A parser that answers with one line."
@@ -1801,9 +1845,10 @@ def add_making(
     d = jobs.add_parser("demo", help="topics of the built-in corpus", **options,
                         description="Topics of the built-in corpus: the docstrings of the libraries installed here.")
     c = jobs.add_parser("cluster", help="topics of your documents", epilog=EXAMPLES, **options,
-                        description="Topics of the documents at a path.")
-    c.add_argument("path", metavar="PATH",
-                   help="a file or a folder with documents, - for standard input, or the name of a known collection")
+                        description="Topics of the documents in files and folders.")
+    c.add_argument("path", metavar="PATH", nargs="+",
+                   help="files or folders with documents, which are one collection, - for standard input, "
+                        "or the name of a known collection")
     add_reading(c, f"{MODEL} remembers these, for new documents to be read alike.")
     add_spread(c)
     for p, max_df, usual, run in ((d, .2, N_LEAVES, demo), (c, .5, "auto", cluster)):
@@ -1860,6 +1905,8 @@ def add_export(
     p.set_defaults(run=export)
 
 # %% ../nbs/70_cli.ipynb #e14bc349
+NEW = "new documents: files or folders, or - for standard input"
+
 AS_IN_FIT = "What isn't given is as it was when the tree was made."
 
 def add_predict(
@@ -1867,10 +1914,10 @@ def add_predict(
     **options,    # of the parser
 ):
     "The command `predict`."
-    what = "Say where the documents at a path belong in the tree of a file."
+    what = "Say where documents belong in the tree of a file."
     p = jobs.add_parser("predict", help="where new documents belong", description=what, epilog=ANSWERS, **options)
     g = add_file(p, reads=True)
-    p.add_argument("path", metavar="PATH", help="new documents: a file or a folder, or - for standard input")
+    p.add_argument("path", metavar="PATH", nargs="+", help=NEW)
     g.add_argument("--json", action="store_true", help="JSON, not a table")
     g.add_argument("--leaves", metavar="N", type=whole_number, default=None,
                    help="answer with the N topics of that level (default: all there are)")
@@ -1935,7 +1982,7 @@ def add_changing(
         g.add_argument("-o", "--out", metavar="OUT", type=Path, help="file for the new version (default: FILE itself)")
         g.add_argument("--force", action="store_true", help="replace OUT if it is there")
     p.add_argument("paths", metavar="PATH", nargs="*", help=made + "; behind it the files of updates")
-    u.add_argument("path", metavar="PATH", help="new documents: a file or a folder, or - for standard input")
+    u.add_argument("path", metavar="PATH", nargs="+", help=NEW)
     groups[0].add_argument("--leaves", metavar="N", type=whole_number, required=True, help="number of topics")
     groups[1].add_argument("--documents", metavar="OLD", action="append", default=[],
                            help=made + "; again for each earlier update")
@@ -2008,7 +2055,7 @@ def to_unpack(
     "The path of what is going to be read as a whole."
     given = vars(args)
     whole = given.get("path") and not given.get("memory") and not given.get("scheduler")
-    return expanded(given["path"] if whole else os.devnull)
+    return expanded(os.devnull if not whole or isinstance(given["path"], Several) else given["path"])
 
 # %% ../nbs/70_cli.ipynb #7105ec57
 def main(
@@ -2021,6 +2068,7 @@ def main(
     if not hasattr(args, "run"): return p.print_help() or 0
     with redirect_stderr(Forgiving(sys.stderr)):
         try:
+            if "path" in args: args.path = one_or_several(args.path)
             with interruptible(), looking_less(), unpacked_ahead(to_unpack(args)):
                 with put_off(): import_module("sklearn.feature_extraction.text")
                 return args.run(args)

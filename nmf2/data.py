@@ -19,6 +19,7 @@ import pkgutil
 import re
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,8 @@ import scipy.sparse as sp
 
 from .core import (by_row, check_choice, check_number, check_sparse, frames_up, patch_to,
                        progress_bar, renamed, seed_of)
-from .files import Folder, brief, expanded, listing, no_bare_errors, opened, plural, unpacked_name
+from .files import (Folder, Several, brief, expanded, listing, no_bare_errors, opened, plural, there,
+                        unpacked_name)
 from .formats import FIELDS, NoField, READERS, TOGETHER, guess_format, not_as_in_fit, walk, without_head
 from .languages import WORDS
 
@@ -551,15 +553,17 @@ def planted_tree(
 
 # %% ../nbs/01_data.ipynb #46715adc
 def _stem(path):
-    "The name of a file without its endings"
+    "The name of a file without its endings; of several, that of their folder"
+    path = getattr(path, "place", path)
     return re.sub(r"\.\w+$", "", unpacked_name(path)) or Path(path).name
 
 # %% ../nbs/01_data.ipynb #df68035b
 @contextlib.contextmanager
 def _opened(path, limits, verbose):
     "The file or folder at a path, with a progress bar if asked for"
-    files = [path/name for name in walk(path)[0]] if verbose and path.is_dir() else [path]
-    size = sum(p.stat().st_size for p in files) if path.is_dir() or path.is_file() else None
+    files = [path] if path.is_file() else []
+    if verbose and path.is_dir(): files = [Path(path)/name for name in walk(path)[0]]
+    size = sum(p.stat().st_size for p in files) if files else None
     with progress_bar(size, f"Reading {path.name}", verbose, unit="byte") as bar:
         folder = Folder(path, limits, bar.update)
         with no_bare_errors(folder) if path.is_dir() else opened(path, limits, bar.update) as source: yield source
@@ -688,10 +692,21 @@ def drop_heads(
     return out
 
 
+# %% ../nbs/01_data.ipynb #5c5455c7
+def _is_path(path): return isinstance(path, (str, os.PathLike)) and bool(os.fspath(path))
+
+def _one_or_several(path):
+    "The path to read, or `Several` as one, if it is there"
+    if _is_path(path): return there(path)
+    if isinstance(path, (list, tuple, Iterator)):
+        paths = list(path)
+        if all(map(_is_path, paths)): return there(paths[0]) if len(set(paths)) == 1 else Several(paths)
+    raise ValueError(f"path must be that of a file or a folder, or several in a list; got {brief(path)}")
+
 # %% ../nbs/01_data.ipynb #5c5455c8
 @renamed(progress="verbose")
 def read(
-    path,                    # a file, a folder or a pipe
+    path,                    # a file, a folder or a pipe; or a list of files and folders, read as one collection
     format:str|None=None,    # a key of `nmf2.formats.READERS`, such as 'jsonl' or 'cluto'; by default guessed
     *,
     limits:bool=True,        # refuse what the length of the file can't justify? See `00_files`
@@ -700,13 +715,8 @@ def read(
     like:dict|None=None,     # `reading` of a corpus or `reading_` of a model: options that hold unless others are given
     **options,               # for the reader of that format, such as label_field='topic'
 )->Corpus:                   # with texts or counts, depending on the format
-    "The collection in a file or a folder."
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise ValueError(f"path must be that of a file or a folder; got {brief(path)}")
-    path = expanded(path)
-    if not path.exists():
-        away = ", and nothing is fetched from the net: download it first"*bool(re.match(r"\w{2,}:/", str(path)))
-        raise FileNotFoundError(f"{path}: there is no such file or folder{away}")
+    "The collection in a file or a folder, or in several."
+    path = _one_or_several(path)
     if format is not None: check_choice("format", format, READERS)
     if not isinstance(like, (dict, type(None))):
         raise ValueError("like must be the `reading` of a corpus or the `reading_` of a model, "
@@ -720,6 +730,7 @@ def read(
         try: corpus = Corpus(**found, name=_stem(path))
         except ValueError as e: raise ValueError(f"{path}: {e}") from None
     corpus.reading = _how_read(format, seen, before | options, getattr(found, "fields", None))
+    if isinstance(path, Several): corpus.reading["paths"] = len(path.paths)
     if heads is False or heads is None and (like or {}).get("heads") is False:
         corpus = drop_heads(corpus)
     if asked is None and format == "lines" and (like or {}).get("format") != format:

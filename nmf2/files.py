@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['MILLION', 'EXTRA', 'PACKERS', 'PACKED', 'DAMAGED', 'CHUNK', 'AHEAD', 'LIFT', 'WAITING', 'BEFOREHAND', 'fault',
            'brief', 'listing', 'plural', 'unpacked_limit', 'memory_limit', 'library', 'zipped', 'unpacked_name',
-           'Source', 'Folder', 'no_bare_errors', 'expanded', 'opened', 'look', 'unpacked_ahead', 'passing', 'contents',
-           'check_encoding', 'usual_encoding', 'not_that_encoding', 'decoded', 'is_text', 'as_text']
+           'Source', 'expanded', 'there', 'Several', 'Folder', 'no_bare_errors', 'opened', 'look', 'unpacked_ahead',
+           'passing', 'contents', 'check_encoding', 'usual_encoding', 'not_that_encoding', 'decoded', 'is_text',
+           'as_text']
 
 # %% ../nbs/00_files.ipynb #ffd90473
 import bz2
@@ -16,6 +17,7 @@ import importlib
 import io
 import lzma
 import os
+import re
 import stat
 import warnings
 import zipfile
@@ -379,18 +381,66 @@ def file(source):
     source._files.append(open(source.path, "rb"))
     return source._files[-1]
 
+# %% ../nbs/00_files.ipynb #cd22fb0f
+def expanded(
+    path,    # that of a file or a folder; or `Several`
+):           # `Path`, or `Several` as they are
+    "The same path with `~` written out."
+    return path if hasattr(path, "paths") else Path(os.path.expanduser(path))
+
+def there(
+    path,    # that of a file or a folder
+)->Path:     # with `~` written out
+    "The path of what is to be read, or the error that it isn't there."
+    path = expanded(path)
+    if path.exists(): return path
+    away = ", and nothing is fetched from the net: download it first"*bool(re.match(r"\w{2,}:/", str(path)))
+    star = ": a pattern stands for files that have to be named, as glob.glob does"*("*" in path.name)
+    raise FileNotFoundError(f"{path}: there is no such file or folder{away}{star}")
+
+# %% ../nbs/00_files.ipynb #cd22fb12
+class Several:
+    "Files and folders that are read like a folder in which nothing else is."
+    def __init__(self,
+        paths,   # of files and folders; what comes twice is read once
+    ):
+        self.paths = list(dict.fromkeys(map(there, paths)))
+        for path in self.paths:
+            if path.is_file() or path.is_dir(): continue
+            raise ValueError(f"{path} is no file and no folder; of several paths, each must be one of them")
+        if not self.paths: raise ValueError("path must be that of a file or a folder, or several; got none")
+        place = Path(os.path.commonpath([os.path.abspath(path.parent) for path in map(_absolute, self.paths)]))
+        self.place, here = place, Path.cwd()
+        self.shown = place.relative_to(here) if place.is_relative_to(here) else place
+
+    def __str__(self): return listing(self.paths, 3)
+    def __fspath__(self): return str(self.shown)
+    def exists(self): return True
+    def is_dir(self): return True
+    def is_file(self): return False
+    @property
+    def name(self): return self.place.name
+
+    def inside(self,
+        path,   # one of `paths`
+    )->str:
+        "The name of a path in the folder that all have in common"
+        return _absolute(path).relative_to(self.place).as_posix()
+
+def _absolute(path): return Path(os.path.abspath(path))
+
 # %% ../nbs/00_files.ipynb #5c503483
 class Folder:
     "A folder to read, and how"
     def __init__(self,
-        path,              # the folder
+        path,              # the folder; or `Several` paths
         limits:bool=True,  # refuse what the length of the files can't justify?
         tick=None,         # function that is told how many bytes of the files have been read, each time
     ):
-        self.path, self.limits, self.tick = Path(path), limits, tick
+        self.path, self.limits, self.tick = expanded(path), limits, tick
 
     def __str__(self): return str(self.path)
-    def __fspath__(self): return str(self.path)
+    def __fspath__(self): return os.fspath(self.path)
 
 # %% ../nbs/00_files.ipynb #6f0c825e
 @contextmanager
@@ -402,13 +452,6 @@ def no_bare_errors(
     except (MemoryError, OverflowError, RecursionError) as e:
         why = {MemoryError: "it needs more memory than there is", RecursionError: "its brackets are nested too deep"}
         raise fault(source, None, f"can't be read, {why.get(type(e), f'a number in it is too large ({e})')}") from None
-
-# %% ../nbs/00_files.ipynb #cd22fb0f
-def expanded(
-    path,    # that of a file or a folder
-)->Path:
-    "The same path with `~` written out."
-    return Path(os.path.expanduser(path))
 
 # %% ../nbs/00_files.ipynb #3ab9c351
 WAITING = {}                # sources that were opened before their reader came, by path

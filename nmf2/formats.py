@@ -35,7 +35,7 @@ from email import errors, message_from_bytes, policy
 from email.header import decode_header, make_header
 from functools import lru_cache, wraps
 from html.parser import HTMLParser
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ import scipy.sparse as sp
 from .columns import (STATE, SPLITS, arrow_columns, column_batches, csv_columns, dataset_files, folder_columns,
                           json_objects, parquet_columns)
 from .core import check_layout
-from .files import (LIFT, PACKED, brief, check_encoding, contents, decoded, fault, is_text, listing, look, as_text,
+from .files import (LIFT, PACKED, Several, brief, check_encoding, contents, decoded, fault, is_text, listing, look, as_text,
                         not_that_encoding, opened, passing, plural, unpacked_limit, unpacked_name, usual_encoding)
 from .matlab import matlab_arrays
 from .writing import whole_file
@@ -60,9 +60,11 @@ def _left_alone(path, is_folder):
 
 # %% ../nbs/00_formats.ipynb #297b1793
 def walk(
-    folder,   # the folder
+    folder,   # the folder; or `Several`, or a `Folder` of either
 )->tuple:     # names of files, sorted; (name, why) of what is left alone
     "The files below a folder in a fixed order, without what is hidden or no file."
+    folder = getattr(folder, "path", folder)
+    if isinstance(folder, Several): return _walk_each(folder)
     files, left = [], []
     def stop(e): raise e
     for place, folders, names in os.walk(folder, onerror=stop):
@@ -75,7 +77,19 @@ def walk(
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
     return sorted(files), sorted(left)
 
+def _walk_each(several):
+    "The same for several paths, one after another; what is named itself is not hidden"
+    files, left = {}, []
+    for path in several.paths:
+        inside = several.inside(path)
+        names, not_read = walk(path) if path.is_dir() else ([""], [])
+        files |= dict.fromkeys(str(PurePosixPath(inside, name)) for name in names)
+        left += [(f"{inside}/{name}", why) for name, why in not_read]
+    return list(files), left
+
 # %% ../nbs/00_formats.ipynb #1b7fb297
+def _in_it(path): return "among these" if isinstance(getattr(path, "path", path), Several) else "in this folder"
+
 def _tell(folder, n_read, left):
     "Say what was left alone in a folder, and why"
     kinds = {why: [name for name, reason in left if reason == why] for why in dict.fromkeys(why for _, why in left)}
@@ -148,7 +162,7 @@ def read_folder(
     found, guessed, binary = _text_files(path, names, encoding)
     if binary and not found:
         raise fault(path, None, f"no file here is text ({listing(binary, 3)}): text files have to be made of them first")
-    if not found: raise fault(path, None, f"no text files match {pattern!r} in this folder. Is it the right one?")
+    if not found: raise fault(path, None, f"no text files match {pattern!r} {_in_it(path)}. Is that the right place?")
     for odd, why in [(guessed, "not UTF-8 and read as Latin-1"), (binary, "not text and left out")]:
         if odd: warnings.warn(f"{path}: {len(odd)} of {len(names)} files are {why}, the first {odd[0]}", stacklevel=2)
     _tell(path, len(found), left)
@@ -1640,7 +1654,7 @@ def _nothing_there(folder, format, left):
     empty = [name for name, why in left if why == EMPTY]
     ends = [end for end, own in ENDINGS.items() if own == format]
     if empty: return fault(folder, None, f"there are no documents in what could be {format}: {listing(empty, 3)}")
-    return fault(folder, None, f"no file in this folder ends in {listing(ends, 6)}" + " or holds mails"*(format == "mbox"))
+    return fault(folder, None, f"no file {_in_it(folder)} ends in {listing(ends, 6)}" + " or holds mails"*(format == "mbox"))
 
 # %% ../nbs/00_formats.ipynb #b0c5a203
 def _tell_lacking(folder, lacking, n_files):
@@ -1680,7 +1694,8 @@ def of_folders(
     "Read all files of a format in a folder and below as one collection, in the order of their names."
     @wraps(read)
     def read_all(path, **options):
-        saved = format == "arrow" and any(os.path.isfile(os.path.join(path, name)) for name in (STATE, SPLITS))
+        alone = not isinstance(getattr(path, "path", path), Several)
+        saved = alone and format == "arrow" and any(os.path.isfile(os.path.join(path, name)) for name in (STATE, SPLITS))
         if saved or not os.path.isdir(path): return read(path, **options)
         return _in_one(path, _read_several(path, read, format, options), options.get("label_field"))
     return read_all
@@ -1744,22 +1759,22 @@ def _guess_several(path, names):
 # %% ../nbs/00_formats.ipynb #b0c5a1f9
 def _guess_folder(path):
     "The format of a folder, or an error if it holds several things"
-    names, path = walk(path)[0], Path(path)
+    names, place = walk(path)[0], Path(path)
     if STATE in names or SPLITS in names: return "arrow"
     stories = [name for name in names if ending(name) == ".sgm"]
     if len(stories)*2 >= len(names) > 0: return "reuters"
     if stories:
         sgm, others = plural(len(stories), "file"), plural(len(names) - len(stories), "file")
-        raise fault(path, None, f"{sgm} in this folder end{'s'*(len(stories) == 1)} in .sgm ({listing(stories, 3)}), "
+        raise fault(path, None, f"{sgm} {_in_it(path)} end{'s'*(len(stories) == 1)} in .sgm ({listing(stories, 3)}), "
                                 f"{others} don't. Pass format='reuters' to read the stories in the former "
                                 "and leave the others alone, or format='folder' to take each file for a document")
-    inside = [name for name in names if _is_collection(path/name)]
-    if inside and all(ENDINGS.get(ending(path/name)) == "parquet" for name in inside): return "parquet"
-    most, some = _guess_several(path, names)
+    inside = [name for name in names if _is_collection(place/name)]
+    if inside and all(ENDINGS.get(ending(place/name)) == "parquet" for name in inside): return "parquet"
+    most, some = _guess_several(place, names)
     if most or not (inside or some): return most or "folder"
-    inside = inside or [name for name in names if _is_of(path/name, some)]
+    inside = inside or [name for name in names if _is_of(place/name, some)]
     these = f"read these alone with format={some!r}, " if some else ""
-    raise fault(path, None, f"this folder holds files that look like collections themselves: {listing(inside, 5)}. "
+    raise fault(path, None, f"files {_in_it(path)} look like collections themselves: {listing(inside, 5)}. "
                             f"Name one of them, {these}or take each file for a document with format='folder'")
 
 # %% ../nbs/00_formats.ipynb #a2e1e833

@@ -36,7 +36,8 @@ from .core import at_hand, check_several, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
-from .files import MILLION, PACKED, as_text, brief, fault, listing, opened, passing, plural, unpacked_name, usual_encoding
+from .files import (MILLION, PACKED, Several, as_text, brief, fault, listing, opened, passing, plural, unpacked_name,
+                        usual_encoding)
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoField, NoTexts, check_alike, check_no_list,
                           column_names, ending, field_names, holds_mails, not_as_in_fit, parsed_json, rows_of, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
@@ -165,14 +166,14 @@ def _why_left(file):
     return f"named *{ending(file)}" if ending(file) else "without an ending"
 
 def text_files(
-    folder,            # where they are
+    folder,            # where they are; or `Several` paths
 )->list:               # of paths, in the order of their names
     "The files of a folder and below that hold texts; what is left alone is told in a warning."
     names, left = walk(folder)
     kinds = {Path(folder)/name: _kind_of(Path(folder)/name) for name in names}
     found = [file for file, kind in kinds.items() if kind]
     if "mbox" in kinds.values() and len({kinds[file] for file in found}) > 1:
-        raise ValueError(f"documents must be of one kind, and {Path(folder).name!r} has files of mails and others: "
+        raise ValueError(f"documents must be of one kind, and {_short(folder)} has files of mails and others: "
                          f"{listing([file.name for file in found], 5)}. Put one kind into a folder of its own")
     left = Counter([why for _, why in left] + [_why_left(file) for file, kind in kinds.items() if not kind])
     if found and left:
@@ -346,7 +347,7 @@ def _cut_up(path, engine, *asked):
 
 # %% ../nbs/62_scale_texts.ipynb #e3655edf
 def text_sources(
-    documents,                # a folder, a file, paths, a bag or a column of Dask, or delayed lists of texts
+    documents,                # a folder, a file, paths, `Several`, a bag or a column of Dask, or delayed lists of texts
     piece:int=PIECE,          # bytes of a file that are a partition
     text_field:str|None=None, # field of files with the text; by default a usual name is looked for
     heads:bool=True,          # keep the heads of mails in files? If not, see `nmf2.formats.without_head`
@@ -355,11 +356,12 @@ def text_sources(
     like:dict=NOTHING,        # `reading_` of a model: fields that hold unless others are given
 )->list:                      # one for each partition
     "Partitions of texts."
-    where = documents if _is_path(documents) else "documents"
-    if _is_path(documents):
+    placed = _is_path(documents) or isinstance(documents, Several)
+    where = documents if placed else "documents"
+    if placed:
         files = [documents] if Path(documents).is_file() else text_files(documents)
         if not files: raise ValueError(f"documents must be a folder with files of {', '.join(ENDINGS)}, and "
-                                       f"{Path(documents).name!r} has none")
+                                       f"{_short(documents)} has none")
         documents = files
     if _is_frame(documents):
         raise ValueError(f"documents is a data frame with the columns {', '.join(map(repr, documents.columns))}; "
@@ -376,6 +378,7 @@ def text_sources(
 
 def _is_frame(documents): return hasattr(documents, "columns") and getattr(documents, "ndim", 1) == 2
 def _is_path(source): return isinstance(source, (str, Path))
+def _short(path): return path if isinstance(path, Several) else repr(Path(path).name)
 
 # %% ../nbs/62_scale_texts.ipynb #8dd9c821
 def _lines(stretch):

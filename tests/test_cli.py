@@ -287,7 +287,11 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["letters"], "to cluster what is there: nmf2 cluster letters"),
     (["cluster", "letters", "--topics", "5"], "no option --topics; did you mean --leaves?"),
     (["cluster", "letters", "-k", "5"], "no option -k; did you mean --leaves?"),
-    (["cluster", "letters", "table.csv"], "too many arguments, 'table.csv': a folder stands for the files in it"),
+    (["cluster", "letters", "nowhere.txt"], "nowhere.txt: there is no such file or folder"),
+    (["cluster", "letters", "-"], "- is standard input, which can't be read along with other paths"),
+    (["cluster", "letters", ""], "one of the paths is empty; give files or folders"),
+    (["cluster", "letters", "table.csv"], "letters, table.csv: files among these look like collections themselves: table.csv"),
+    (["cluster", "table.csv", "--jobs", "1", "letters"], "too many arguments, 'letters': several PATHs stand side by side"),
     (["cluster", "table.csv", "--text-field", "a", "--columns", "a", "b"], "too many arguments, 'b': "),
     (["cluster", "letters", "--tau", "inf"], "--tau must be a number of at least 0 and at most 1e+06, got inf"),
     (["cluster", "letters", "--lables", "x"], "no option --lables; did you mean --label-field?"),
@@ -881,6 +885,12 @@ def asked(letters, capsys):
     Path("new.txt").write_text("\n".join(NEW))
     return capsys.readouterr().out
 
+@pytest.fixture
+def unserved(monkeypatch):
+    "Pages are made, and not served"
+    from nmf2 import serving
+    monkeypatch.setattr(serving, "serve", lambda server, shown: server.server_close())
+
 def says(capsys, *argv):
     "What a command prints"
     capsys.readouterr()
@@ -1011,10 +1021,48 @@ def test_documents_of_an_updated_tree_are_in_several_files(asked, capsys):
     model = TopicTree.load(OUT/cli.MODEL)
     assert model.n_topics_ == 4 and model.tree_.n_docs == 17 and list(model.given_.ids[:15]) == list(ids)
 
-def test_a_tree_alone_is_from_one_path(letters, monkeypatch, capsys):
-    assert main(["cluster", "letters", *KEEP, "--method", "hiernmf2"]) == 0
-    assert main(["explore", str(OUT), "letters", "letters", "--no-open"]) == 2
-    assert "has a tree alone, which was made from one path; got 2" in capsys.readouterr().err
+def files_of(folder): return sorted(map(str, Path(folder).rglob("*.txt")))
+
+def test_several_paths_are_one_collection(letters, unserved):
+    assert main(["cluster", "letters", *KEEP, "--out", "one"]) == main(["cluster", *files_of("letters"), *KEEP, "--out", "many"]) == 0
+    assert rows("one/assignments.csv") == rows("many/assignments.csv")
+    assert Path("many/report.txt").read_text().startswith("letters/garden/0.txt, letters/garden/1.txt, letters/garden/2.txt, ...")
+    assert main(["cluster", "letters/sport", "letters/garden", *KEEP]) == 0           # results are called like the folder of both
+    assert [row["id"] for row in rows(OUT/"assignments.csv")[:2]] == ["sport/0.txt", "sport/1.txt"]
+    for paths in [files_of("letters"), ["letters"]]:
+        assert main(["explore", "many", *paths, "--no-open", "--quiet"]) == 0
+    assert main(["explore", "many", *files_of("letters")[:-1], "--no-open", "--quiet"]) == 2
+
+def test_a_tree_alone_may_be_from_several_paths(letters, unserved, capsys):
+    assert main(["cluster", *files_of("letters"), *KEEP, "--method", "hiernmf2", "--out", "out"]) == 0
+    assert main(["explore", "out", *files_of("letters"), "--no-open", "--quiet"]) == 0
+    assert main(["explore", "out", "letters/sport", "--no-open", "--quiet"]) == 2
+    assert "letters/sport has 6 documents, and the tree was made from 12" in capsys.readouterr().err
+
+def test_several_tables_and_their_updates(letters, unserved, capsys):
+    def table(name, texts): Path(name).write_text("".join(json.dumps(dict(text=text, id=f"{name[0]}{i}")) + "\n" for i, text in enumerate(texts)))
+    for name, texts in [("b.jsonl", SPORT), ("a.jsonl", GARDEN), ("c.jsonl", NEW[:2]), ("d.jsonl", NEW[2:])]: table(name, texts)
+    assert main(["cluster", "b.jsonl", "a.jsonl", *KEEP, "--out", "out"]) == 0
+    assert [row["id"] for row in rows("out/assignments.csv")] == [f"{letter}{i}" for letter in "ba" for i in range(6)]
+    assert main(["cluster", "b.jsonl", "a.jsonl", *KEEP, "--memory", "1GB", "--out", "over"]) == 0
+    assert [row["id"] for row in rows("over/assignments.csv")] == [f"{letter}{i}" for letter in "ba" for i in range(6)]
+    assert "rows follow the files as they were given: b.jsonl, a.jsonl" in Path("over/report.txt").read_text()
+    for model in ("out", "over"): assert main(["explore", model, "b.jsonl", "a.jsonl", "--no-open", "--quiet"]) == 0
+    one = says(capsys, "predict", "out", "c.jsonl", "d.jsonl", "--quiet")
+    assert one == says(capsys, "predict", "out", "c.jsonl", "d.jsonl", "--quiet", "--memory", "1GB") and len(one.splitlines()) == 4
+    assert main(["update", "out", "c.jsonl", "d.jsonl", "--documents", "b.jsonl", "--documents", "a.jsonl", "--quiet"]) == 0
+    assert "14 documents" in capsys.readouterr().out
+    assert main(["explore", "out", "b.jsonl", "a.jsonl", "c.jsonl", "--no-open"]) == 2
+    assert main(["explore", "out", "b.jsonl", "a.jsonl", "c.jsonl", "d.jsonl", "--no-open"]) == 0
+
+def test_nothing_is_written_among_what_is_read(letters, capsys):
+    for options in (["--out", "letters/garden/out"], ["--memory", "1GB", "--checkpoint", "letters/garden/kept"]):
+        assert main(["cluster", "letters/sport", "letters/garden", *SMALL, *options]) == 2
+        assert "lies in letters/garden" in capsys.readouterr().err
+    Path("out").mkdir()
+    Path("out/tree.json").write_text("{}")
+    assert main(["cluster", "letters/sport/0.txt", "out/tree.json", *SMALL, "--out", "out", "--force", "--format", "folder"]) == 2
+    assert "out/tree.json is read by this command, and would be replaced" in capsys.readouterr().err
 
 def test_two_updates_at_once(asked, monkeypatch, capsys):
     from nmf2.topictree import TopicTree

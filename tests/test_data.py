@@ -2,6 +2,7 @@
 import json
 import os
 import pickle
+import warnings
 import subprocess
 import sys
 from pathlib import Path
@@ -324,6 +325,43 @@ def test_load_given_a_path(here):
     put("x/y/z/news.jsonl", "text")
     with pytest.raises(FileNotFoundError, match=r"use read\('x/y/z/news.jsonl'\)"): load("x/y/z/news.jsonl")
 
+
+def place(name, text):
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(text)
+
+def test_several_paths_are_read_as_one_folder(here):
+    for name in ["in/sport/b.txt", "in/sport/a.txt", "in/sport/.draft.txt", "in/garden/a.txt", "in/.hidden.txt"]: place(name, name)
+    whole = read("in")
+    for paths in (["in/garden/a.txt", "in/sport/a.txt", "in/sport/b.txt"], ["in/garden", "in/sport"], iter([Path("in/garden"), Path("in/sport").absolute()]),
+                  ("in/garden", "in/../in/sport", "in/garden/a.txt")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")                     # what is hidden
+            corpus = read(paths)
+        assert corpus.texts == whole.texts and corpus.ids.tolist() == whole.ids.tolist() and corpus.labels.tolist() == whole.labels.tolist()
+        assert corpus.name == "in" and corpus.reading["paths"] > 1
+    assert read(["in/sport/b.txt", "in/.hidden.txt"]).ids.tolist() == ["sport/b.txt", ".hidden.txt"]        # as named, in that order
+    with pytest.warns(UserWarning, match=r"in/sport, in/garden: 3 files read, left alone 1 hidden \(sport/.draft.txt\)"): read(["in/sport", "in/garden"])
+    assert read(["in/sport/a.txt", "in/sport/a.txt"]).reading == read("in/sport/a.txt").reading
+
+def test_several_tables_are_one(here, monkeypatch):
+    place("t/b.csv", "text,id,topic\ngoal,1,sport\n")
+    place("t/a.csv", "text,id,topic\nbeans,2,garden\n")
+    place("t/other.csv", "no,table\n")
+    corpus = read(["t/b.csv", "t/a.csv"], verbose=True)
+    assert corpus.texts == ["goal", "beans"] and corpus.ids.tolist() == ["1", "2"] and corpus.labels.ravel().tolist() == ["sport", "garden"]
+    place("t/c.csv", "text,id,topic\nroses,3,garden\n")
+    monkeypatch.chdir("t")
+    assert read(["../t/b.csv", "a.csv"]).texts == corpus.texts
+    assert read(["c.csv"], like=corpus.reading).ids.tolist() == ["3"]
+
+@pytest.mark.parametrize("paths, words", [([], "got none"), (["a.txt", 3], "several in a list; got a list of 2"), ([""], "several in a list; got a list of 1"),
+                                          (["a.txt", os.devnull], "no file and no folder"), (["a.txt", "nowhere"], "nowhere: there is no such file"),
+                                          (["a.txt", "*.csv"], "a pattern stands for files"), ({"a.txt"}, "several in a list; got"),
+                                          (["a.txt", "b.csv"], "a.txt, b.csv: files among these look like collections"), (["e.csv", "f.csv"], "no documents")])
+def test_several_paths_that_cannot_be_read(here, paths, words):
+    for name in ("a.txt", "b.csv", "e.csv", "f.csv"): place(name, "text\n")
+    with pytest.raises((ValueError, FileNotFoundError), match=words): read(paths)
 
 @pytest.mark.parametrize("name", [".", "..", "./.", "a/.", "/"])
 def test_load_given_a_folder(here, name):

@@ -254,7 +254,7 @@ def test_damaged_mails_in_one_file(here):
 @pytest.mark.parametrize("name", ["a.mbox", "2004-April.txt", "Inbox"])
 def test_folders_with_files_of_mails(here, name):
     put(f"folder/{name}", f"{FIRST}\nSubject: b\n\ntext\n"), put("folder/z.txt", "a text")
-    with pytest.raises(ValueError, match=f"files that look like collections themselves: {name}"): guess_format("folder")
+    with pytest.raises(ValueError, match=f"files in this folder look like collections themselves: {name}"): guess_format("folder")
     assert len(read("folder", "folder")) == 2
 
 
