@@ -76,12 +76,12 @@ def _of_texts(texts):
 # %% ../nbs/00_dates.ipynb #d47e5b01
 MONTHS = ("January February March April May June July August September October November "
           "December").split()
-PARTS = dict(d=r"(?P<d>\d\d?)", m=r"(?P<m>\d\d?)", y=r"(?P<y>\d{4})",
+PARTS = dict(d=r"(?P<d>\d\d?)", m=r"(?P<m>\d\d?)", y=r"(?P<y>\d{4})", yy=r"(?P<y>\d\d)",
              b="(?P<b>" + "|".join([*MONTHS, "Sept", *(name[:3] for name in MONTHS)]) + r")\.?",
              t=r"\d?\d:\d\d(?::\d\d)?(?:[.,]\d+)?", z=r"(?: [A-Z]{1,5}| [+-]\d{4})?")
 FORMS = ("{y}(?P<s>[/.]){m}(?P=s){d}", r"{d}\.\s?{m}\.\s?{y}",
          "{d}(?P<s>[/-]){m}(?P=s){y}", "{m}(?P<s>[/-]){d}(?P=s){y}",
-         r"{d}[. -]\s?{b}[ -]{y}", "{b} {d},? {y}", "{b} {d} {t}{z} {y}{z}")
+         r"{d}[. -]\s?{b}[ -]{y}", "{d}[ -]{b}[ -]{yy}", "{b} {d},? {y}", "{b} {d} {t}{z} {y}{z}")
 WEEKDAY = r"(?:[A-Z][a-z]+,? )?"
 BEHIND = rf"(?:,?[T ]\s?{PARTS['t']}(?:\s?[ap]m(?= ))?{ZONE})?\Z"
 FORMS = tuple(re.compile(WEEKDAY + form.format(**PARTS) + BEHIND, re.I) for form in FORMS)
@@ -92,6 +92,10 @@ def _month(found):
     if "m" in by: return int(by["m"])
     return 1 + [name[:3] for name in MONTHS].index(by["b"][:3].capitalize())
 
+def _year(figures):
+    "Four figures as they are; of two, 69 to 99 are in the last century"
+    return figures if len(figures) > 2 else f"{19 if figures >= '69' else 20}{figures}"
+
 def _in_form(form, values):
     "Dates of a form; None if any value has another"
     texts = []
@@ -99,7 +103,7 @@ def _in_form(form, values):
         none = missing(value) or not str(value)
         found = isinstance(value, str) and len(value) < 100 and form.match(" ".join(value.split()))
         if not found and not none: return None
-        texts.append("" if none else f"{found['y']}-{_month(found):02}-{int(found['d']):02}")
+        texts.append("" if none else f"{_year(found['y'])}-{_month(found):02}-{int(found['d']):02}")
     return _of_texts(texts)
 
 # %% ../nbs/00_dates.ipynb #d47e5b04
