@@ -13,18 +13,18 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support',
            'Made', 'make_topics', 'told_columns', 'told_options', 'how_read', 'keeps_heads', 'as_asked', 'left_out',
            'about_reading', 'read_corpus', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at',
-           'one_or_several', 'each_of', 'folder_around', 'usual_name', 'cluster', 'size_in_bytes', 'spread',
+           'what_is_asked_for', 'each_of', 'folder_around', 'usual_name', 'cluster', 'size_in_bytes', 'spread',
            'check_checkpoint', 'check_in_partitions', 'check_spread', 'room_of', 'engine_of', 'about_partitions',
            'fit_in_partitions', 'label_rows', 'order_of_rows', 'run_in_partitions', 'model_file', 'without',
            'has_model', 'open_model', 'check_other', 'check_others', 'check_file', 'answers_to', 'titles_of', 'show',
            'answer_rows', 'with_leaf', 'in_cells', 'write_answers', 'rows_in_partitions', 'rows_of_parts',
            'predict_in_partitions', 'predict', 'check_same', 'read_again', 'explore', 'open_to_change', 'documents_of',
-           'older_beside', 'save_again', 'grow', 'check_new', 'update', 'documents_in', 'write_tree', 'export',
-           'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding',
-           'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting',
-           'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict',
-           'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'to_unpack',
-           'main']
+           'older_beside', 'save_again', 'grow', 'check_new', 'remember_paths', 'update', 'documents_in', 'write_tree',
+           'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words',
+           'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading',
+           'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export',
+           'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less',
+           'to_unpack', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -55,7 +55,7 @@ import numpy as np
 
 from .compiling import STOPPING
 from .core import check_number
-from .files import Several, brief, expanded, listing, unpacked_ahead
+from .files import Several, brief, expanded, listing, one_or_several, unpacked_ahead
 from .formats import FIELDS, READERS, plural, write_table
 from .loading import put_off
 from .writing import AsRead, check_folder, stamp_of, whole_file, whole_folder
@@ -778,8 +778,9 @@ def about_reading(
     "What is told of how documents were read."
     mails = left_out(plural(corpus.n_mails, "mail"))*bool(corpus.n_mails)
     named = corpus.ids[:1].tolist() not in ([], ["0"])
-    return list(filter(None, [how_read(corpus.reading, like, named), mails]))
-
+    formats = [(some or {}).get("format") for some in (corpus.reading, like)]
+    lines = "each line is a document; --format folder takes a file for one"*(formats == ["lines", "folder"])
+    return list(filter(None, [lines, how_read(corpus.reading, like, named), mails]))
 
 # %% ../nbs/70_cli.ipynb #2993901b
 def read_corpus(
@@ -871,14 +872,14 @@ def documents_at(
     return lambda: as_asked((from_path if expanded(args.path).exists() else named)(args), args)
 
 # %% ../nbs/70_cli.ipynb #378b1fe1
-def one_or_several(
+def what_is_asked_for(
     paths:list,   # of the command line
 ):                # the path, or `Several`
-    "What several paths stand for."
-    if len(set(paths)) == 1: return paths[0]
+    "The path, or several as one."
+    if len(set(paths)) == 1: return paths[0]                  # which may be a known collection
     if "-" in paths: raise ValueError("- is standard input, which can't be read along with other paths")
     if "" in paths: raise ValueError("one of the paths is empty; give files or folders")
-    return Several(paths)
+    return one_or_several(paths)
 
 def each_of(
     path,     # of the command line
@@ -1307,12 +1308,17 @@ def check_same(
         raise ValueError(f"{path} has other documents than the tree was made from: the one in row {i} is called "
                          f"{str(corpus.ids[i])!r:.60}, and was called {str(titles[i])!r:.60}")
 
-# %% ../nbs/70_cli.ipynb #c57a0022
-def _those_of_fit(model, paths):
-    "The paths of updates behind that of the fit, which may have been several; of a tree alone there are no updates"
-    n = len(paths) if model is None else (model.reading_ or {}).get("paths", 1)
-    return [one_or_several(paths[:n]), *paths[n:]] if len(paths) >= n > 1 else paths
+# %% ../nbs/70_cli.ipynb #c57a0025
+def _as_given(model, paths):
+    "The paths of the fit and of each update, which may have been several; of a tree alone there are no updates"
+    counts = [len(paths)] if model is None else (model.reading_ or {}).get("paths", 1)
+    counts = counts if isinstance(counts, list) else [counts]
+    if len(counts) == 1 and counts[0] == len(set(paths)): return [what_is_asked_for(paths)]
+    if max(counts) == 1 or len(paths) < sum(counts): return paths          # a folder may stand for several
+    ends = np.cumsum(counts).tolist()
+    return [what_is_asked_for(paths[a:b]) for a, b in zip([0, *ends], ends)] + paths[ends[-1]:]
 
+# %% ../nbs/70_cli.ipynb #c57a0022
 def read_again(
     args,         # the parsed command line
     tree,         # the `Tree` in a file
@@ -1322,7 +1328,7 @@ def read_again(
     "The documents of a tree, or an error if they are others."
     from nmf2.updating import together
     def at(path): return argparse.Namespace(**vars(args) | dict(path=path))
-    whole, *later = [read_corpus(documents_at(one), one, {}) for one in map(at, _those_of_fit(model, paths))]
+    whole, *later = [read_corpus(documents_at(one), one, {}) for one in map(at, _as_given(model, paths))]
     for corpus in later: whole = together(model, corpus, whole).kept
     check_same(tree, titles_of(model), whole, listing(paths, 5))
     return whole
@@ -1434,6 +1440,16 @@ def check_new(
                          "word for word. Give new ones only; --again adds these a second time")
 
 
+# %% ../nbs/70_cli.ipynb #fa79432f
+def remember_paths(
+    model,   # an updated `TopicTree`
+    n:int,   # how many paths its new documents came from
+):
+    "Keep how many paths the documents of the fit and of each update had, so that they can be given again."
+    before = (model.reading_ or {}).get("paths", 1)
+    counts = [*(before if isinstance(before, list) else [before]), n]
+    model.reading_ = (model.reading_ or {}) | {"paths": counts}
+
 # %% ../nbs/70_cli.ipynb #fa79432d
 def update(
     args,   # the parsed command line
@@ -1446,6 +1462,7 @@ def update(
     new = read_corpus(get_corpus, args, {})
     check_new(args, model, new, old)
     with stage("Adding documents", {}, not args.quiet): told = model.update(new, old, args.min_new or None)
+    remember_paths(model, len(each_of(args.path)))
     save_again(args, model, kept, str(told))
     return 0
 
@@ -1701,10 +1718,11 @@ def _choice(where, name, known):
     if Path(name).exists(): return f"{name!r} is no command; to cluster what is there: nmf2 cluster {shlex.quote(name)}"
     return f"there is no command {name!r}, only {known}" + did_you_mean(name, known.split(", "))
 
-def _too_many(rest):
-    "What to say of words that no option takes, as after --columns date author"
-    return (f"too many arguments, {brief(rest, 60)}: several PATHs stand side by side, before options or behind them, "
-            "and names that go to one option have commas between them, as in --columns date,author")
+def _too_many(rest, several):
+    "What to say of words that no option takes, as after --columns date author; may there be several PATHs?"
+    paths = "several PATHs stand side by side, before options or behind them, "*several
+    return (f"too many arguments, {brief(rest, 60)}: {paths}names that go to one option have commas between them, as in "
+            "--columns date,author, and an option such as --documents is repeated for each path")
 
 class Parser(argparse.ArgumentParser):
     "A parser that answers with one line."
@@ -1714,6 +1732,8 @@ class Parser(argparse.ArgumentParser):
         if rest: vars(found).get("parser", self).error(f"unrecognized arguments: {' '.join(rest)}")
         return found
 
+    def _paths(self): return any(action.nargs in ("+", "*") and not action.option_strings for action in self._actions)
+
     def error(self, message):
         "Say what is wrong, and end with status 2."
         message = re.sub(r"^argument (?:-\w/)?(--[\w-]+): ", r"\1 ", message)
@@ -1721,7 +1741,7 @@ class Parser(argparse.ArgumentParser):
             message = _choice(*found.groups())
         if found := re.match(r"unrecognized arguments: (--?[a-zA-Z][\w-]*)", message):
             message = f"there is no option {found[1]}" + did_you_mean(found[1], self._option_string_actions)
-        elif found := re.match("unrecognized arguments: (.*)", message, re.S): message = _too_many(found[1])
+        elif found := re.match("unrecognized arguments: (.*)", message, re.S): message = _too_many(found[1], self._paths())
         self.exit(2, f"nmf2: error: {' '.join(message.split())} (nmf2 --help tells more)\n")
 
 # %% ../nbs/70_cli.ipynb #b080c2d4
@@ -2068,7 +2088,7 @@ def main(
     if not hasattr(args, "run"): return p.print_help() or 0
     with redirect_stderr(Forgiving(sys.stderr)):
         try:
-            if "path" in args: args.path = one_or_several(args.path)
+            if "path" in args: args.path = what_is_asked_for(args.path)
             with interruptible(), looking_less(), unpacked_ahead(to_unpack(args)):
                 with put_off(): import_module("sklearn.feature_extraction.text")
                 return args.run(args)

@@ -27,9 +27,9 @@ import scipy.sparse as sp
 
 from .core import (by_row, check_choice, check_number, check_sparse, frames_up, patch_to,
                        progress_bar, renamed, seed_of)
-from .files import (Folder, Several, brief, expanded, listing, no_bare_errors, opened, plural, there,
-                        unpacked_name)
-from .formats import FIELDS, NoField, READERS, TOGETHER, guess_format, not_as_in_fit, walk, without_head
+from .files import (Folder, Several, brief, expanded, listing, no_bare_errors, one_or_several, opened, plural,
+                        there, unpacked_name)
+from .formats import FIELDS, JOINED, NoField, READERS, TOGETHER, guess_format, not_as_in_fit, walk, without_head
 from .languages import WORDS
 
 # %% ../nbs/01_data.ipynb #84f71343
@@ -621,12 +621,27 @@ def _how_read(format, seen, options, fields):
     return dict(format=format, seen=seen) | given
 
 
+# %% ../nbs/01_data.ipynb #5c5455b9
+def _each_as_before(several, seen, like):
+    "The format of before if each of several files looks like that one, such as one of lines; or None"
+    alike = seen == "folder" and like.get("seen") not in (None, seen, "unclear")
+    if alike and all(path.is_file() and guess_format(path) == like["seen"] for path in several.paths):
+        return like.get("format")
+
+def _of_several(several, format):
+    "The same format, or an error if several paths can't be read in it"
+    if format in (None, *JOINED, *TOGETHER): return format
+    raise ValueError(f"{several}: format={format!r} is for one path alone; several can be {listing([*JOINED, *TOGETHER])}")
+
 # %% ../nbs/01_data.ipynb #5c5455b3
 def _format_of(source, format, like):
     "The format, and what it looks like: that which was asked for, that of before if it looks the same, or a guess"
-    why = None
+    why, named = None, isinstance(source.path, Several)
     try: seen = guess_format(source)
-    except ValueError as e: seen, why = "unclear", e                # a folder of several things
+    except ValueError as e:                                         # a folder of several things
+        if named and format is None: raise
+        seen, why = "unclear", e
+    if named: format = _of_several(source.path, format or _each_as_before(source.path, seen, like))
     several = like.get("format") in TOGETHER if why else seen in TOGETHER and os.path.isdir(source)
     unclear = several and (why or like.get("seen") == "unclear")    # once, folders of several files were
     before = like.get("format") if like.get("seen") == seen or unclear else None
@@ -638,7 +653,6 @@ def _as_before(format, like):
     "The options of before that hold for this format"
     return {name: like[name] for name in _lasting(format)
             if name in like and (name.endswith("_field") or name == "columns" or like.get("format") == format)}
-
 
 # %% ../nbs/01_data.ipynb #5c5455b5
 def _left_out(e, source, before):
@@ -698,9 +712,8 @@ def _is_path(path): return isinstance(path, (str, os.PathLike)) and bool(os.fspa
 def _one_or_several(path):
     "The path to read, or `Several` as one, if it is there"
     if _is_path(path): return there(path)
-    if isinstance(path, (list, tuple, Iterator)):
-        paths = list(path)
-        if all(map(_is_path, paths)): return there(paths[0]) if len(set(paths)) == 1 else Several(paths)
+    paths = list(path) if isinstance(path, (list, tuple, Iterator)) else [None]
+    if all(map(_is_path, paths)): return one_or_several(paths)
     raise ValueError(f"path must be that of a file or a folder, or several in a list; got {brief(path)}")
 
 # %% ../nbs/01_data.ipynb #5c5455c8
@@ -717,6 +730,7 @@ def read(
 )->Corpus:                   # with texts or counts, depending on the format
     "The collection in a file or a folder, or in several."
     path = _one_or_several(path)
+    if format == "folder" and path.is_file(): path = Several([path])        # one document
     if format is not None: check_choice("format", format, READERS)
     if not isinstance(like, (dict, type(None))):
         raise ValueError("like must be the `reading` of a corpus or the `reading_` of a model, "
@@ -730,7 +744,7 @@ def read(
         try: corpus = Corpus(**found, name=_stem(path))
         except ValueError as e: raise ValueError(f"{path}: {e}") from None
     corpus.reading = _how_read(format, seen, before | options, getattr(found, "fields", None))
-    if isinstance(path, Several): corpus.reading["paths"] = len(path.paths)
+    if isinstance(path, Several) and len(path.paths) > 1: corpus.reading["paths"] = len(path.paths)
     if heads is False or heads is None and (like or {}).get("heads") is False:
         corpus = drop_heads(corpus)
     if asked is None and format == "lines" and (like or {}).get("format") != format:

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['MILLION', 'EXTRA', 'PACKERS', 'PACKED', 'DAMAGED', 'CHUNK', 'AHEAD', 'LIFT', 'WAITING', 'BEFOREHAND', 'fault',
            'brief', 'listing', 'plural', 'unpacked_limit', 'memory_limit', 'library', 'zipped', 'unpacked_name',
-           'Source', 'expanded', 'there', 'Several', 'Folder', 'no_bare_errors', 'opened', 'look', 'unpacked_ahead',
-           'passing', 'contents', 'check_encoding', 'usual_encoding', 'not_that_encoding', 'decoded', 'is_text',
-           'as_text']
+           'Source', 'expanded', 'there', 'Several', 'one_or_several', 'Folder', 'no_bare_errors', 'opened', 'look',
+           'unpacked_ahead', 'passing', 'contents', 'check_encoding', 'usual_encoding', 'not_that_encoding', 'decoded',
+           'is_text', 'as_text']
 
 # %% ../nbs/00_files.ipynb #ffd90473
 import bz2
@@ -402,9 +402,11 @@ def there(
 class Several:
     "Files and folders that are read like a folder in which nothing else is."
     def __init__(self,
-        paths,   # of files and folders; what comes twice is read once
+        paths,   # of files and folders; what comes twice, by one name or two, is read once
     ):
-        self.paths = list(dict.fromkeys(map(there, paths)))
+        found = {}
+        for path in map(there, paths): found.setdefault(os.path.realpath(path), path)
+        self.paths = list(found.values())
         for path in self.paths:
             if path.is_file() or path.is_dir(): continue
             raise ValueError(f"{path} is no file and no folder; of several paths, each must be one of them")
@@ -427,7 +429,16 @@ class Several:
         "The name of a path in the folder that all have in common"
         return _absolute(path).relative_to(self.place).as_posix()
 
-def _absolute(path): return Path(os.path.abspath(path))
+def one_or_several(
+    paths,   # of files and folders
+):           # the path, if it is only one, or `Several`
+    "What several paths stand for."
+    several = Several(paths)
+    return several if len(several.paths) > 1 else several.paths[0]
+
+def _absolute(path):
+    "A path from the root, with the names of links in it unless `..` goes up from where one leads"
+    return path.resolve() if ".." in path.parts else Path(os.path.abspath(path))
 
 # %% ../nbs/00_files.ipynb #5c503483
 class Folder:

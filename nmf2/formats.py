@@ -5,13 +5,13 @@
 # %% auto #0
 __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST_HEAD', 'IN_HEAD', 'OF_MAILS', 'SAID', 'FIELDS',
            'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'FROM', 'LATER', 'QUOTED', 'ENTRY', 'ORIENTATIONS', 'PAIR',
-           'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'EMPTY', 'READERS', 'TOGETHER', 'BESIDE', 'VALUES', 'DATES',
-           'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'ending', 'read_folder', 'read_lines', 'read_mail',
-           'without_head', 'NoField', 'not_as_in_fit', 'NoDocuments', 'field_names', 'Fields', 'Found', 'NoTexts',
-           'parsed_json', 'check_no_list', 'read_jsonl', 'column_names', 'read_csv', 'read_parquet', 'read_arrow',
-           'rows_of', 'read_mbox', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
-           'read_matlab', 'read_npz', 'check_alike', 'holds_mails', 'of_folders', 'guess_format', 'as_cell',
-           'write_table']
+           'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'PLAIN', 'EMPTY', 'READERS', 'TOGETHER', 'BESIDE', 'JOINED',
+           'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'ending', 'read_folder',
+           'read_lines', 'read_mail', 'without_head', 'NoField', 'not_as_in_fit', 'NoDocuments', 'field_names',
+           'Fields', 'Found', 'NoTexts', 'parsed_json', 'check_no_list', 'read_jsonl', 'column_names', 'read_csv',
+           'read_parquet', 'read_arrow', 'rows_of', 'read_mbox', 'read_reuters', 'read_cluto', 'read_docword',
+           'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz', 'check_alike', 'holds_mails', 'of_folders',
+           'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import codecs
@@ -86,6 +86,11 @@ def _walk_each(several):
         files |= dict.fromkeys(str(PurePosixPath(inside, name)) for name in names)
         left += [(f"{inside}/{name}", why) for name, why in not_read]
     return list(files), left
+
+def _named_files(folder):
+    "Names of the files that are among several paths themselves, and have been looked at"
+    several = getattr(folder, "path", folder)
+    return {several.inside(p) for p in several.paths if p.is_file()} if isinstance(several, Several) else ()
 
 # %% ../nbs/00_formats.ipynb #1b7fb297
 def _in_it(path): return "among these" if isinstance(getattr(path, "path", path), Several) else "in this folder"
@@ -737,7 +742,8 @@ def read_csv(
 # %% ../nbs/00_formats.ipynb #e29f3416
 def _parts(path, end):
     "The files with an ending in a folder and below"
-    return [Path(path)/name for name in walk(path)[0] if name.lower().endswith(end)]
+    named = _named_files(path)
+    return [Path(path)/name for name in walk(path)[0] if name.lower().endswith(end) or name in named]
 
 def _read_columns(path, columns_of, *asked):
     "Texts, ids, labels and more of a table that is read column by column"
@@ -1627,6 +1633,7 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv
            ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npz": "npz", ".eml": "mail",
            ".mbox": "mbox",
            ".rclass": None, ".rlabel": None, ".clabel": None}        # these only go with a matrix
+PLAIN = (".txt", ".text", ".log", "")      # of files that are read as lines if their first bytes don't say more
 
 # %% ../nbs/00_formats.ipynb #b0c5a1f5
 def holds_mails(
@@ -1637,6 +1644,7 @@ def holds_mails(
 
 def _is_of(path, format):
     "Is a file of a format, by the ending of its name, or its first bytes if it holds mails?"
+    if format == "lines": return ending(path) in PLAIN
     return ENDINGS.get(ending(path)) == format or format == "mbox" and holds_mails(path)
 
 def _with_gaps(read, source, options, lacking):
@@ -1652,7 +1660,7 @@ EMPTY = "without documents"
 def _nothing_there(folder, format, left):
     "The error for a folder without documents of a format"
     empty = [name for name, why in left if why == EMPTY]
-    ends = [end for end, own in ENDINGS.items() if own == format]
+    ends = PLAIN[:-1] if format == "lines" else [end for end, own in ENDINGS.items() if own == format]
     if empty: return fault(folder, None, f"there are no documents in what could be {format}: {listing(empty, 3)}")
     return fault(folder, None, f"no file {_in_it(folder)} ends in {listing(ends, 6)}" + " or holds mails"*(format == "mbox"))
 
@@ -1667,10 +1675,10 @@ def _tell_lacking(folder, lacking, n_files):
 def _read_several(folder, read, format, options):
     "What a reader finds in each file of a format"
     how, found, lacking, null = (getattr(folder, "limits", True), getattr(folder, "tick", None)), {}, [], []
-    names, left = walk(folder)
+    (names, left), named = walk(folder), _named_files(folder)
     for name in names:
         file, lacks = Path(folder)/name, []
-        if not _is_of(file, format): left.append((name, "of another kind"))
+        if name not in named and not _is_of(file, format): left.append((name, "of another kind"))
         elif not file.stat().st_size: left.append((name, EMPTY))
         else:
             try:
@@ -1701,7 +1709,7 @@ def of_folders(
     return read_all
 
 # %% ../nbs/00_formats.ipynb #199d3600
-READERS = {"folder": read_folder, "lines": read_lines, "jsonl": of_folders(read_jsonl, "jsonl"),
+READERS = {"folder": read_folder, "lines": of_folders(read_lines, "lines"), "jsonl": of_folders(read_jsonl, "jsonl"),
            "csv": of_folders(read_csv, "csv"), "parquet": read_parquet, "arrow": of_folders(read_arrow, "arrow"), "reuters": read_reuters,
            "cluto": read_cluto, "matrix-market": read_matrix_market, "docword": read_docword, "svmlight": read_svmlight,
            "matlab": read_matlab, "npz": read_npz, "mail": read_mail, "mbox": of_folders(read_mbox, "mbox")}
@@ -1724,7 +1732,7 @@ def _guess_content(start, end):
     if _is_mbox(start): return "mbox"
     if re.match(rb"\s*[+-]?[\d.,]+\s+(qid:\d+\s+)?\d+:\d", start): return "svmlight"
     if re.match(rb"\s*(\[\s*)?\{", start): return "jsonl"
-    return "lines" if end in (".txt", ".text", ".log", "") else None
+    return "lines" if end in PLAIN else None
 
 # %% ../nbs/00_formats.ipynb #3e1a2bc1
 def _is_collection(name):
@@ -1777,11 +1785,32 @@ def _guess_folder(path):
     raise fault(path, None, f"files {_in_it(path)} look like collections themselves: {listing(inside, 5)}. "
                             f"Name one of them, {these}or take each file for a document with format='folder'")
 
+# %% ../nbs/00_formats.ipynb #b0c5a1fa1
+JOINED = "folder", "lines", "parquet", "reuters"     # what several paths can be, besides `TOGETHER`
+
+def _kind_of_path(path):
+    "The format of one of several paths; a text or a mail is a document"
+    format = guess_format(path)
+    return "folder" if format in ("lines", "mail", None) else format
+
+def _guess_paths(several):
+    "The format that several paths have, each by itself, or an error"
+    kinds = {}
+    for path in several.paths: kinds.setdefault(_kind_of_path(path), path)
+    if len(kinds) == 1 and set(kinds) <= {*JOINED, *TOGETHER}: return next(iter(kinds))
+    told = [f"{path} is {'text' if kind == 'folder' else kind}" for kind, path in kinds.items()]
+    told = listing(told, 4)
+    if len(kinds) == 1: raise fault(several, None, f"{told}, of which one path alone can be read")
+    raise fault(several, None, f"{told}: only what is of one kind can be put together. "
+                "Give those of one kind, say how to read all of them, such as with format='lines', "
+                "or take each file for a document with format='folder'")
+
 # %% ../nbs/00_formats.ipynb #a2e1e833
 def guess_format(
     path,      # a file or a folder; or a `Source`
 )->str|None:   # a key of `READERS`, or None
     "The format of a collection, from its name and its first bytes."
+    if isinstance(getattr(path, "path", path), Several): return _guess_paths(getattr(path, "path", path))
     if os.path.isdir(path): return _guess_folder(path)
     end = ending(path)
     return ENDINGS[end] if end in ENDINGS else _guess_content(look(path, 8192), end)

@@ -245,17 +245,17 @@ def packed_model(
 
 # %% ../nbs/25_topicfile.ipynb #c57b0002
 def _check_reading(reading):
-    "Stop unless options for reading are words, yes or no, numbers, or lists of words"
+    "Stop unless options for reading are words, yes or no, numbers, or lists of words, and `paths` numbers"
     sound(_is_or_none(reading, dict), "how documents were read is something else")
-    for value in (reading or {}).values():
-        words = type(value) is list and all(type(one) is str for one in value)
-        sound(words or value is None or type(value) in (str, bool, int), "an option for reading is something else")
+    for name, value in (reading or {}).items():
+        kind = int if name == "paths" else str
+        several = type(value) is list and all(type(one) is kind for one in value)
+        sound(several or value is None or type(value) in (str, bool, int), "an option for reading is something else")
 
 def _check_columns(columns):
     "Stop unless columns have names, and these are different"
     words = type(columns) is list and all(type(name) is str for name in columns)
     sound(words and len(set(columns)) == len(columns), "columns are something else")
-
 
 # %% ../nbs/25_topicfile.ipynb #2d0816a7
 def _is_or_none(value, kind): return value is None or type(value) is kind

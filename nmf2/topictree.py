@@ -436,8 +436,9 @@ def phrase_options(
     language = stemmed_language(est.tokenizer)
     plain = est.tokenizer is None or language is not None
     if texts is None or not plain or est.ngram_range[0] > 1: return {}
+    small = tuple(sorted(set(getattr(counter, "get_stop_words", lambda: None)() or ()) - {"as"}))
     return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase,
-                stems=language, **_of_english(est, counter))
+                stems=language, small=small, **_of_english(est, counter))
 
 # %% ../nbs/25_topictree.ipynb #b51de0a2
 def index_of(

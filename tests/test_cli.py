@@ -290,7 +290,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "nowhere.txt"], "nowhere.txt: there is no such file or folder"),
     (["cluster", "letters", "-"], "- is standard input, which can't be read along with other paths"),
     (["cluster", "letters", ""], "one of the paths is empty; give files or folders"),
-    (["cluster", "letters", "table.csv"], "letters, table.csv: files among these look like collections themselves: table.csv"),
+    (["cluster", "letters", "table.csv"], "letters is text, table.csv is csv: only what is of one kind can be put together"),
     (["cluster", "table.csv", "--jobs", "1", "letters"], "too many arguments, 'letters': several PATHs stand side by side"),
     (["cluster", "table.csv", "--text-field", "a", "--columns", "a", "b"], "too many arguments, 'b': "),
     (["cluster", "letters", "--tau", "inf"], "--tau must be a number of at least 0 and at most 1e+06, got inf"),
@@ -1054,6 +1054,29 @@ def test_several_tables_and_their_updates(letters, unserved, capsys):
     assert "14 documents" in capsys.readouterr().out
     assert main(["explore", "out", "b.jsonl", "a.jsonl", "c.jsonl", "--no-open"]) == 2
     assert main(["explore", "out", "b.jsonl", "a.jsonl", "c.jsonl", "d.jsonl", "--no-open"]) == 0
+
+def test_updates_of_several_paths(letters, unserved, capsys):
+    for name in ("d", "e", "f"):
+        Path(name).mkdir()
+        Path(name, f"{name}.txt").write_text(f"the striker of {name} missed a late goal")
+    assert main(["cluster", "letters/sport", "letters/garden", *KEEP, "--out", "out"]) == 0
+    old = ["--documents", "letters/sport", "--documents", "letters/garden"]
+    assert main(["update", "out", "d", "e", *old, "--quiet"]) == 0
+    assert main(["update", "out", "f", *old, "--documents", "d", "--documents", "e", "--quiet"]) == 0
+    for paths in (["letters/sport", "letters/garden", "d", "e", "f"],): assert main(["grow", "out", *paths, "--leaves", "3", "--quiet"]) == 0
+    assert main(["explore", "out", "letters/sport", "letters/garden", "d", "e", "f", "--no-open", "--quiet"]) == 0
+    assert main(["grow", "out", "letters/sport", "letters/garden", "e", "d", "f", "--leaves", "4", "--quiet"]) == 2
+
+def test_the_same_path_twice(letters, unserved):
+    paths = ["letters/sport", "letters/sport", "./letters/garden"]
+    assert main(["cluster", *paths, *KEEP, "--out", "out"]) == 0 and len(rows("out/assignments.csv")) == 12
+    assert main(["explore", "out", *paths, "--no-open", "--quiet"]) == 0
+
+def test_a_text_for_a_model_of_a_folder(asked, capsys):
+    one = says(capsys, "predict", OUT, "new.txt", "--format", "folder", "--quiet")
+    assert len(one.splitlines()) == 2 and "new.txt" in one
+    assert main(["predict", str(OUT), "new.txt"]) == 0
+    assert "each line is a document; --format folder takes a file for one" in capsys.readouterr().err
 
 def test_nothing_is_written_among_what_is_read(letters, capsys):
     for options in (["--out", "letters/garden/out"], ["--memory", "1GB", "--checkpoint", "letters/garden/kept"]):

@@ -326,6 +326,32 @@ def test_load_given_a_path(here):
     with pytest.raises(FileNotFoundError, match=r"use read\('x/y/z/news.jsonl'\)"): load("x/y/z/news.jsonl")
 
 
+def test_several_paths_of_one_kind(here):
+    from nmf2.formats import guess_format
+    from nmf2.files import Several
+    place("a.txt", "one\ntwo\n"), place("b.txt", "three\n"), place("t1.txt", "text,n\ngoal,1\n"), place("t2.txt", "text,n\nbeans,2\n")
+    place("j1.txt", '{"text": "goal"}\n'), place("j2", '{"text": "beans"}\n{"text": "soil"}\n')
+    assert read(["a.txt", "b.txt"]).texts == ["one\ntwo\n", "three\n"]
+    lines = read("a.txt").reading
+    for corpus in (read(["a.txt", "b.txt"], format="lines"), read(["a.txt", "b.txt"], like=lines)):
+        assert corpus.texts == ["one", "two", "three"] and corpus.ids.tolist() == ["a.txt:1", "a.txt:2", "b.txt:1"]
+    table = read("t1.txt", format="csv")
+    for corpus in (read(["t1.txt", "t2.txt"], format="csv"), read(["t1.txt", "t2.txt"], like=table.reading)): assert corpus.texts == ["goal", "beans"]
+    assert read(["j1.txt", "j2"]).texts == ["goal", "beans", "soil"]                     # by their first bytes
+    place("x.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n"), place("y.mtx", "%%MatrixMarket")
+    with pytest.raises(ValueError, match="x.mtx is matrix-market, of which one path alone can be read"): read(["x.mtx", "y.mtx"])
+    with pytest.raises(ValueError, match="format='svmlight' is for one path alone; several can be folder, lines"): read(["a.txt", "b.txt"], format="svmlight")
+    with pytest.raises(ValueError, match="only what is of one kind"): read(["t1.txt", "j1.txt"], like=table.reading)
+
+@pytest.mark.skipif(os.name == "nt", reason="needs links")
+def test_links_among_several_paths(here):
+    for name in ("deep/r/x.txt", "x.txt", "o/y.txt"): place(name, name)
+    Path("deep/r/s").mkdir()
+    Path("link").symlink_to("deep/r/s"), Path("again").symlink_to("o")
+    assert read(["link/../x.txt", "o/y.txt"]).texts == ["deep/r/x.txt", "o/y.txt"]        # as the system sees it
+    assert read(["o/y.txt", "again/y.txt", "./o/../o/y.txt"]).ids.tolist() == ["1"]       # one file by three names
+    assert read(["again", "x.txt"]).ids.tolist() == ["again/y.txt", "x.txt"]
+
 def place(name, text):
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     Path(name).write_text(text)
@@ -358,7 +384,7 @@ def test_several_tables_are_one(here, monkeypatch):
 @pytest.mark.parametrize("paths, words", [([], "got none"), (["a.txt", 3], "several in a list; got a list of 2"), ([""], "several in a list; got a list of 1"),
                                           (["a.txt", os.devnull], "no file and no folder"), (["a.txt", "nowhere"], "nowhere: there is no such file"),
                                           (["a.txt", "*.csv"], "a pattern stands for files"), ({"a.txt"}, "several in a list; got"),
-                                          (["a.txt", "b.csv"], "a.txt, b.csv: files among these look like collections"), (["e.csv", "f.csv"], "no documents")])
+                                          (["a.txt", "b.csv"], "a.txt is text, b.csv is csv: only what is of one kind"), (["e.csv", "f.csv"], "no documents")])
 def test_several_paths_that_cannot_be_read(here, paths, words):
     for name in ("a.txt", "b.csv", "e.csv", "f.csv"): place(name, "text\n")
     with pytest.raises((ValueError, FileNotFoundError), match=words): read(paths)

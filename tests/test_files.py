@@ -507,11 +507,18 @@ def test_what_is_left_alone_in_a_folder(here):
     if hasattr(os, "mkfifo"): assert "2 not a file (broken, pipe)" in said and "1 a link to a folder (up/)" in said
 
 
-def test_a_file_is_no_folder(here):
-    put("a.txt", "one\n")
-    with pytest.raises(NotADirectoryError, match="a.txt"): read("a.txt", format="folder")
+def test_a_file_as_a_folder_and_the_other_way_round(here):
+    from nmf2.formats import read_folder
+    put("a.txt", "one\ntwo\n")
+    with pytest.raises(NotADirectoryError, match="a.txt"): read_folder("a.txt")
+    corpus = read("a.txt", format="folder")
+    assert corpus.texts == ["one\ntwo\n"] and corpus.ids.tolist() == ["a.txt"]
     Path("docs").mkdir()
-    with pytest.raises(IsADirectoryError if os.name != "nt" else OSError, match="docs"): read("docs", format="lines")
+    with pytest.raises(ValueError, match="docs: no file in this folder ends in .txt, .text, .log"): read("docs", format="lines")
+    put("docs/a.txt", "one\ntwo\n"), put("docs/b.log", "three\n")
+    corpus = read("docs", format="lines")
+    assert corpus.texts == ["one", "two", "three"] and corpus.ids.tolist() == ["a.txt:1", "a.txt:2", "b.log:1"]
+    with pytest.raises(IsADirectoryError if os.name != "nt" else OSError, match="docs"): read("docs", format="svmlight")
 
 
 # containers

@@ -11,10 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from nmf2 import TopicTree, scanning
+from nmf2 import headings
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
 from nmf2.headings import (NOUNS, TEXTS, UNSAID, WORDS, Phrase, WordShares, _beside_champions, _broken, _contrast, _covering, _for_all_below, _mended, _parted, _rare_last, _subjects_first, _telling_words, _together, _together_first,
-                           _used_first, as_many_as, checked_levels, different, distinction, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, is_address, leaf_doc_freq,
+                           _used_first, as_many_as, checked_levels, different, distinction, varied, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, is_address, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, with_nouns, word_shares)
 from nmf2.regroup import regroup
@@ -104,8 +105,12 @@ def test_a_phrase_takes_the_place_of_its_words(tree):
     assert find_headings(tree, 3, [fourth])["0"][0] == f"newword {words[0]} {words[1]} other"
     assert fourth.wordings == [fourth.words, ["newword", *words[:2]], [*words[:2], "other"], words[:2]]
     pair = Phrase(words[1], words[2], 50, 60, 70)
-    again = find_headings(tree, 3, [pair._replace(after=words[0] + "s")])                     # a form of a word before
+    again = find_headings(tree, 3, [pair._replace(before=words[0] + "s")])                    # a form of a word before
     assert again["0"] == find_headings(tree, 3, [pair])["0"]
+    ended = find_headings(tree, 3, [pair._replace(after=words[0] + "s")])                     # without its end, a phrase says something else
+    assert not words_of(ended["0"]) & set(words[1:3]) and len(ended["0"]) == 3
+    seldom = find_headings(tree, 3, [pair._replace(after=words[0] + "s", n_docs=40)])         # these are often without the phrase
+    assert seldom["0"] == words[:3]
 
 
 @pytest.mark.parametrize("rare, stands", [(.41, True), (.39, False)])
@@ -381,9 +386,17 @@ def test_broken_words_and_addresses_are_those_of_plain_expressions():
         assert [(pair, end) for pair, _, end in _broken(text)] == [(found.groups(), found.end()) for found in plain.finditer(text)]
         pairs = {found.groups() for found in plain.finditer(text)}
         assert _mended(text, pairs)[0] == plain.sub(lambda found: found[1] + found[2] + "\n", text)
-        elsewhere, addresses = _parted(text, is_address)
-        assert addresses == list(filter(is_address, text.split()))
-        assert elsewhere.split() == [piece for piece in text.split() if not is_address(piece)]
+        elsewhere, addresses, owners = _parted(text, is_address)
+        assert addresses == list(filter(is_address, text.split())) and not owners
+        assert elsewhere.split() == ["." if is_address(piece) else piece for piece in text.split()]
+
+@pytest.mark.parametrize("text, elsewhere, owners", [
+    ("From: Ann B. Lee <ann@x.org> writes", "From: . . . . writes", ["Ann", "B.", "Lee"]), ("-- Ann Lee <ann@x.org>", "-- . . .", ["Ann", "Lee"]),
+    ("ann@x.org (Ann Lee) wrote", ". . . wrote", ["(Ann", "Lee)"]), ("in 3 mails <ann@x.org>", "in 3 . .", ["mails"]), ("done: <ann@x.org>", "done: .", []),
+    ("see http://x.org (today) or", "see . (today) or", []), ("ann@x.org (not closed", ". (not closed", []), ("a --no-index b :param c", "a . b . c", []),
+    (r"\brief \sa(this) at 10:30, std::vector", ". . at 10:30, std::vector", []), ("well -- then: so", "well -- then: so", [])])
+def test_names_beside_addresses_and_words_for_programs(text, elsewhere, owners):
+    assert _parted(text, is_address)[::2] == (elsewhere, owners)
 
 
 def test_a_phrase_with_small_words_that_goes_on_is_none():
@@ -395,9 +408,36 @@ def test_a_phrase_with_small_words_that_goes_on_is_none():
         "implementation of vendor neutral layers"]
 
 
+LONG = " and then there was more to be said about it, as there always is when words are counted one after another here."
+SMALL = {"be", "by", "to", "the", "from", "and", "it", "is", "of", "on"}
+
+def test_a_word_that_is_always_in_the_same_place_of_a_sentence():
+    texts = [f"disk {i} can be fetched by name, the zone from the mirror site to keep {'quickly safely wholly'.split()[i%3]} zone by hand" for i in range(20)]
+    texts = [text + LONG for text in texts]
+    worth = varied(uses_of(texts, {"disk", "fetched", "mirror", "site"}, small=SMALL))
+    assert worth["fetched"] < .02 and worth["mirror"] < .02 and worth["site"] < .02 and worth["disk"] == 1
+    assert set(varied(uses_of(texts, {"disk", "fetched"})).values()) == {1}                       # small words aren't known
+    short = varied(uses_of(["can be fetched by name"]*20, {"fetched"}, small=SMALL))
+    assert short["fetched"] == 1                                                                  # a title is a sentence
+
+def test_pieces_of_sentences_are_no_phrases():
+    texts = [f"the {'red green blue'.split()[i%3]} page size {'is has sets'.split()[i%3]} a limit depending on it; do not edit manually. the edited machine learning {i}" + LONG for i in range(20)]
+    words = {"page", "size", "limit", "depending", "edit", "manually", "machine", "learning"}
+    found = {str(phrase) for phrase in find_phrases(texts, words, small=SMALL)}
+    assert found == {"page size", "machine learning"}
+    assert {"limit depending", "edit manually"} <= {str(phrase) for phrase in find_phrases(texts, words)}
+    assert find_phrases(["files file"]*9, {"files", "file"}) == []                                # two forms of one word
+
+def test_words_of_a_piece_of_a_sentence_are_not_said_alone():
+    piece = Phrase("directory", "tied", 50, 400, 55, piece=True)
+    heading, _ = headings._heading(["tied", "directory", "user"], 3, lambda word: True, headings._places([piece]))
+    assert heading == ["directory", "user"]
+
 def test_a_few_texts_tell_that_a_word_is_of_addresses():
     uses = uses_of(["boyuan yang <byang@debian.org>"]*8 + ["yang"]*8, {"boyuan", "yang", "byang"})
-    assert outside(uses)["byang"] < .06 and outside(uses)["boyuan"] == outside(uses)["yang"] == 1
+    assert outside(uses)["byang"] < .06 and outside(uses)["boyuan"] < .06 and outside(uses)["yang"] == 1
+    signed = uses_of(["ann lee <ann@x.org> wrote:\nno.\n-- ann lee, shop for roses"]*8, {"ann", "lee", "roses"})
+    assert outside(signed)["lee"] < .06 and outside(signed)["roses"] == 1          # who writes signs it, too
     assert outside(uses_of(["<byang@debian.org>"], {"byang"}))["byang"] == 1
 
 

@@ -70,7 +70,7 @@ def test_gaps_in_a_list_of_texts(model, recwarn):
     """As of `tolist` of a column: numpy makes the text 'nan' of them."""
     texts = [f"2024-{1 + i % 12:02}-15" if i % 7 else "" for i in range(60)]
     expected = model.over_time(texts, "month", plain=True)
-    for gap in (float("nan"), None, np.datetime64("NaT")):
+    for gap in (float("nan"), None, np.datetime64("NaT", "D")):
         assert model.over_time([text or gap for text in texts], "month", plain=True) == expected
         assert model.over_time(tuple(text or gap for text in texts), "month", plain=True) == expected
     assert not len(recwarn)

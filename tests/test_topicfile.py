@@ -438,6 +438,7 @@ def test_how_documents_were_read_comes_back(tmp_path, texts):
     about = from_json(arrays["model"].tobytes(), "nmf2 TopicTree", (1, 2))
     for wrong in ([], dict(text_field=[1]), dict(text_field=dict()), dict(text_field=1.5)):
         with pytest.raises(ValueError, match="reading|read"): unpacked_model(about | dict(reading=wrong), arrays, model.tree_)
+    assert unpacked_model(about | dict(reading=dict(paths=[2, 1])), arrays, model.tree_).reading_ == dict(paths=[2, 1])
     del about["reading"]
     assert unpacked_model(about, arrays, model.tree_).reading_ is None
 
