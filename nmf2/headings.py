@@ -281,16 +281,11 @@ def _in_long(tokens):
     return np.bincount(tokens.docs)[tokens.docs] >= IN_SENTENCES
 
 def _sentence_of(tokens, at, n_words):
-    """What adjoins some words, as numbers that are the same where a sentence is; −1 for none.
-
-    The word before and the small one after, or the two after of which the second is small.
-    """
-    ids = np.append(tokens.ids, [-1, -1]).astype(np.int64)
-    joined = np.append(tokens.joined & _in_long(tokens), [False, False])
-    before, after, then = [np.where(joined[at+i+(i < 1)], ids[at+i], -1) for i in (-1, 1, 2)]
-    small, two = after >= n_words, (after >= 0) & (after < n_words) & (then >= n_words)
-    n, then = ids.max() + 1, np.where(two, then, 0)
-    return np.where((before >= 0) & (small | two), (before*n + after)*n + then, -1)
+    "The words before and after some, as numbers, where the one after is small; −1 for others"
+    ids = np.append(tokens.ids, -1).astype(np.int64)
+    joined = np.append(tokens.joined & _in_long(tokens), False)
+    before, after = np.where(joined[at], ids[at-1], -1), np.where(joined[at+1], ids[at+1], -1)
+    return np.where((before >= 0) & (after >= n_words), before*(ids.max() + 1) + after, -1)
 
 def _most_alike(tokens, n_words):
     "For each word, in how many texts it is in the same place of a sentence, at most"
@@ -550,7 +545,7 @@ class Phrase(NamedTuple):
     before:str=""   # the words that come before them, if these are nearly always the same
     after:str=""    # and those after them
     link:str=""     # small words between the two, as in *degrees of freedom*
-    piece:bool=False  # is it a piece of a sentence, as *directory tied* of *tied to*? No heading has it
+    piece:bool=False  # is it a piece of a sentence? As *directory tied* of *tied to*; no title has it
 
     @property
     def wordings(self)->list:
@@ -684,13 +679,12 @@ def _in_whole(phrase, *where):
 NOT = frozenset("""not no non never cannot without nicht kein keine keinen ohne ne pas sans sin não
     sem senza niet geen zonder""".split())
 
-def _wanting(tokens, known, n_words, alone):
-    "Which words nearly always have the same small one behind them that links no names: *tied to*"
+def _wanting(tokens, n_words, alone):
+    "Which words nearly always have the same small one behind them: *tied to*"
     joined = tokens.joined & _in_long(tokens)
     at = np.flatnonzero((tokens.ids[:-1] >= 0) & (tokens.ids[:-1] < n_words) & joined[1:])
     after = tokens.ids[at+1]
-    links = [j for j, word in enumerate(known) if word in LINKS]
-    there = (after >= n_words) & ~np.isin(after, links)
+    there = after >= n_words
     most = _most_texts_with(tokens, at[there], after[there], n_words)
     return most >= np.maximum(ALWAYS*np.array(alone[:n_words]), 1)
 
@@ -724,7 +718,7 @@ def _all_phrases(
     whole = seen_of(texts, token_pattern, lowercase, length).whole
     tokens = tokens_of(whole, known, token_pattern)
     alone, last = _text_freq(tokens, among), _pairs(tokens, among)
-    wanting, found = _wanting(tokens, known, n, alone), []
+    wanting, found = _wanting(tokens, n, alone), []
     for phrase, at in _often(tokens, last - 1, last, known, alone, min_df):
         piece = wanting[tokens.ids[last[at][0]]] or _denied(phrase, tokens, last[at] - 1, known)
         where = tokens, last[at] - 1, last[at], known, others
@@ -1020,7 +1014,7 @@ def give_headings(
         n = TEXTS if leaf_df is None else enough_texts(leaf_df, shares.sizes.sum())
         typical = () if texts is None else typical_texts(tree, texts, n)
     typical, full = (typical, {}) if stems is None else in_stems(typical, stems, **options)
-    typical = seen_of(typical, **options)
+    typical, small = seen_of(typical, **options), set(small) - LINKS - {"as"}      # these follow nouns
     unsaid = {*unsaid, *(stem for stem, word in full.items() if word in unsaid)}
     ranked, others = _best_words(tree, typical, shares, small, **options), tree.vocab.tolist()
     names = _first_words(tree, ranked, 30)

@@ -436,7 +436,7 @@ def phrase_options(
     language = stemmed_language(est.tokenizer)
     plain = est.tokenizer is None or language is not None
     if texts is None or not plain or est.ngram_range[0] > 1: return {}
-    small = tuple(sorted(set(getattr(counter, "get_stop_words", lambda: None)() or ()) - {"as"}))
+    small = getattr(counter, "get_stop_words", lambda: None)() or ()
     return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase,
                 stems=language, small=small, **_of_english(est, counter))
 

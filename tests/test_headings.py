@@ -415,7 +415,7 @@ def test_a_word_that_is_always_in_the_same_place_of_a_sentence():
     texts = [f"disk {i} can be fetched by name, the zone from the mirror site to keep {'quickly safely wholly'.split()[i%3]} zone by hand" for i in range(20)]
     texts = [text + LONG for text in texts]
     worth = varied(uses_of(texts, {"disk", "fetched", "mirror", "site"}, small=SMALL))
-    assert worth["fetched"] < .02 and worth["mirror"] < .02 and worth["site"] < .02 and worth["disk"] == 1
+    assert worth["fetched"] < .02 and worth["site"] < .02 and worth["mirror"] == worth["disk"] == 1
     assert set(varied(uses_of(texts, {"disk", "fetched"})).values()) == {1}                       # small words aren't known
     short = varied(uses_of(["can be fetched by name"]*20, {"fetched"}, small=SMALL))
     assert short["fetched"] == 1                                                                  # a title is a sentence
