@@ -545,7 +545,7 @@ class Phrase(NamedTuple):
     before:str=""   # the words that come before them, if these are nearly always the same
     after:str=""    # and those after them
     link:str=""     # small words between the two, as in *degrees of freedom*
-    piece:bool=False  # is it a piece of a sentence? As *directory tied* of *tied to*; no title has it
+    piece:bool=False  # of a sentence, as *directory tied* of *tied to*? No title has it
 
     @property
     def wordings(self)->list:
@@ -679,14 +679,16 @@ def _in_whole(phrase, *where):
 NOT = frozenset("""not no non never cannot without nicht kein keine keinen ohne ne pas sans sin não
     sem senza niet geen zonder""".split())
 
-def _wanting(tokens, n_words, alone):
-    "Which words nearly always have the same small one behind them: *tied to*"
+def _wanting(tokens, known, n_words):
+    "Which words, no nouns by their ending, nearly always have the same small one behind them"
+    form = [word.endswith(("ed", "ing", "ly")) for word in known[:n_words]]
+    form = np.array(form + [False]*(len(known) - n_words))
+    n_docs = np.array(_text_freq(tokens, form))
     joined = tokens.joined & _in_long(tokens)
-    at = np.flatnonzero((tokens.ids[:-1] >= 0) & (tokens.ids[:-1] < n_words) & joined[1:])
-    after = tokens.ids[at+1]
-    there = after >= n_words
-    most = _most_texts_with(tokens, at[there], after[there], n_words)
-    return most >= np.maximum(ALWAYS*np.array(alone[:n_words]), 1)
+    at = np.flatnonzero((tokens.ids[:-1] >= 0) & (tokens.ids[1:] >= n_words) & joined[1:])
+    at = at[form[tokens.ids[at]]]
+    most = _most_texts_with(tokens, at, tokens.ids[at+1], len(known))
+    return most >= np.maximum(ALWAYS*n_docs, 1)
 
 def _denied(phrase, tokens, first, known):
     "Does a negation nearly always come before a phrase?"
@@ -718,7 +720,8 @@ def _all_phrases(
     whole = seen_of(texts, token_pattern, lowercase, length).whole
     tokens = tokens_of(whole, known, token_pattern)
     alone, last = _text_freq(tokens, among), _pairs(tokens, among)
-    wanting, found = _wanting(tokens, n, alone), []
+    wanting, found = _wanting(tokens, known, n), []
+    others -= {known[j] for j in np.flatnonzero(wanting)}
     for phrase, at in _often(tokens, last - 1, last, known, alone, min_df):
         piece = wanting[tokens.ids[last[at][0]]] or _denied(phrase, tokens, last[at] - 1, known)
         where = tokens, last[at] - 1, last[at], known, others
@@ -726,7 +729,8 @@ def _all_phrases(
     first, last = _apart(tokens, among, n)
     for pair, at in _often(tokens, first, last, known, alone, min_df):
         phrase, docs = _linked(pair, tokens.docs[last[at]], whole)
-        if phrase.n_docs < min_df or not _belongs(phrase): continue
+        wants = wanting[tokens.ids[last[at][0]]]
+        if wants or phrase.n_docs < min_df or not _belongs(phrase): continue
         at &= np.isin(tokens.docs[last], docs)
         found.append(_in_whole(phrase, tokens, first[at], last[at], known, others))
     return sorted(filter(None, found), key=lambda p: (-p.n_docs, p.first, p.second, p.link))
@@ -1014,7 +1018,7 @@ def give_headings(
         n = TEXTS if leaf_df is None else enough_texts(leaf_df, shares.sizes.sum())
         typical = () if texts is None else typical_texts(tree, texts, n)
     typical, full = (typical, {}) if stems is None else in_stems(typical, stems, **options)
-    typical, small = seen_of(typical, **options), set(small) - LINKS - {"as"}      # these follow nouns
+    typical, small = seen_of(typical, **options), set(small) - LINKS - {"as"}     # nouns have these
     unsaid = {*unsaid, *(stem for stem, word in full.items() if word in unsaid)}
     ranked, others = _best_words(tree, typical, shares, small, **options), tree.vocab.tolist()
     names = _first_words(tree, ranked, 30)
