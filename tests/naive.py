@@ -537,6 +537,35 @@ def different(texts, words):
     return {word: (a + 5*usual)/(b + 5) for word, (a, b) in counts.items()}
 
 
+def runs_of(text):
+    "The words of a text with two letters or more, cut where anything but a space, a hyphen or a line's end is between two"
+    return [re.split(r"[ \n-]", run) for run in re.findall(r"(?:\w\w+(?:[ \n-](?=\w\w))?)+", text.lower())]
+
+
+def alike(texts, words, small):
+    "For each word: in how many texts of twenty words or more it is between the same two, of which the second is small, at most"
+    found = {word: {} for word in words}
+    known = {*words, *small}
+    for i, text in enumerate(texts):
+        runs = runs_of(text)
+        if sum(map(len, runs)) < 20: continue
+        for run in runs:
+            for before, word, after in zip(run, run[1:], run[2:]):
+                if word in words and before in known and after in small: found[word].setdefault((before, after), set()).add(i)
+    return {word: max(map(len, places.values()), default=0) for word, places in found.items()}
+
+
+def wanting(texts, words, small):
+    "Those of some words that end like participles and are before the same small one in seven of ten texts that have them, which have twenty words or more"
+    def ending(word): return word.endswith(("ed", "ing", "ly"))
+    out = set()
+    for word in filter(ending, words):
+        having = [runs for runs in map(runs_of, texts) if any(word in run for run in runs)]
+        def n_before(one): return sum(any((word, one) in zip(run, run[1:]) for run in runs) for runs in having if sum(map(len, runs)) >= 20)
+        if having and max(map(n_before, small)) >= max(1, .7*len(having)): out.add(word)
+    return out
+
+
 def smoothed_npmi(texts, a, b):
     "Normalized pointwise mutual information of two words in texts, one text added to those with both and to those that chance would give"
     some = [elsewhere(text) for text in texts]

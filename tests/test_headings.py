@@ -420,6 +420,24 @@ def test_a_word_that_is_always_in_the_same_place_of_a_sentence():
     short = varied(uses_of(["can be fetched by name"]*20, {"fetched"}, small=SMALL))
     assert short["fetched"] == 1                                                                  # a title is a sentence
 
+@pytest.mark.parametrize("seed", range(6))
+def test_places_in_sentences_as_the_naive_twin(seed):
+    from nmf2.scanning import tokens_of
+    rng = np.random.default_rng(seed)
+    words, small, others = ["fetched", "mapping", "disk", "only", "tree"], ["by", "to", "the"], ["zone", "hand"]
+    marks = rng.choice([" ", " ", " ", "-", "\n", ", ", ". ", "  "], size=(40, 60))
+    texts = ["".join(w + m for w, m in zip(rng.choice(words + small + others, size=rng.integers(1, 60), p=[.1, .1, .1, .05, .05, .3, .1, .1, .05, .05]), mark)) for mark in marks]
+    texts[3:6] = ["disk mapping to the tree, only by hand " + "zone "*n for n in (10, 20, 30)]
+    known = [*words, *small]
+    tokens = tokens_of(texts, known, r"\b\w\w+\b")
+    most = dict(zip(words, headings._most_alike(tokens, len(words))))
+    assert most == naive.alike(texts, words, small) and max(most.values()) > 2
+    found = headings._wanting(tokens, known, len(words))
+    assert {known[j] for j in np.flatnonzero(found)} == naive.wanting(texts, words, small)
+    some = [text for text in texts if len(text) > 200 and ("mapping to" in text or "mapping" not in text)]
+    tokens = tokens_of(some, known, r"\b\w\w+\b")
+    assert {known[j] for j in np.flatnonzero(headings._wanting(tokens, known, len(words)))} == naive.wanting(some, words, small) >= {"mapping"}
+
 def test_pieces_of_sentences_are_no_phrases():
     texts = [f"the {'red green blue'.split()[i%3]} page size {'is has sets'.split()[i%3]} a limit depending on it; do not edit manually. the edited machine learning {i}" + LONG for i in range(20)]
     words = {"page", "size", "limit", "depending", "edit", "manually", "machine", "learning"}
