@@ -954,8 +954,9 @@ def with_nouns(
 
 # %% ../nbs/24_headings.ipynb #5ce35a15
 UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn
-    shouldn hasn hadn mustn needn ain ll ve""".split())
-
+    shouldn hasn hadn mustn needn ain ll ve
+    use uses used using following follows given various certain provides provide provided providing
+    specified existing""".split())
 
 # %% ../nbs/24_headings.ipynb #5ce35a02
 def in_stems(

@@ -31,7 +31,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from .columns import arrow_columns, arrow_errors, column_batches, json_objects, parquet_columns
+from .columns import (INFO, SPLITS, STATE, arrow_columns, arrow_errors, column_batches, json_objects,
+                          parquet_columns)
 from .core import at_hand, check_several, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
@@ -171,6 +172,7 @@ def text_files(
     "The files of a folder and below that hold texts; what is left alone is told in a warning."
     names, left = walk(folder)
     kinds = {Path(folder)/name: _kind_of(Path(folder)/name) for name in names}
+    if "arrow" in kinds.values(): kinds |= {file: None for file in kinds if file.name in (STATE, SPLITS, INFO)}
     found = [file for file, kind in kinds.items() if kind]
     if "mbox" in kinds.values() and len({kinds[file] for file in found}) > 1:
         raise ValueError(f"documents must be of one kind, and {_short(folder)} has files of mails and others: "

@@ -327,6 +327,25 @@ def test_a_partition_is_read_once_for_all_of_its_texts(folder, monkeypatch):
     assert reads == sources[:2] and len(parsed) == len(rows)
 
 
+def test_a_saved_dataset_in_partitions(tmp_path, monkeypatch):
+    """What `datasets` writes beside its tables are no texts; where there are no tables, such names are like any others."""
+    pa = pytest.importorskip("pyarrow")
+    from nmf2.files import Several
+    for name in ("one", "two"):
+        (tmp_path/name).mkdir()
+        table = pa.table({"text": [f"{name} goal", "beans"]})
+        with pa.ipc.new_stream(str(tmp_path/name/"data-00000-of-00001.arrow"), table.schema) as writer: writer.write_table(table)
+        (tmp_path/name/"state.json").write_text(json.dumps({"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}))
+        (tmp_path/name/"dataset_info.json").write_text(json.dumps({"features": {"text": {"dtype": "string"}}}))
+    with pytest.warns(UserWarning, match="left alone 2 named"): sources = text_sources(tmp_path/"one")
+    assert [text for source in sources for text in read_texts(source)] == ["one goal", "beans"]
+    with pytest.warns(UserWarning, match="left alone 4 named"): sources = text_sources(Several([tmp_path/"two", tmp_path/"one"]))
+    assert [text for source in sources for text in read_texts(source)] == ["two goal", "beans", "one goal", "beans"]
+    (tmp_path/"plain").mkdir()
+    (tmp_path/"plain"/"state.json").write_text('[{"text": "a state"}]')
+    assert read_texts(text_sources(tmp_path/"plain")[0]) == ["a state"]
+
+
 @pytest.mark.parametrize("orjson", [True, False])
 def test_texts_are_read_alike_all_or_some(tmp_path, monkeypatch, orjson):
     if not orjson: monkeypatch.setitem(sys.modules, "orjson", None)
