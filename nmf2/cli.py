@@ -888,6 +888,7 @@ def each_of(
     path = expanded(path)
     return getattr(path, "paths", [path])
 
+# %% ../nbs/70_cli.ipynb #378b1fe4
 def folder_around(
     out,      # where something is to be written
     args,     # the parsed command line
@@ -1142,6 +1143,7 @@ def check_file(
     for path in [vars(args).get("path"), *vars(args).get("paths", []), *vars(args).get("documents", [])]:
         if path: check_others(args.out, path)
 
+# %% ../nbs/70_cli.ipynb #edb54a71
 @contextmanager
 def answers_to(
     args,   # the parsed command line

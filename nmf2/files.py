@@ -429,16 +429,17 @@ class Several:
         "The name of a path in the folder that all have in common"
         return _absolute(path).relative_to(self.place).as_posix()
 
+def _absolute(path):
+    "A path from the root, with the names of links in it unless `..` goes up from where one leads"
+    return path.resolve() if ".." in path.parts else Path(os.path.abspath(path))
+
+# %% ../nbs/00_files.ipynb #cd22fb15
 def one_or_several(
     paths,   # of files and folders
 ):           # the path, if it is only one, or `Several`
     "What several paths stand for."
     several = Several(paths)
     return several if len(several.paths) > 1 else several.paths[0]
-
-def _absolute(path):
-    "A path from the root, with the names of links in it unless `..` goes up from where one leads"
-    return path.resolve() if ".." in path.parts else Path(os.path.abspath(path))
 
 # %% ../nbs/00_files.ipynb #5c503483
 class Folder:

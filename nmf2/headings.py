@@ -91,7 +91,7 @@ def _first_words(tree, ranked, n=None):
 
 # %% ../nbs/24_headings.ipynb #541c5707
 DOTTED = re.compile(r"\w\.\w+\.\w")
-MARKED = re.compile(r"(?:--|\\|:)[^\W\d_]")        # --option, \\brief, :param
+MARKED = re.compile(r"(?:--|\\|:)[^\W\d_]")        # --option, \brief, :param
 
 def is_address(
     piece:str,   # what stands between spaces in a text
@@ -310,6 +310,7 @@ def _counted(tokens, n_texts, n_words):
     places = tokens.docs[known], tokens.ids[known]
     return sp.csr_array((np.ones(known.sum()), places), (n_texts, n_words))
 
+# %% ../nbs/24_headings.ipynb #b5c6d7ed
 def uses_of(
     texts,                            # some documents, or a `Seen`
     words,                            # the words that are asked for
@@ -356,7 +357,7 @@ def varied(
 )->dict:           # word -> from 0 to 1
     "The same for the texts that don't have it where most have it in a sentence."
     n_docs = uses.there.sum(0)
-    share = (n_docs - uses.n_alike + 1)/(n_docs + 1)
+    share = np.maximum(n_docs - uses.n_alike + 1, 0)/(n_docs + 1)
     return dict(zip(uses.words, (np.minimum(1, 2*share)**2).tolist()))
 
 def different(
@@ -705,12 +706,19 @@ def _often(tokens, first, last, known, alone, min_df):
         phrase = Phrase(known[a], known[b], int(n_docs[pair]), alone[a], alone[b])
         if _belongs(phrase) and not same_word(*phrase[:2]): yield phrase, number == pair
 
-# %% ../nbs/24_headings.ipynb #9c800c3e
-def _all_phrases(
-    texts, words, token_pattern=r"\b\w\w+\b", lowercase=True, min_df=5, length=5000,
-    others=(), small=(),
-):
-    "As `find_phrases`, and those that are pieces of sentences"
+# %% ../nbs/24_headings.ipynb #9c800c3f
+def find_phrases(
+    texts,                              # some documents, or a `Seen`
+    words,                              # the words that may be in phrases
+    token_pattern:str=r"\b\w\w+\b",     # what a word looks like
+    lowercase:bool=True,                # ignore upper and lower case?
+    min_df:int=5,                       # documents that a phrase must be in
+    length:int=5000,                    # letters of each text that are looked at
+    others=(),                          # words that may be with the two of a phrase
+    small=(),                           # words that hold sentences together, such as stop words
+    pieces:bool=False,                  # with those that are pieces of sentences?
+)->list:                                # of `Phrase`s, the most frequent first
+    "Pairs of words that come together in a good part of the documents that have either."
     words, others = set(words), set(others)
     if not words: return []
     known = sorted(words | others)
@@ -733,22 +741,8 @@ def _all_phrases(
         if wants or phrase.n_docs < min_df or not _belongs(phrase): continue
         at &= np.isin(tokens.docs[last], docs)
         found.append(_in_whole(phrase, tokens, first[at], last[at], known, others))
-    return sorted(filter(None, found), key=lambda p: (-p.n_docs, p.first, p.second, p.link))
-
-# %% ../nbs/24_headings.ipynb #9c800c3f
-def find_phrases(
-    texts,                              # some documents, or a `Seen`
-    words,                              # the words that may be in phrases
-    token_pattern:str=r"\b\w\w+\b",     # what a word looks like
-    lowercase:bool=True,                # ignore upper and lower case?
-    min_df:int=5,                       # documents that a phrase must be in
-    length:int=5000,                    # letters of each text that are looked at
-    others=(),                          # words that may be with the two of a phrase
-    small=(),                           # words that hold sentences together, such as stop words
-)->list:                                # of `Phrase`s, the most frequent first
-    "Pairs of words that come together in a good part of the documents that have either."
-    found = _all_phrases(texts, words, token_pattern, lowercase, min_df, length, others, small)
-    return [phrase for phrase in found if not phrase.piece]
+    found = [phrase for phrase in found if phrase and (pieces or not phrase.piece)]
+    return sorted(found, key=lambda p: (-p.n_docs, p.first, p.second, p.link))
 
 # %% ../nbs/24_headings.ipynb #aae6b2dd
 TEXTS = 100            # of each leaf; of short texts more
@@ -1023,7 +1017,8 @@ def give_headings(
     unsaid = {*unsaid, *(stem for stem, word in full.items() if word in unsaid)}
     ranked, others = _best_words(tree, typical, shares, small, **options), tree.vocab.tolist()
     names = _first_words(tree, ranked, 30)
-    phrases = _all_phrases(typical, names, min_df=min_df, others=others, small=small, **options)
+    phrases = find_phrases(typical, names, min_df=min_df, others=others, small=small,
+                           pieces=True, **options)
     found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid)
     more = with_nouns(typical, set().union(*found.values()), nouns, min_df=min_df, **options)
     tree.headings = {id: _in_full([more.get(entry, entry) for entry in heading], full)

@@ -417,6 +417,8 @@ def test_a_word_that_is_always_in_the_same_place_of_a_sentence():
     worth = varied(uses_of(texts, {"disk", "fetched", "mirror", "site"}, small=SMALL))
     assert worth["fetched"] < .02 and worth["site"] < .02 and worth["mirror"] == worth["disk"] == 1
     assert set(varied(uses_of(texts, {"disk", "fetched"})).values()) == {1}                       # small words aren't known
+    signed = uses_of(["mail to ann lee <ann@x.org> and it is to ann by name" + LONG]*9, {"ann", "mail"}, small=SMALL)
+    assert 0 <= varied(signed)["ann"] < .02                        # it is in no text but as the name of the writer
     short = varied(uses_of(["can be fetched by name"]*20, {"fetched"}, small=SMALL))
     assert short["fetched"] == 1                                                                  # a title is a sentence
 
