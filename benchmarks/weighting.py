@@ -14,6 +14,7 @@ from common import KEEP, arguments, collections, runs_of, small, table, together
 
 from nmf2.evaluate import nmi
 from nmf2.flat import FlatNMF2
+from nmf2.languages import NO_DIGITS
 from nmf2.weighting import count_pipeline, text_pipeline
 
 MATRICES = ["tr11", "tr23", "tr41", "re0", "wap", "k1a", "k1b", "hitech", "fbis", "la1", "classic3", "cranmed", "cacmcisi",
@@ -43,7 +44,7 @@ SETTINGS = {
 TEXT_SETTINGS = {
     "no stop words": dict(stop_words=None), "no stop words, max_df=0.1": dict(stop_words=None, max_df=0.1),
     "3 letters or more": dict(token_pattern=r"(?u)\b[^\W\d_]{3,}\b"),
-    "digits too": dict(token_pattern=r"(?u)\b\w\w+\b"),
+    "no digits": dict(token_pattern=NO_DIGITS), "numbers too": dict(token_pattern=r"(?u)\b\w\w+\b"),
 }
 
 

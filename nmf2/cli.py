@@ -378,6 +378,7 @@ def _with_value(match):
 PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgroups --download fetches",
            ". To show others, such as translations, give shares=, too": "",
            ". Or give a function that cuts a text into a list of words": "", "a function that cuts a text into words, ": "",
+           "letters: TermCounter(analyzer='char', ngram_range=(2, 2))": "letters with --analyzer char and --ngrams 2",
            "TfIdf(add_one=True) weighs them": "--weights none takes their counts",
            "a list of words, None, 'auto', or one of": "auto, none, a file of words, or one of",
            " (nmf2.counting.LANGUAGES has all)": "",
@@ -1783,7 +1784,7 @@ def add_counting(
         metavar="NAME")
     add("--ngrams", "how many words make a term: 2 for pairs, 1-2 for words and pairs (default 1)",
         metavar="N", type=n_gram_range, dest="ngram_range")
-    add("--token-pattern", "what a word looks like (default: two letters or more)", metavar="REGEX")
+    add("--token-pattern", "what a word looks like (default: a letter, then letters or digits)", metavar="REGEX")
     add("--analyzer", "what terms are made of (default word); char, with --ngrams 2, for languages without spaces",
         choices=["word", "char", "char_wb"])
     add("--keep-case", "keep capital letters: Word and word are two words", dest="lowercase", action="store_false")

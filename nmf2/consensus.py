@@ -604,6 +604,9 @@ def one_round(
 )->Round:
     "Aggregate, and cluster again with all algorithms."
     M = aggregation_matrix(labelings, threshold, max_entries, seed)
+    if M.shape[1] < k and M.shape[1] < len(patterns(labelings)[2]):
+        raise ValueError(f"max_entries must leave a column for each of {k} clusters at least, "
+                         f"and {max_entries:,} leave {M.shape[1]}: raise it")
     found = in_parallel(lambda i: integrate(M, k, algorithms[i], seed + i), len(algorithms), "Clustering again")
     return judge(found, M.shape[1])
 

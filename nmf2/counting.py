@@ -35,8 +35,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from .core import check_here, is_corpus, names_of, patch_to, progress_bar, renamed, with_names
-from .languages import (FREQUENT, STEM, WORDS, as_regex, composed, cut_stop_words, cutter, languages_of, look_at,
-                            told_apart)
+from .languages import (AFTER_FIRST, FREQUENT, STEM, as_regex, composed, cut_stop_words, cutter, languages_of,
+                            look_at, told_apart)
 
 # %% ../nbs/00_counting.ipynb #648b83e3
 def _text_of(value):
@@ -310,7 +310,7 @@ def check_spaces(
         why = (f"of the letters are {script}, written without spaces between words, "
                "so whole sentences, or names, would be taken for words")
         remedy = (f"Cut them into words ({CUT_BY.get(script, 'a function of your own can be the tokenizer')}), "
-                  "or count pairs of letters with analyzer='char' and ngram_range=(2, 2)")
+                  "or count pairs of letters: TermCounter(analyzer='char', ngram_range=(2, 2))")
         if share >= .5 and script in found: raise ValueError(f"texts can't be counted: {share:.0%} {why}. {remedy}")
         if share >= .02: warnings.warn(f"{share:.0%} {why}. {remedy}", stacklevel=4)
 
@@ -566,7 +566,7 @@ def composes(
     counter,   # a `CountVectorizer`
 )->bool:
     "Are letters composed before its words are counted? Not if words are what the user says in another way."
-    ours = counter.token_pattern == WORDS and not callable(counter.tokenizer) and counter.analyzer == "word"
+    ours = counter.token_pattern in AFTER_FIRST and not callable(counter.tokenizer) and counter.analyzer == "word"
     known = [] if counter.vocabulary is None else list(counter.vocabulary)
     return ours and composed(known) is known
 

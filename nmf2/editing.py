@@ -13,6 +13,7 @@ __all__ = ['SAME', 'REMEDIES', 'STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 's
 # %% ../nbs/27_editing.ipynb #6b520f4e
 import warnings
 from copy import copy
+from inspect import signature
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -30,11 +31,13 @@ from .headings import give_headings, leaf_doc_freq
 from .kernels import documents as filled_documents
 from .languages import composed, stemmed_language, stemmer
 from .nnls import heaviest, memberships, unit
+from .order import own_order, sorted_by
 from .regroup import cluster_sums, split_of
 from .support import carried
+from .topicfile import cannot_be_kept, settings_of
 from .topictree import (as_in_fit, by_index, index_of, own_index, phrase_options, root_topics,
                             roots_of, tell)
-from .tree import Tree, Ways, in_table, like_word, shortened
+from .tree import Node, Tree, Ways, in_table, like_word, remember_ids, shortened
 from .weighting import EmptyDocumentsWarning
 
 # %% ../nbs/27_editing.ipynb #6c8eb26e
@@ -328,6 +331,7 @@ def check_of_fit(
     if X.shape[0] != tree.n_docs:
         raise ValueError(f"documents must be the {tree.n_docs:,} of the fit, got {X.shape[0]:,}")
     found, (fixed, closed) = tree.predict(X), what_stays(shape_of(model), model.edits_)
+    fixed[model.edits_.apart] = True
     same = (found == model.labels_)[~fixed & ~np.append(closed, False)[found]]
     if len(same) and same.mean() < SAME:
         raise ValueError("documents must be those of the fit, in their order: "
@@ -434,6 +438,7 @@ def new_version(
 )->Changed:
     "Give a model another tree."
     old, edits = model.tree_, model.edits_ if edits is None else edits
+    remember_ids(tree, old, shape.was)
     _heads(model, tree, shape, state.get("given_", model.given_), X)
     if old.support is not None: tree.support = carried(old.support, old, tree, shape.was)
     kept = tuple(sorted({shape.was[id] for id in edits.kept if id in shape.was}))
@@ -486,7 +491,9 @@ def two_topics(
     X,               # weighted documents of a leaf, none of them empty, CSR, (n, n_terms)
     max_iter:int=5,  # how often topics are made of sides, and sides of topics, at most
 )->tuple:            # topics of unit length, (n_terms, 2), and sides, (n,); None if all are alike
-    "Two topics of some documents, the larger one first."
+    "Two topics of some documents, the larger one first; the same in any order of documents."
+    order = own_order(X)
+    X, back = sorted_by(X, order), order.inverse()
     with single_blas():
         halves = bisect(unit_rows(X)) if X.shape[0] > 1 else None
         if halves is None: return None
@@ -498,7 +505,8 @@ def two_topics(
             Ht = roots_of(X, side).astype(X.dtype)
             side = np.maximum(heaviest(memberships(X, Ht)), 0)
             if np.array_equal(side, before): break
-    return (Ht, side) if 0 < np.count_nonzero(side) < len(side) else None
+    if not 0 < np.count_nonzero(side) < len(side): return None
+    return Ht[back.columns], side[back.rows]
 
 # %% ../nbs/27_editing.ipynb #d0302d35
 def leads_split(
@@ -592,7 +600,7 @@ def _rows(model, docs):
     if isinstance(docs[0], (bool, np.bool_)):
         raise ValueError(f"docs must be numbers of rows, and {docs[0]} is none: "
                          "np.flatnonzero makes numbers of a mask")
-    ids = getattr(model.given_, "ids", ()) if isinstance(docs[0], str) else ()
+    ids = getattr(model.given_, "ids", ()) if any(isinstance(doc, str) for doc in docs) else ()
     names = {name: i for i, name in enumerate(ids)}
     unknown = [doc for doc in docs if doc is None or isinstance(doc, str) and doc not in names]
     if unknown:
@@ -672,7 +680,7 @@ def rename(
     ready(model)
     if hasattr(node, "to_dict") and getattr(node, "ndim", 0) == 1: node = node.to_dict()
     several = isinstance(node, dict)
-    if isinstance(node, (list, tuple, set)) or several and (name or not node):
+    if not isinstance(node, (str, Node, dict, int, np.integer)) or several and (name or not node):
         raise ValueError("node must be one node, with a name beside it, or a dictionary "
                          f"with a name for each of several, got {shortened(node)} and {name!r:.40}")
     given = node.items() if several else [(node, name)]
@@ -761,6 +769,7 @@ def made_anew(
     trim = state.get("pipeline_", model.pipeline_)["trim"]
     expected = expected_of(X, tree, trim)
     shape = shape._replace(sizes=expected.sizes.tolist())
+    edits = edits._replace(apart=np.flatnonzero(tree.predict(X) != shape.labels))
     return new_version(model, step, tree, shape, edits, X, expected_=expected, **state)
 
 # %% ../nbs/27_editing.ipynb #3a491ec0
@@ -794,6 +803,7 @@ def _other_words(model, words, given):
 def _as_counted(model, words):
     "Words of titles as they were counted: as their stems, if the topics have stems"
     language, known = stemmed_language(model.tokenizer), set(model.vocab_)
+    words = [str(word) if isinstance(word, str) else word for word in words]       # not NumPy's
     if language is None: return words
     def stems(word): return " ".join(map(stemmer(language), word.split(" ")))
     def counted(word):
@@ -853,13 +863,26 @@ def _call(step):
     options = [f"{name}={value!r}" for name, value in given.items()]
     return ", ".join([f"documents[{step['start']}:{step['stop']}]", *options])
 
+def _made_by(model):
+    "What a model was made by, as Python, and what of it can't be written down"
+    lost, given = cannot_be_kept(model), settings_of(model)
+    usual = settings_of(type(model)()) | dict(ngram_range=(1, 1))
+    given["ngram_range"] = tuple(given["ngram_range"])
+    names = [name for name in signature(type(model)).parameters if given[name] != usual[name]]
+    said = {name: repr(given[name]) for name in names}
+    said |= {name: name for name in lost}                    # stands for itself
+    return ", ".join(f"{name}={value}" for name, value in said.items()), lost
+
 def script(
     model,   # a fitted `TopicTree`
 )->str:
     "What was done to a model, as Python."
     check_is_fitted(model)
+    asked = type(model)(**model.asked_)
+    options, lost = _made_by(asked)
     first = next((f"[:{step['start']}]" for step in model.history if step["step"] == "update"), "")
-    return "\n".join([f"model = {' '.join(repr(model).split())}.fit(documents{first})",
+    return "\n".join([*(f"# {name} is what the fit had: {what}" for name, what in lost.items()),
+                      f"model = {type(model).__name__}({options}).fit(documents{first})",
                       *(f"model.{step['step']}({_call(step)})" for step in model.history)])
 
 # %% ../nbs/27_editing.ipynb #8bb0acfd

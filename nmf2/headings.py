@@ -24,8 +24,7 @@ import scipy.sparse as sp
 
 from .core import check_number
 from .dates import missing
-from .languages import WORDS as WORDS_OF_TEXTS
-from .languages import as_regex, composed, stemmer
+from .languages import AFTER_FIRST, as_regex, composed, stemmer
 from .scanning import tokens_of
 from .tree import WEAK, check_given, largest, shortened, span, words_in_title
 from .weighting import doc_freq
@@ -73,7 +72,9 @@ def _telling_words(tree, n=CANDIDATES, other=()):
         mean, spread = spoken[node.id]
         sibling, _ = spoken[node.id[:-1] + "10"[int(node.id[-1])]]
         telling = (distinction(mean, background) + distinction(mean, mean + sibling)/2)*spread
-        telling[other] = 0
+        without = telling.copy()
+        without[other] = 0
+        if without.max() > 0: telling = without      # or there is nothing else to say
         words = largest(telling, n)
         out[node.id] = words, telling[words]
     return out
@@ -228,7 +229,7 @@ def _lines_apart(text):
 def _beginnings(texts, token_pattern, lowercase, length):
     "What is looked at of some texts, in the form in which their words are"
     texts = [text[:length].lower() if lowercase else text[:length] for text in texts]
-    return composed(texts) if token_pattern == WORDS_OF_TEXTS else texts
+    return composed(texts) if token_pattern in AFTER_FIRST else texts
 
 class Seen(NamedTuple):
     "What is looked at of some texts."
@@ -831,6 +832,18 @@ def _same_term(a, b):
     overlap = a[-1] == b[0] or b[-1] == a[0] or set(a) == set(b)
     return overlap and min(len(a), len(b)) > 1
 
+# %% ../nbs/24_headings.ipynb #e0c1d2a5
+def _numbered(tree, shares=None):
+    "Numbers of the words of a tree that are a letter with one of several digits"
+    words = {str(w): j for j, w in enumerate(tree.vocab) if re.fullmatch(r"[^\W\d_]\d+", str(w))}
+    if 2*len(words) > len(tree.vocab): return []             # columns that nobody has named
+    words = {word: j for word, j in words.items() if len(word) == 2}
+    df = np.ones(len(words)) if shares is None else shares.of("", list(words.values()))
+    family = defaultdict(list)
+    for word, n in zip(words, df): family[word[0]].append((word, n))
+    return [words[word] for some in family.values() for word, n in some
+            if any(other != word and m >= n/4 for other, m in some)]
+
 # %% ../nbs/24_headings.ipynb #e5d0927b
 def _brings(phrase, word):
     "Is a word nearly always in its phrase?"
@@ -979,7 +992,8 @@ def _in_full(heading, full):
 # %% ../nbs/24_headings.ipynb #c6ab95a0
 def _best_words(tree, typical, shares, small, **options):
     "Numbers of the words of each node, the best for a heading first"
-    telling = _telling_words(tree, other=_of_several(tree) if typical.beginnings else ())
+    several = _of_several(tree) if typical.beginnings else []
+    telling = _telling_words(tree, other=[*several, *_numbered(tree, shares)])
     names = _first_words(tree, {id: words for id, (words, _) in telling.items()})
     uses = uses_of(typical, names, small=small, **options)
     kinds = outside(uses), different(uses), varied(uses)
@@ -1135,7 +1149,8 @@ def outline(
     lines = [_line(node, depth, n_terms) for node, depth in outline_rows(tree, levels)]
     known = tree.support is not None and np.isfinite(tree.support.nodes).any()
     told = f"; how well topics are found again, ? where below {WEAK:.0%}" if known else ""
-    return "\n".join([f"{tree[''].size:,} documents{told}", *lines])
+    name = f": {tree.names['']}" if tree.names.get("") else ""
+    return "\n".join([f"{tree[''].size:,} documents{name}{told}", *lines])
 
 # %% ../nbs/24_headings.ipynb #63e4b62b
 def name_nodes(

@@ -466,8 +466,8 @@ def _warn_of_max_iter(took, options):
                   f"at max_iter={options['max_iter']} before {end}",
                   ConvergenceWarning, stacklevel=4)
 
-def _why_no_more(tree, min_score):
-    "Why a tree has no more leaves"
+def _why_no_more(tree, min_score, may_cut):
+    "Why a tree has no more leaves; `may_cut`: can the caller say that outliers are cut off?"
     if tree.n_leaves == 1:
         return "the only leaf can't be split: it holds at most three documents, or copies of one"
     none = f"none of the {tree.n_leaves} leaves there are"
@@ -476,12 +476,14 @@ def _why_no_more(tree, min_score):
     given_up = sum(leaf.score == -2 for leaf in tree.leaves())
     if not given_up: return why + hint
     them = "it" if given_up == 1 else "them"
-    return f"{why}; {given_up} given up for outliers: max_outliers=0.02 cuts {them} in two instead"
+    remedy = f"max_outliers=0.02 cuts {them} in two instead" if may_cut else "a larger imbalance lets more splits be"
+    return f"{why}; {given_up} given up for outliers: {remedy}"
 
-def _warn_of_leaves(tree, n_leaves, min_score, name):
-    "Say whether there are fewer leaves than wanted; `name` is what the caller calls their number"
-    if n_leaves and tree.n_leaves < n_leaves:
-        warnings.warn(f"{name}={n_leaves} can't be had: {_why_no_more(tree, min_score)}",
+def _warn_of_leaves(est, n_leaves, min_score):
+    "Say whether there are fewer leaves than wanted"
+    if n_leaves and est.tree_.n_leaves < n_leaves:
+        why = _why_no_more(est.tree_, min_score, hasattr(est, "max_outliers"))
+        warnings.warn(f"{est._size}={n_leaves} can't be had: {why}",
                       stacklevel=4)
 
 # %% ../nbs/22_hier.ipynb #dacdabf3
@@ -499,7 +501,7 @@ class GrowsOn(InOwnOrder):
                 grow(grower, n_leaves, bar)
         finally: self._name_results(grower)
         _warn_of_max_iter(grower.took, grower.how.options)
-        _warn_of_leaves(self.tree_, n_leaves, grower.how.min_score, self._size)
+        _warn_of_leaves(self, n_leaves, grower.how.min_score)
         return self
 
     def grow(self,

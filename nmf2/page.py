@@ -248,14 +248,13 @@ def overview(reader,
     "All nodes in brief, each before its children, and the order of the splits."
     tree = reader.tree
     def brief(node):
-        scored = np.isfinite(node.score) and node.score >= 0
         heading = {}
         if tree.headings.get(node.id):
             heading = dict(heading=tree.heading(node, n_terms), titled=words_in_title(node))
         known = {} if np.isnan(node.support) else dict(support=round(node.support, 6))
         return dict(id=node.id, size=node.size, dropped=len(node.outliers),
                     terms=[shortened(word) for word in tree.top_terms(node, n=n_terms)],
-                    score=round(node.score, 4) if scored else None, **heading, **known)
+                    score=round(node.score, 4) if np.isfinite(node.score) else None, **heading, **known)
     columns = [dict(name=shortened(name, 100),
                     times=column.names.tolist() if column.is_time else None)
                for name, column in reader.columns.items()]

@@ -629,6 +629,9 @@ def predict(self,
 )->np.ndarray:   # −1 for empty documents, (n,)
     "The cluster of new documents, if the clusterer can tell."
     check_is_fitted(self)
+    if not hasattr(self.clusterer_, "predict"):
+        raise ValueError(f"clusterer must have predict to tell the cluster of new documents, and "
+                         f"{type(self.clusterer_).__name__} has not: labels_ are those of the fit")
     X, filled = _points(self, X, reset=False)
     if not filled.any(): return spread([], filled)
     _, sizes, V, mean = self.leading_

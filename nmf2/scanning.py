@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from .compiling import is_made, njit, owed, say_if_compiling
 from .core import with_names
-from .languages import WORDS, as_regex, marks
+from .languages import AFTER_FIRST, as_regex, marks
 
 # %% ../nbs/00_scanning.ipynb #86620043
 ASCII = 0x80          # code points of plain English, which are bytes
@@ -136,7 +136,7 @@ def read_pattern(
     pattern:str,   # a regular expression
 )->Form|None:      # what compiled code needs to know; None if it can't do that
     "What a pattern means, if it is one of the forms that compiled code understands."
-    if pattern == WORDS: return Form(pattern, r"[^\W\d_]", r"[^\W\d_]", None, 2, 1, (0, 0), True, True)
+    if pattern in AFTER_FIRST: return Form(pattern, r"[^\W\d_]", AFTER_FIRST[pattern], None, 2, 1, (0, 0), True, True)
     found = PATTERN.fullmatch(pattern)
     run = found and read_run(found["run"])
     if not run: return None
@@ -165,8 +165,8 @@ WORD = 1 << 25             # is it \w?
 def is_simple(
     form:Form,   # what a word is
 )->bool:
-    "Is a word a single run of letters of one kind?"
-    return form.joint is None and form.first == form.inside
+    "Is a word a run of letters of one kind, or one between borders that begins as it must?"
+    return form.joint is None and (form.first == form.inside or form.whole)
 
 @lru_cache(6)
 def letter_table(
@@ -591,8 +591,8 @@ def _keep(tokens, k, t):
     for j in range(5): tokens[k,j] = tokens[t,j]
 
 @njit(nogil=True)
-def _drop_short(tokens, n, low, least):
-    "Drop words of fewer letters; how many stay"
+def _drop_others(tokens, n, low, least, table):
+    "Drop words of fewer letters, and those that can't begin with their first; how many stay"
     any_byte = 0
     for i in range(tokens[n-1,3] + tokens[n-1,4] if n else 0): any_byte |= low[i]
     if any_byte < 0x80: return n
@@ -602,8 +602,9 @@ def _drop_short(tokens, n, low, least):
         size = np.int64(tokens[t,4])
         n_letters = 0
         for i in range(a, a + min(size, 4*least)): n_letters += (low[i] & 0xc0) != 0x80
+        first, _ = letter_at(low, a, table)
         _keep(tokens, k, t)
-        k += n_letters >= least
+        k += (n_letters >= least) & (first & FIRST != 0)
     return k
 
 @njit(nogil=True)
@@ -622,6 +623,7 @@ def choose(
     room,                 # with a lowered document, and the borders of its runs
     n:int,                # how many runs
     least:int,            # letters of a word
+    table:np.ndarray,     # from `letter_table`, to see what words begin with
     wide:bool,            # may there be letters outside ASCII?
     stops:Words,          # words to leave out
 )->int:                   # how many words
@@ -634,9 +636,11 @@ def choose(
         size = room.borders[U(2*t + 1)] - start
         tokens[k,3] = start & FAR - 1
         tokens[k,4] = size
-        k += U((size >= least) & (size < FAR))
+        a = low[start & FAR - 1]
+        begins = (a >= 0x80) | (table[a & 0x7f] & FIRST != 0)
+        k += U((size >= least) & (size < FAR) & begins)
     k = np.int64(k)
-    if wide and least > 1: k = _drop_short(tokens, k, low, least)
+    if wide: k = _drop_others(tokens, k, low, least, table)
     note(tokens, k, room.low8)
     return _drop_known(tokens, k, low, stops, room.found) if stops.n[0] else k
 
@@ -735,10 +739,10 @@ def terms_of(
     low = room.low8.view(np.uint8)
     if rules[2] < 0:
         n = find_runs(text, i, stop, table, low, room.borders)
-        n = choose(room, n, rules[0], len(table) > ASCII, stops)
+        n = choose(room, n, rules[0], table, len(table) > ASCII, stops)
     else:
         n = find_joined(text, i, stop, table, low, room.borders, rules)
-        n = choose(room, n, ONE, NO, stops)
+        n = choose(room, n, ONE, table, NO, stops)
     if sizes[1] == 1: return n
     return join_words(room.tokens, n, low, room.line8, sizes[0], sizes[1], room.terms)
 

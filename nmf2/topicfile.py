@@ -228,8 +228,7 @@ def packed_model(
     counter = model.pipeline_.named_steps.get("count")
     choice, splits = _choice_kept(model)
     left_out = None if counter is None else counter.listed_stop_words()
-    edits = {name: list(value) for name, value in model.edits_._asdict().items()}
-    edits["moved"] = model.edits_.moved.tolist()
+    edits = {name: np.asarray(value).tolist() for name, value in model.edits_._asdict().items()}
     signs = _signs_kept(model.expected_)
     about = dict(format=FORMAT, version=1 + ("ranks" in signs), settings=settings_of(model), weights=_options(model), kept=kept,
                  choice=choice, counts=counter is None, names=source, criteria=model.criteria_,
@@ -270,7 +269,7 @@ def _check_about(about):
     sound(not about["counts"] or about["stop_words"] is None, "there are stop words for counts")
     languages = about.get("languages", [])
     sound(type(languages) is list and all(one in LANGUAGES.values() for one in languages), "languages are unknown")
-    check_types(about["edits"], dict(kept=list, moved=list, dropped=list), dict(kept=str, moved=int, dropped=str))
+    check_types(about["edits"], dict.fromkeys(Edits._fields, list), dict(kept=str, moved=int, dropped=str, apart=int))
     check_types(about["kept"], dict(report=str, titles=bool, levels=int, name=str))
     sound(about["kept"].get("texts") in (None, "corpus", "list"), "texts are something else")
     sound(about["kept"].get("index") in (None, *INDEXES), "the index is something else")
@@ -335,7 +334,7 @@ def _check_arrays(about, arrays, tree):
     sound(good, "words are in impossible numbers of documents")
     stay, _ = trim_mask(df, tree.n_docs, *about["weights"]["limits"])
     _check_dropped(about, arrays, stay)
-    check_rows(np.array(about["edits"]["moved"], np.intp), tree.n_docs, "documents that were moved")
+    for name in ("moved", "apart"): check_rows(np.array(about["edits"][name], np.intp), tree.n_docs, f"documents ({name})")
     for name in ("idf", "sum"): check_weights(arrays[name], (tree.n_terms,), name)
     _check_signs(arrays, tree.leaf_topics.shape[1])
     sizes = arrays["sizes"]
@@ -471,8 +470,8 @@ def unpacked_model(
     begin_history(model, about["history"])
     model.reading_ = about.get("reading")                      # no file of an earlier version says so
     model.index_ = _index_of(about, arrays, tree.n_docs)
-    kept, moved, dropped = (about["edits"][name] for name in Edits._fields)
-    model.edits_ = Edits(tuple(kept), np.array(moved, np.intp), tuple(dropped))
+    def own(value, default): return tuple(value) if isinstance(default, tuple) else np.array(value, np.intp)
+    model.edits_ = Edits(*map(own, (about["edits"][name] for name in Edits._fields), Edits()))
     return model
 
 # %% ../nbs/25_topicfile.ipynb #d4a7c1ed
@@ -526,6 +525,7 @@ def _model_in(archive, limit, tokenizer):
     tree = tree_of(archive, limit)
     about = from_json(read_member(archive, "model", json_room(limit), "u").tobytes(), FORMAT, VERSIONS)
     about = dict(edits=dict(kept=[], moved=[], dropped=[]), choice=None) | about       # earlier files have none
+    if isinstance(about["edits"], dict): about["edits"] = dict(apart=[]) | about["edits"]      # or not this one
     _check_about(about)
     return unpacked_model(about, read_arrays(archive, limit, _kinds(about)), tree, tokenizer)
 

@@ -207,7 +207,7 @@ def _without_empty(X, filled):
 def _own_topics(X, n_topics, n_init, moves_max_iter, seed, verbose, per_topic=PIECES):
     """The topics, the labels (−1 for empty documents), and the best start.
 
-    They are the same for any order of documents and words.
+    They are the same for any order of documents and words, but for mirrors (`nmf2.order`).
     """
     filled = np.flatnonzero(documents(X).filled())
     check_enough(n_topics, len(filled), "document with words", "documents with words")
@@ -493,6 +493,7 @@ class Edits(NamedTuple):
     kept:tuple=()               # ids of nodes that are left alone when topics are made anew
     moved:np.ndarray=NO_ROWS    # row numbers of documents that were put where they are by hand
     dropped:tuple=()            # words that were taken out
+    apart:np.ndarray=NO_ROWS    # row numbers of those that were elsewhere than topics said
 
 class Saved(NamedTuple):
     "Where a model is on disk."
@@ -507,6 +508,7 @@ def begin_history(
 ):
     "No edits yet that could be undone."
     model.history, model.edits_, model.past_, model.future_ = list(history), Edits(), [], []
+    model.asked_ = model.get_params(deep=False)                  # of the fit, whatever is set later
     model.saved_ = None                                          # a `Saved`, when it has a file
     model.reading_ = getattr(vars(model).get("given_"), "reading", None)    # of a `Corpus`
     model.index_ = own_index(model)
@@ -547,7 +549,7 @@ def warn_of_few(
     if model.n_topics != AUTO and model.n_topics_ < model.n_topics:
         none = f"{model.n_topics - model.n_topics_} of these topics would have no documents"
         warnings.warn(f"n_topics={model.n_topics} can't be had: {none}, "
-                      f"so there are {model.n_topics_}", stacklevel=3)
+                      f"so there are {model.n_topics_}", stacklevel=frames_up())
 
 # %% ../nbs/25_topictree.ipynb #142afae0
 def number_of(
@@ -760,6 +762,7 @@ def transform(model,
     """How much of each topic is in each document; a node's share is the sum of what is below it.
 
     Documents without a known word have the shares that topics have of the documents of the fit.
+    After splits and merges by hand `predict` may say another leaf than the largest share.
     """
     if in_partitions(documents):
         from nmf2.scale_answers import transform_over
@@ -989,6 +992,8 @@ def name(model,
         warnings.warn("this model has no texts, so the function gets words only: "
                       "give documents=...", stacklevel=frames_up())
     named, old = copy(model.tree_), model.tree_.names
+    if options.get("nodes") is not None:
+        options |= dict(nodes=[model.tree_[node].id for node in options["nodes"]])
     named.names = dict(old)
     name_nodes(named, function, texts, **options)
     new = {id: name for id, name in named.names.items() if name != old.get(id)}
@@ -1152,7 +1157,7 @@ def update(model,
 
 @patch_to(TopicTree)
 def over_time(model,
-    dates,                  # of the documents: dates, or texts such as '2024-05-31', or nothing
+    dates,                  # of the documents: dates, or texts such as '2024-05-31'; or a column's name
     period:str|None=None,   # 'day', 'week', 'month', 'quarter', 'year'; None for what suits
     n:int|None=None,        # in the tree with so many leaves; None for all
     documents=None,         # new ones, as for `predict`; by default those of the fit

@@ -379,6 +379,22 @@ def test_letters_stand_for_others_on_the_page_as_in_the_kernel(whole):
         assert whole.evaluate("word => bare(word.toLowerCase())", query) == _bare(query.lower())
 
 
+def test_search_looks_at_how_the_other_texts_begin(opened, tree_page):
+    "Most texts are not on the page as a whole; how they begin is in the map"
+    listed = opened.evaluate("Object.keys(inPage('contents').documents).map(Number)")
+    begins = opened.evaluate("(m => m.rows.map((i, k) => [i, m.begins[k]]))(inPage('map'))")
+    others = [(i, text.removesuffix(" …")) for i, text in begins if i not in listed and text]
+    wanted = next(text[:40] for _, text in others if len(text) >= 40 and sum(text[:40] in other for _, other in begins) == 1)
+    opened.fill("input[type=search]", wanted)
+    opened.wait_for_selector(".found mark")
+    assert f"In the text of 1 document of the {len(begins):,} that are on this page, {len(others):,} of them only as they begin" in opened.inner_text(".found")
+    row, = (i for i, text in others if wanted in text)
+    assert opened.locator(".found div >> nth=-1 >> button").all_inner_texts() == [tree_page[2].ids[row]]
+    opened.fill("input[type=search]", "nothing that stands here")
+    opened.wait_for_selector(".found >> text=nor in how")
+    assert f"letters of the {len(listed):,} texts on this page, nor in how the other {len(others):,} begin." in opened.inner_text(".found")
+
+
 def test_words_are_marked_in_texts(whole, whole_page):
     reader = whole_page[1]
     whole.fill("input[type=search]", "space shuttle")

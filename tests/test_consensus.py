@@ -411,3 +411,14 @@ def test_a_cluster_without_documents_of_the_fit_says_nothing_of_others():
         W = model.fit(X).transform(X[:6])
     assert_array_equal(W.sum(1), [1, 1, 0, 1, 1, 0])
     with pytest.raises(ValueError, match="below k=2"): columns_of([0, 1, 2], k=2)
+
+
+def test_too_few_columns_are_an_error_that_names_their_limit():
+    "Not one of the algorithm that sees them"
+    rng = np.random.default_rng(0)
+    labelings = [rng.integers(5, size=300) for _ in range(4)]
+    with pytest.raises(ValueError, match="max_entries must leave a column for each of 5 clusters at least, and 1 leave 1: raise it"): aggregate(labelings, 5, max_entries=1)
+    same = [np.repeat([0, 1, 2], 20)]*4                              # as many columns as there are kinds, and no more to be had
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert aggregate(same, 5)[0][-1].columns == 3

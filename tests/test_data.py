@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from nmf2 import data
 from nmf2.data import WORDS, Corpus, count_terms, drop_heads, heads_a_table, library_docs, load, planted_tree, read
+from nmf2.languages import NO_DIGITS
 
 TEXTS = ["ball and goal", "the vote", "goal!", "vote on a goal, <b>goal</b>"]
 LABELS = [["sport", "football"], ["politics"], ["sport", "hockey"], []]
@@ -22,7 +23,9 @@ LABELS = [["sport", "football"], ["politics"], ["sport", "hockey"], []]
 
 def test_words():
     import re
-    assert re.findall(WORDS, "x_1 naïve 東京 a bb 12cc dd3 it's e-mail _ff_") == ["naïve", "東京", "bb", "it", "mail"]
+    line = "x_1 naïve 東京 a bb 12cc dd3 it's e-mail _ff_ e3"
+    assert re.findall(WORDS, line) == ["naïve", "東京", "bb", "dd3", "it", "mail", "e3"]
+    assert re.findall(NO_DIGITS, line) == ["naïve", "東京", "bb", "it", "mail"]
 
 
 def test_count_terms_against_counting():

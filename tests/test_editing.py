@@ -23,6 +23,10 @@ def corpus(): return planted_tree((3, 2), n_docs=240, overlap=.3, noise=.2, rand
 @pytest.fixture(scope="module")
 def new(): return planted_tree((3, 2), n_docs=150, overlap=.3, noise=.2, random_state=1, length=30)
 
+def as_texts(corpus):
+    "Words as often as they are counted"
+    return [" ".join(np.repeat(corpus.vocab, row.astype(int))) for row in corpus.X.toarray()]
+
 def fitted(docs, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -481,3 +485,103 @@ def test_versions_share_the_documents_of_nodes_that_stay():
     assert_array_equal(model.tree_.labels(), model.labels_)
     for node in model.tree_:
         if node.children: assert_array_equal(np.sort(np.concatenate([child.docs for child in node.children])), node.docs)
+
+
+def test_a_node_from_before_an_edit_is_what_it_became_or_an_error(corpus):
+    "Its id may be that of another one by now; so nothing is done to that, and no step is left behind"
+    texts = as_texts(corpus)
+    model, other = fitted(texts), fitted(texts[::-2], n_topics=4)
+    first, before = model.tree_, {node.id: node for node in model.tree_}
+    a, b = model.tree_.leaves()[0].id, model.tree_.leaves()[-1].id
+    changed = model.merge(a, b)
+    now = {id: changed.renamed.get(id, id) for id in before if id not in changed.gone}
+    assert changed.renamed and changed.gone and set(changed.changed) <= set(now.values())
+    for was, id in now.items():
+        assert model.tree_[before[was]] is model.tree_[id] and first[model.tree_[id]] is before[was]
+        model.rename(before[was], f"n{was}")
+        assert model.tree_.names == {id: f"n{was}"}
+        model.undo()
+    for node in [*(before[id] for id in changed.gone), other.tree_.leaves()[0]]:
+        history, bytes_of = list(model.history), bits(model)
+        for step in (lambda: model.rename(node, "x"), lambda: model.keep(node), lambda: model.split(node), lambda: model.merge(node, a), lambda: model.join(node),
+                     lambda: model.move([0], node), lambda: model.tree_.title(node)):
+            with pytest.raises(ValueError, match="node must be of this tree"): step()
+        assert model.history == history and bits(model) == bytes_of
+    leaf = model.tree_.leaves()[1]
+    rows = np.flatnonzero(model.labels_ != 1)[:3].tolist()
+    for row in rows: model.move(row, leaf)                              # a node that changes each time
+    assert (model.labels_[rows] == 1).all()
+    while model.past_: model.undo()
+    assert model.tree_ is first and first[leaf].tree is first
+    copied = pickle.loads(pickle.dumps(model))
+    for node in before.values(): assert copied.tree_[node] is copied.tree_[node.id]     # by its documents
+
+def test_documents_are_those_of_the_fit_after_a_node_was_kept(corpus, new, tmp_path):
+    "Some were put elsewhere than topics say while it was kept; they don't tell against the documents later"
+    texts, new = as_texts(corpus), as_texts(new)
+    docs = [*texts, *new]
+    model = fitted(texts, n_topics=4)
+    model.keep("0")
+    model.update(new)
+    assert len(model.edits_.apart) and not np.array_equal(model.predict(docs), model.labels_)
+    model.keep("0", on=False)
+    model.save(tmp_path/"m.nmf2")
+    loaded = TopicTree.load(tmp_path/"m.nmf2")
+    assert_array_equal(loaded.edits_.apart, model.edits_.apart)
+    with pytest.raises(ValueError, match="only .* belong"): loaded.refit(docs[::-1])
+    loaded.refit(docs)
+    again = fitted(texts, n_topics=4)
+    again.replay([*model.history, dict(step="refit")], docs)
+    assert bits(again) == bits(loaded)
+
+def test_splits_are_the_same_in_any_order_of_documents(corpus):
+    "Also where the leaf has no clear halves"
+    texts = as_texts(corpus)
+    order = np.random.default_rng(3).permutation(len(corpus))
+    for step in (lambda model: model.split(max(model.tree_.leaves(), key=lambda leaf: leaf.size).id), lambda model: model.grow(9)):
+        one, other = fitted(texts, n_topics=3), fitted([texts[i] for i in order], n_topics=3)
+        for model in (one, other): step(model)
+        assert_array_equal(one.labels_[order], other.labels_)
+        assert list(one.tree_.nodes) == list(other.tree_.nodes)
+
+def test_a_script_makes_the_tree_that_was_edited(corpus):
+    "With all words of a list, by the parameters of the fit, in types that Python knows by itself"
+    texts = as_texts(corpus)
+    few = [f"word{i}" for i in range(60)]
+    model = fitted(texts, n_topics=np.int64(5), stop_words=few, ngram_range=(1, 2))
+    model.drop_words(np.array([model.vocab_[3]]))
+    model.rename("0", np.str_("mine"))
+    model.split(model.tree_.leaves()[-1])
+    model.set_params(n_topics=2)
+    json.dumps(model.history)
+    assert type(model.history[0]["words"][0]) is str
+    found = dict(TopicTree=TopicTree, documents=texts)
+    exec(model.script(), found)
+    assert bits(found["model"]) == bits(model)
+    own = fitted(texts, tokenizer=lambda text: text.split(), random_state=np.random.RandomState(0))
+    first, second, made = own.script().split("\n")
+    assert first.startswith("# tokenizer is what the fit had: ") and second.startswith("# random_state is what the fit had: a RandomState")
+    assert made == "model = TopicTree(n_topics=6, random_state=random_state, tokenizer=tokenizer).fit(documents)"
+
+def test_rows_and_names_of_documents_together(corpus):
+    "In either order; what is neither is an error"
+    texts = as_texts(corpus)
+    model = fitted(Corpus(texts, ids=[f"d{i}" for i in range(len(corpus))]))
+    leaf = model.tree_.leaves()[0]
+    rows = np.flatnonzero(model.labels_ > 0)[:2].tolist()
+    for docs in ([rows[0], f"d{rows[1]}"], [f"d{rows[1]}", rows[0]]):
+        model.move(docs, leaf.id)
+        assert model.history[-1]["docs"] == rows
+        model.undo()
+    with pytest.raises(ValueError, match="'x' is neither"): model.move([rows[0], "x"], leaf.id)
+
+def test_names_that_cannot_be_seen_are_none(corpus):
+    texts = as_texts(corpus)
+    model = fitted(texts)
+    for name in ("\u200b\u200b", " \u00a0", "\u2060"):
+        model.rename("0", name)
+        assert model.tree_.names == {}
+    model.rename("", "All of it")
+    assert str(model).split("\n")[0] == "240 documents: All of it"
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="node must be one node"): model.rename(pd.DataFrame(dict(a=["x"])))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from make_saved import some_texts
-from nmf2 import TopicTree
+from nmf2 import Corpus, TopicTree
 from nmf2.dates import PERIODS, as_dates, in_periods
 from nmf2.headings import distinction
 from nmf2.over_time import by_period, period_words, shares_of
@@ -246,3 +246,18 @@ def test_words_of_periods_are_those_of_all_columns():
     assert period_words(X, codes, 8, vocab) == expected and sum(map(len, expected)) > 10
     assert period_words(X[:0], codes[:0], 2, vocab) == period_words(0*X[:3], codes[:3] % 2, 2, vocab) == [[], [], []]
     assert period_words(sp.csr_array((3, 200)), codes[:3] % 2, 2, vocab) == [[], [], []]
+
+
+def test_dates_by_the_name_of_a_column():
+    "Of the corpus of the fit, or of the new documents"
+    texts = ["ball goal umpire", "goal ball match"]*20 + ["vote law party", "party law budget"]*20
+    days = [f"2024-0{1 + i % 4}-11" for i in range(80)]
+    corpus = Corpus(texts, columns=dict(date=days, source=["a", "b"]*40))
+    model = TopicTree(2).fit(corpus)
+    assert model.over_time("date", plain=True) == model.over_time(days, plain=True)
+    new = corpus[np.arange(0, 80, 3)]
+    assert model.over_time("date", documents=new, plain=True) == model.over_time(new.columns["date"], documents=new, plain=True)
+    for given in (dict(dates="day"), dict(dates="date", documents=texts)):
+        with pytest.raises(ValueError, match="dates must be those of the documents.*name of a column"): model.over_time(**given)
+    with pytest.raises(ValueError, match="the columns there are: 'date' and 'source'|'date', 'source'"): model.over_time("day")
+    with pytest.raises(ValueError, match="the columns there are: none"): TopicTree(2).fit(texts).over_time("date")

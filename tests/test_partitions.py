@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from nmf2.bisection import criterion_of
 from nmf2.data import planted_tree
 from nmf2.nmf import NMF
+from nmf2.hier import _warn_of_leaves
 from nmf2.partitions import (PDDP, RACE, SMALL, AverageAssociation, FlatKMeans, HierKMeans, NMFClustering, NormalizedCutClustering,
                              SVDClustering, by_cosine, centroids, leading, principal_cut, race2008, scatter)
 from nmf2.weighting import NormalizedCut, count_pipeline
@@ -428,3 +429,20 @@ def test_weights_that_rounding_left_are_none(monkeypatch, dtype, speck):
 def test_one_document_with_words(name):
     X = np.vstack([np.zeros((5, 4)), [[1, 1, 2, 1]]])
     assert race2008(name, 1, random_state=0).fit(X).labels_.tolist() == [-1]*5 + [0]
+
+
+def test_a_clusterer_without_predict_says_so():
+    from sklearn.cluster import AgglomerativeClustering
+    X = np.random.default_rng(0).random((30, 6))
+    model = SVDClustering(3, clusterer=AgglomerativeClustering(), random_state=0).fit(X)
+    with pytest.raises(ValueError, match="clusterer must have predict.*AgglomerativeClustering has not"): model.predict(X)
+
+
+def test_the_remedy_for_leaves_given_up_is_one_that_the_method_has():
+    X = np.zeros((40, 5))
+    X[:, 0], X[0, 1], X[1:, 2] = 1, 9, np.linspace(0, .01, 39)
+    tree = HierKMeans(2, trials=0, random_state=0).fit(X).tree_
+    for leaf in tree.leaves(): leaf.score = -2
+    model = HierKMeans(8, random_state=0)
+    model.tree_ = tree
+    with pytest.warns(UserWarning, match="2 given up for outliers: a larger imbalance lets more splits be"): _warn_of_leaves(model, 8, None)

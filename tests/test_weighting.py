@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import nmf2.weighting
 from nmf2.core import names_of, with_names
 from nmf2.data import planted_tree
+from nmf2.languages import NO_DIGITS
 from nmf2.weighting import BLOCK, InPlace, only_columns
 from nmf2.weighting import (EmptyDocumentsWarning, NormalizedCut, TermCounter, TfIdf, TrimVocabulary, check_counts, check_limits, count_pipeline,
                             degrees, divide_rows, doc_freq, row_lengths, row_sum, text_pipeline, trim_mask)
@@ -384,12 +385,13 @@ def test_texts_and_counts_agree():
 def test_tokens():
     def terms(*texts, **options):
         return text_pipeline(**options)["count"].fit(texts).get_feature_names_out().tolist()
-    assert terms("Straße 12, naïve x2y Größe_2 ЛЕС") == ["naïve", "straße", "лес"]
+    assert terms("Straße 12, naïve x2y Größe_2 2nd ЛЕС mp3", token_pattern=NO_DIGITS) == ["naïve", "straße", "лес"]
+    assert terms("Straße 12, naïve x2y Größe_2 2nd ЛЕС mp3") == ["mp3", "naïve", "straße", "x2y", "лес"]
     assert terms("the cat and I", stop_words=None) == ["and", "cat", "the"]
     assert terms("Cat cat", lowercase=False) == ["Cat", "cat"]
     assert terms("blue sky, blue sea", ngram_range=(1, 2)) == ["blue", "blue sea", "blue sky", "sea", "sky", "sky blue"]
     assert terms("a-b c-d", token_pattern=r"\w-\w") == ["a-b", "c-d"]
-    assert terms("<b>bold</b> =SUM(A1)", stop_words=None) == ["bold", "sum"]
+    assert terms("<b>bold</b> =SUM(A1)", stop_words=None) == ["a1", "bold", "sum"]
 
 
 def test_documents_without_words():

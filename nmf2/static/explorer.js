@@ -207,7 +207,7 @@ function explore(place, host, before) {
       make('span', {class: 'number'}, number(node.size)),
       make('span', {class: 'share number'}, percent(share)),
       supportCell(node.id),
-      make('span', {class: 'score number'}, node.score == null ? '–' : rounded(node.score)),
+      make('span', {class: 'score number'}, node.score == null || node.score < 0 ? '–' : rounded(node.score)),
     )
   }
 
@@ -354,7 +354,7 @@ function explore(place, host, before) {
     const node = nodes.get(id)
     const known = [id ? `node ${id}` : 'the root', `${number(node.size)} documents`, percent(node.size / tree.n_docs)]
     if (knows(id)) known.push(`support ${support(id)}`)
-    if (node.score != null) known.push(`score ${rounded(node.score)}`)
+    if (node.score != null && node.score >= 0) known.push(`score ${rounded(node.score)}`)
     if (!state.outline && splits(id)) known.push(`split number ${all.number(id)}`)
     if (edits?.isKept(id)) known.push('kept')
     if (node.dropped) known.push(`${number(node.dropped)} dropped`)
@@ -715,7 +715,9 @@ function explore(place, host, before) {
 
   function foundTexts({count, documents, apart}, text) {
     if (!count) return []
-    const of = host.texts == null ? '' : ` of the ${number(host.texts)} that are on this page`
+    const {whole, begun} = host.readable?.() || {}
+    const some = begun ? `, ${number(begun)} of them only as they begin` : ''
+    const of = whole == null ? '' : ` of the ${number(whole + begun)} that are on this page${some}`
     const pattern = apart ? patternOfAny(text.split(/\s+/)) : patternOf(text)
     const what = apart ? 'All of these words are in' : 'In'
     return [

@@ -57,17 +57,27 @@ function pageHost(all, readMap = () => inPage('map')) {
     return {documents: Object.fromEntries(rows.slice(0, 8).map(i => [i, placed(i)])), named: rows.length}
   }
 
-  // The texts that are here and have all of some words, those first in which there are most hits of a pattern
+  // The texts that are here, and how the others begin, as far as the map says it
+  let readable
+  function readableTexts() {
+    if (readable) return readable
+    const whole = Object.entries(all.documents).flatMap(([i, {text}]) => (text ? [[+i, text]] : []))
+    const rows = (map().rows || []).filter(i => !all.documents[i]?.text && beginning(i))
+    readable = {whole: whole.length, begun: rows.length, texts: [...whole, ...rows.map(i => [i, beginning(i)])]}
+    return readable
+  }
+
+  // Those that have all of some words, those first in which there are most hits of a pattern
   function textsWith(words, pattern) {
-    const hits = ([i, {text}]) => [
+    const hits = ([i, text]) => [
       i,
       words.every(word => text.search(patternOf(word)) >= 0) ? text.match(pattern).length : 0,
     ]
-    const found = Object.entries(all.documents)
-      .map(hits)
+    const found = readableTexts()
+      .texts.map(hits)
       .filter(hit => hit[1] > 0)
     found.sort((a, b) => b[1] - a[1])
-    const told = ([i]) => [+i, {...placed(+i), text: around(about(i).text, pattern)}]
+    const told = ([i]) => [i, {...placed(i), text: around(about(i).text || beginning(i), pattern)}]
     return {count: found.length, documents: found.slice(0, 8).map(told)}
   }
 
@@ -146,17 +156,21 @@ function pageHost(all, readMap = () => inPage('map')) {
     },
   }
   const texts = Object.values(all.documents).filter(document => document.text).length
+  const otherwise = begun => (begun ? `, nor in how the other ${number(begun)} begin` : '')
   return {
     tree: all.tree,
     state,
     keep: () => {},
     visits,
     ask: async (what, ...given) => answers[what](...given),
-    texts,
+    readable: readableTexts,
     none: texts ? '(Only texts that are listed at some topic are on this page.)' : '(There are no texts.)',
     nothing: text =>
       `No document or topic is called “${text}”, and no word that begins so is among the first hundred of a topic.` +
-      (texts ? ` It isn't in the first ${number(all.length)} letters of the ${number(texts)} texts on this page.` : ''),
+      (texts
+        ? ` It isn't in the first ${number(all.length)} letters of the ${number(texts)} texts on this page` +
+          `${otherwise(readableTexts().begun)}.`
+        : ''),
   }
 }
 
