@@ -23,7 +23,7 @@ LIVING = ["from nmf2 import TopicTree, load\ndocs = load('library-docs')\nmodel 
           "model.save('docs.nmf2')\nrows = {id: i for i, id in enumerate(docs.ids)}\n"
           "def leaf_of(name): return model.tree_.path(rows[name])[-1].id",
           "explorer = model.explore()\nexplorer",
-          "explorer.edit('split', node=leaf_of('sklearn.metrics.f1_score'))"]
+          "explorer.edit('split', node=leaf_of('scipy.ndimage.grey_opening'))"]
 
 
 def keep(shot, path):
@@ -58,9 +58,11 @@ def of_menu(browser):
             web.run_command(page, "notebook:run-all-cells")
             if errors := web.output_errors(page): raise SystemExit(errors)
             here = page.locator(".nmf2").first
+            here.get_by_text("undo split").wait_for()
             here.locator(".row >> text=/^series, coefficients/").first.click()
+            page.wait_for_timeout(800)
             here.locator(".node .menu summary").click()
-            here.get_by_text("merge with").hover()
+            here.locator(".node .menu >> text=merge with").hover()
             page.wait_for_timeout(800)
             keep(here.screenshot(), "nbs/tutorials/living-with-a-tree.png")
 

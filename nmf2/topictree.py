@@ -1157,7 +1157,7 @@ def update(model,
 
 @patch_to(TopicTree)
 def over_time(model,
-    dates,                  # of the documents: dates, or texts such as '2024-05-31'; or a column's name
+    dates,                  # of the documents: dates, texts ('2024-05-31'), or a column's name
     period:str|None=None,   # 'day', 'week', 'month', 'quarter', 'year'; None for what suits
     n:int|None=None,        # in the tree with so many leaves; None for all
     documents=None,         # new ones, as for `predict`; by default those of the fit
