@@ -4,14 +4,14 @@
 
 # %% auto #0
 __all__ = ['ASCII', 'BASIC', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWER', 'INSIDE', 'ODD', 'FIRST', 'JOINT', 'WORD',
-           'ZERO', 'ONE', 'NO', 'YES', 'U', 'FAR', 'MASKS', 'K1', 'K2', 'K3', 'PIECE', 'PRICE', 'BITS', 'JOINTS',
-           'all_letters', 'members', 'marked_letters', 'odd_letters', 'lowered', 'read_run', 'Form', 'gap_of',
+           'ZERO', 'ONE', 'NO', 'YES', 'U', 'FAR', 'MASKS', 'K1', 'K2', 'K3', 'PIECE', 'PRICE', 'BITS', 'WORD_COST',
+           'JOINTS', 'all_letters', 'members', 'marked_letters', 'odd_letters', 'lowered', 'read_run', 'Form', 'gap_of',
            'read_pattern', 'is_simple', 'letter_table', 'letter_at', 'put', 'find_runs', 'find_joined', 'rules_of',
            'eight', 'note', 'Words', 'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all',
            'add_all', 'table_of', 'Room', 'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down',
            'count_documents', 'Scan', 'plan', 'count_share', 'counting_is_made', 'is_worth', 'in_order', 'Part',
            'count_parts', 'tables_for', 'merge', 'alphabetical', 'spelled', 'sort_order', 'settle', 'Rows',
-           'settle_batch', 'places_of', 'in_columns', 'finish', 'count_shares', 'Tokens', 'tokens_of']
+           'settle_batch', 'places_of', 'in_columns', 'batches_of', 'finish', 'count_shares', 'Tokens', 'tokens_of']
 
 # %% ../nbs/00_scanning.ipynb #b7d22836
 import queue
@@ -1147,6 +1147,22 @@ def in_columns(
     return dict(zip(terms, column.tolist())), names
 
 
+# %% ../nbs/00_scanning.ipynb #afcb10a2
+WORD_COST = 30         # entries put in order in the time that a word takes
+
+def batches_of(
+    places:np.ndarray,   # of each share, from `places_of`
+    n_words:int,         # strings that one of the threads makes first
+    n_threads:int,       # how many threads
+)->list:                 # of rows of `places`, none of them empty
+    "Shares for the other threads, in one go each, and the rest in pieces."
+    ends = places[:,1]
+    n, others = (ends[-1] if len(ends) else 0), n_threads - 1
+    fair = min((n + WORD_COST*n_words)/n_threads, n/max(others, 1))
+    left = n - others*fair
+    cuts = [*(fair*k for k in range(1, n_threads)), *(n - left*k/4 for k in (3, 2, 1))]
+    return [batch for batch in np.split(places, np.searchsorted(ends, cuts, "right")) if len(batch)]
+
 # %% ../nbs/00_scanning.ipynb #afcb10a3
 def finish(
     scan:Scan,       # what was counted
@@ -1166,11 +1182,10 @@ def finish(
         columns, starts = rank[np.concatenate(numbers)], np.cumsum([0, *map(len, numbers)])
         tables.clear()
     in_row, places = places_of(rows.shares, starts)
-    batches = np.array_split(places, 4*n_threads)       # whoever has written the words down takes what is left of them
+    batches = batches_of(places, 0 if scan.known else len(first), n_threads)
     def work(_, i):
         if i == 0: return None if scan.known else in_columns(spelled(words, first, scan.form), rank[first])
         batch = batches[i-1]
-        if not len(batch): return
         settle_batch(rows.ids, rows.counts, in_row, batch, columns)
         a, b = batch[0,0], batch[-1,1]
         data[a:b] = rows.counts[a:b]

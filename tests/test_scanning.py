@@ -21,7 +21,7 @@ from nmf2 import counting, scanning
 from nmf2.counting import TermCounter, cut_evenly, n_threads, not_compiled
 from nmf2.data import load
 from nmf2.languages import AFTER_FIRST, NO_DIGITS, WORDS, as_regex, composed
-from nmf2.scanning import count_shares, letter_table, lowered, members, odd_letters, plan, read_pattern
+from nmf2.scanning import batches_of, count_shares, letter_table, lowered, members, odd_letters, plan, read_pattern
 from test_counting import assert_same
 
 PATTERNS = [r"(?u)\b\w\w+\b", WORDS, NO_DIGITS, r"\w\w+", r"\w+", r"\b\w+\b", r"\w{3,}", r"\w\w\w+", r"[^\W\d_]{2,}", r"[^\W\d_]{3,}", r"[^\W\d_]+",
@@ -455,3 +455,16 @@ def test_words_in_their_order_of_all_sizes(always):
     for texts, known in (([], ["goal"]), ([""], ["goal"]), (["a goal"], [])):
         for ours, theirs in zip(scanning.tokens_of(texts, known, pattern), scanning._plainly(texts, known, pattern)): assert_array_equal(ours, theirs, strict=True)
     assert read_pattern(pattern) and scanning.tokens_of(["a goal"], [], pattern).ids.tolist() == [-1]
+
+
+def test_shares_are_put_in_order_once_each():
+    "By any number of threads, whatever the strings of words cost"
+    rng = np.random.default_rng(0)
+    for n, n_words, n_threads in [(0, 5, 2), (1, 0, 1), (1, 9, 4), (7, 0, 2), (50, 3, 2), (50, 10**6, 3), (200, 10, 16)]:
+        ends = np.cumsum(rng.integers(0, 90, n))
+        places = np.column_stack([np.append(0, ends[:-1])[:n], ends, *np.arange(3*n).reshape(3, n)])
+        found = batches_of(places, n_words, n_threads)
+        assert all(map(len, found)) and len(found) <= n_threads + 3
+        np.testing.assert_array_equal(np.concatenate([places[:0], *found]), places)
+    even = np.column_stack([np.arange(100)*10, np.arange(1, 101)*10, *np.zeros((3, 100), int)])
+    assert [len(batch) for batch in batches_of(even, 0, 2)][0] == 50 and len(batches_of(even, 100, 2)) == 1      # words for 30 entries each
