@@ -310,9 +310,13 @@ def _remedy(message):
 _A_FILE = re.compile(r"\S+\.\w{1,8}")      # as names of files with an ending are
 
 def _are_files(names):
-    "Are these names of files? An error if they look like it, some are, and one isn't there"
-    def there(name): return isinstance(name, str) and os.path.isfile(name)
-    if all(map(there, names)): return True
+    "Are these names of files? An error if they look like it, some are, and one isn't there; or if one is a folder"
+    def there(name): return isinstance(name, str) and os.path.exists(name)
+    if all(map(there, names)):
+        folder = next(filter(os.path.isdir, names), None)
+        if folder is None: return True
+        raise ValueError(f"documents are names of files and folders, such as {folder!r}: nmf2.read([...]) reads what is in them, "
+                         "and a folder alone is partitions: fit('folder')")
     if not all(isinstance(name, str) and _A_FILE.fullmatch(name) for name in names) or not any(map(there, names)): return False
     raise FileNotFoundError(f"no such file: {next(name for name in names if not there(name))!r}, and others in the list are there")
 

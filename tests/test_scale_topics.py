@@ -601,6 +601,9 @@ def test_names_of_files_are_files(folder, tmp_path):
     names = [*map(str, paths), str(folder/"part-9.jsonl")]
     for ask in (TopicTree(3).fit, model.predict):
         with pytest.raises(FileNotFoundError, match="no such file: .*part-9.jsonl', and others in the list are there"): ask(names)
+    for some in ([str(folder), str(tmp_path)], [names[0], str(folder)]):
+        for ask in (TopicTree(3).fit, model.predict):
+            with pytest.raises(ValueError, match=r"documents are names of files and folders, such as .*nmf2.read\(\[...\]\) reads"): ask(some)
     assert len(model.predict(["part-8.jsonl", "part-9.jsonl"])) == 2                     # none of them is there: they may be texts
     assert_array_equal(HierNMF2(3).fit(collection()).predict(shards[0]), HierNMF2(3).fit(collection()).predict(open_shard(shards[0])))
 
