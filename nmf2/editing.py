@@ -11,6 +11,7 @@ __all__ = ['SAME', 'REMEDIES', 'STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 's
            'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
+import ast
 import warnings
 from copy import copy
 from inspect import signature
@@ -34,8 +35,8 @@ from .nnls import heaviest, memberships, unit
 from .order import own_order, sorted_by
 from .regroup import cluster_sums, split_of
 from .support import carried
-from .topicfile import cannot_be_kept, settings_of
-from .topictree import (as_in_fit, by_index, index_of, own_index, phrase_options, root_topics,
+from .topicfile import cannot_be_kept
+from .topictree import (as_asked, as_in_fit, by_index, index_of, own_index, phrase_options, root_topics,
                             roots_of, tell)
 from .tree import Node, Tree, Ways, in_table, like_word, remember_ids, shortened
 from .weighting import EmptyDocumentsWarning
@@ -863,23 +864,39 @@ def _call(step):
     options = [f"{name}={value!r}" for name, value in given.items()]
     return ", ".join([f"documents[{step['start']}:{step['stop']}]", *options])
 
-def _made_by(model):
-    "What a model was made by, as Python, and what of it can't be written down"
-    lost, given = cannot_be_kept(model), settings_of(model)
-    usual = settings_of(type(model)()) | dict(ngram_range=(1, 1))
-    given["ngram_range"] = tuple(given["ngram_range"])
-    names = [name for name in signature(type(model)).parameters if given[name] != usual[name]]
-    said = {name: repr(given[name]) for name in names}
-    said |= {name: name for name in lost}                    # stands for itself
-    return ", ".join(f"{name}={value}" for name, value in said.items()), lost
+def _written(value):
+    "A parameter as Python writes it, in its own types"
+    if isinstance(value, np.generic): return _written(value.item())
+    if isinstance(value, str): return repr(str(value))
+    if value is None or isinstance(value, (bool, int, float)): return repr(value)
+    if isinstance(value, tuple): return repr(tuple(map(ast.literal_eval, map(_written, value))))
+    if isinstance(value, (list, np.ndarray)): return f"[{', '.join(map(_written, value))}]"
+    raise ValueError(f"a script can't hold {type(value).__name__}")
 
+def _same(value, default):
+    "Are these the same, in whatever types?"
+    try: return _written(value) == _written(default)
+    except ValueError: return False
+
+def _made_by(model):
+    "The unusual parameters of the fit, as Python, and what of them can't be written"
+    asked, said, lost = as_asked(model), [], {}
+    for name, parameter in signature(type(model)).parameters.items():
+        value = asked.get(name, parameter.default)
+        if value is parameter.default or _same(value, parameter.default): continue
+        try: said.append((name, _written(value)))
+        except ValueError:
+            lost[name] = cannot_be_kept(model).get(name, f"a {type(value).__name__}")
+            said.append((name, name))                        # stands for itself
+    return ", ".join(f"{name}={value}" for name, value in said), lost
+
+# %% ../nbs/27_editing.ipynb #dde32d24
 def script(
     model,   # a fitted `TopicTree`
 )->str:
     "What was done to a model, as Python."
     check_is_fitted(model)
-    asked = type(model)(**model.asked_)
-    options, lost = _made_by(asked)
+    options, lost = _made_by(model)
     first = next((f"[:{step['start']}]" for step in model.history if step["step"] == "update"), "")
     return "\n".join([*(f"# {name} is what the fit had: {what}" for name, what in lost.items()),
                       f"model = {type(model).__name__}({options}).fit(documents{first})",

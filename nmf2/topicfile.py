@@ -22,7 +22,7 @@ from .core import check_number, is_corpus
 from .counting import LANGUAGES, Auto, TermCounter, check_options, found_of, stop_list
 from .data import LEVELS, Corpus
 from .dates import missing
-from .topictree import Documents, Edits, TopicTree, begin_history, own_index, topics_of
+from .topictree import Documents, Edits, TopicTree, as_asked, begin_history, own_index, topics_of
 from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_view, check_weights,
                            check_words, from_json, json_room, packed, read_arrays, read_file, read_member, sound,
                            tree_of, write_arrays)
@@ -228,9 +228,10 @@ def packed_model(
     counter = model.pipeline_.named_steps.get("count")
     choice, splits = _choice_kept(model)
     left_out = None if counter is None else counter.listed_stop_words()
-    edits = {name: np.asarray(value).tolist() for name, value in model.edits_._asdict().items()}
+    edits = model.edits_._asdict()
+    edits = {name: value.tolist() if isinstance(value, np.ndarray) else list(value) for name, value in edits.items()}
     signs = _signs_kept(model.expected_)
-    about = dict(format=FORMAT, version=1 + ("ranks" in signs), settings=settings_of(model), weights=_options(model), kept=kept,
+    about = dict(format=FORMAT, version=1 + ("ranks" in signs), settings=settings_of(type(model)(**as_asked(model))), weights=_options(model), kept=kept,
                  choice=choice, counts=counter is None, names=source, criteria=model.criteria_,
                  stop_words=None if left_out is None else sorted(left_out),
                  languages=list(found_of(counter).languages), tagged=found_of(counter).tagged,

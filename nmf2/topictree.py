@@ -7,8 +7,8 @@ __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDI
            'sums_of', 'most_similar', 'drawn_of', 'pieces', 'Best', 'best_start', 'root_topics', 'roots_of', 'Topics',
            'settled_topics', 'check_enough', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of',
            'Documents', 'about_words', 'phrase_options', 'index_of', 'own_index', 'by_index', 'Edits', 'Saved',
-           'begin_history', 'topics_of', 'tell', 'warn_of_few', 'number_of', 'compile_late', 'two_compilers',
-           'in_order', 'as_in_fit', 'as_output', 'numbers_of']
+           'begin_history', 'as_asked', 'topics_of', 'tell', 'warn_of_few', 'number_of', 'compile_late',
+           'two_compilers', 'in_order', 'as_in_fit', 'as_output', 'numbers_of']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
@@ -493,7 +493,7 @@ class Edits(NamedTuple):
     kept:tuple=()               # ids of nodes that are left alone when topics are made anew
     moved:np.ndarray=NO_ROWS    # row numbers of documents that were put where they are by hand
     dropped:tuple=()            # words that were taken out
-    apart:np.ndarray=NO_ROWS    # row numbers of those that were elsewhere than topics said
+    apart:np.ndarray=NO_ROWS    # of those that topics, when made anew, would have put elsewhere
 
 class Saved(NamedTuple):
     "Where a model is on disk."
@@ -508,10 +508,20 @@ def begin_history(
 ):
     "No edits yet that could be undone."
     model.history, model.edits_, model.past_, model.future_ = list(history), Edits(), [], []
-    model.asked_ = model.get_params(deep=False)                  # of the fit, whatever is set later
+    def own(value):
+        if isinstance(value, (set, frozenset)): return sorted(value, key=str)
+        return list(value) if isinstance(value, list) else value
+    model.asked_ = {name: own(value) for name, value in model.get_params(deep=False).items()}
     model.saved_ = None                                          # a `Saved`, when it has a file
     model.reading_ = getattr(vars(model).get("given_"), "reading", None)    # of a `Corpus`
     model.index_ = own_index(model)
+
+# %% ../nbs/25_topictree.ipynb #87a72716
+def as_asked(
+    model,   # a fitted `TopicTree`
+)->dict:     # by name
+    "Its parameters as they were at the fit, as far as that is known."
+    return vars(model).get("asked_") or model.get_params(deep=False)
 
 # %% ../nbs/25_topictree.ipynb #a6f5946b
 def topics_of(

@@ -559,9 +559,9 @@ def test_a_script_makes_the_tree_that_was_edited(corpus):
     exec(model.script(), found)
     assert bits(found["model"]) == bits(model)
     own = fitted(texts, tokenizer=lambda text: text.split(), random_state=np.random.RandomState(0))
-    first, second, made = own.script().split("\n")
+    second, first, made = sorted(own.script().split("\n")[:2]) + own.script().split("\n")[2:]
     assert first.startswith("# tokenizer is what the fit had: ") and second.startswith("# random_state is what the fit had: a RandomState")
-    assert made == "model = TopicTree(n_topics=6, random_state=random_state, tokenizer=tokenizer).fit(documents)"
+    assert made == "model = TopicTree(n_topics=6, tokenizer=tokenizer, random_state=random_state).fit(documents)"
 
 def test_rows_and_names_of_documents_together(corpus):
     "In either order; what is neither is an error"
@@ -585,3 +585,39 @@ def test_names_that_cannot_be_seen_are_none(corpus):
     assert str(model).split("\n")[0] == "240 documents: All of it"
     pd = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="node must be one node"): model.rename(pd.DataFrame(dict(a=["x"])))
+
+def test_a_script_knows_the_fit_of_models_of_any_kind(corpus, tmp_path):
+    "Whatever was set since; pickled by an earlier version; of a subclass with other parameters; saved and loaded; of lists that were changed"
+    texts = as_texts(corpus)
+    words = ["word1", "word2"]
+    model = fitted(texts, n_topics=5, stop_words=words)
+    words.append("word3")
+    model.set_params(n_topics=2)
+    script = "model = TopicTree(n_topics=5, stop_words=['word1', 'word2']).fit(documents)"
+    assert model.script() == script
+    model.save(tmp_path/"m.nmf2")
+    assert TopicTree.load(tmp_path/"m.nmf2").script() == script
+    del model.asked_
+    assert "n_topics=2" in model.script()
+    class Own(TopicTree):
+        def __init__(self, n_topics=20, *, limit=.3): super().__init__(n_topics, max_df=limit); self.limit = limit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        own = Own(4, limit=.5).fit(texts)
+    assert own.script() == "model = Own(n_topics=4, limit=0.5).fit(documents)"
+
+def test_a_node_of_another_model_is_none_of_ours(corpus):
+    "Even if it has the same rows, which are other documents; of a copy it is"
+    texts = as_texts(corpus)
+    model, other = fitted(texts), fitted([text.upper() for text in texts], lowercase=False)
+    for node in (other.tree_[""], *other.tree_.leaves()):
+        with pytest.raises(ValueError, match="node must be of this tree"): model.rename(node, "x")
+    copied = pickle.loads(pickle.dumps(model))
+    model.rename(copied.tree_.leaves()[0], "x")
+    assert model.tree_.names == {model.tree_.leaves()[0].id: "x"}
+
+def test_names_of_new_and_private_letters_are_names(corpus):
+    model = fitted(as_texts(corpus))
+    for name in ("\ue001", "\U0001fae8", "a\u200b"):
+        model.rename("0", name)
+        assert model.tree_.names == {"0": name}

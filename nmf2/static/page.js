@@ -62,7 +62,7 @@ function pageHost(all, readMap = () => inPage('map')) {
   function readableTexts() {
     if (readable) return readable
     const whole = Object.entries(all.documents).flatMap(([i, {text}]) => (text ? [[+i, text]] : []))
-    const rows = (map().rows || []).filter(i => !all.documents[i]?.text && beginning(i))
+    const rows = map().rows.filter(i => !all.documents[i]?.text && beginning(i))
     readable = {whole: whole.length, begun: rows.length, texts: [...whole, ...rows.map(i => [i, beginning(i)])]}
     return readable
   }
