@@ -76,7 +76,8 @@ def named_column(
     if not isinstance(values, str): return values
     columns = getattr(documents, "columns", None)
     if isinstance(columns, dict) and values in columns: return columns[values]
-    there = listing(map(repr, columns), 5) if isinstance(columns, dict) and columns else "none"
+    there = listing(map(repr, columns), 5) if isinstance(columns, dict) and columns else (
+        "none (a file has them if the model was saved with keep_texts=True)")
     raise ValueError("dates must be those of the documents, one for each, or the name of a "
                      f"column of a Corpus: got {shortened(repr(values))}, "
                      f"and the columns there are: {there}")
