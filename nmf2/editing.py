@@ -11,7 +11,6 @@ __all__ = ['SAME', 'REMEDIES', 'STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 's
            'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
-import ast
 import warnings
 from copy import copy
 from inspect import signature
@@ -869,9 +868,11 @@ def _written(value):
     if isinstance(value, np.generic): return _written(value.item())
     if isinstance(value, str): return repr(str(value))
     if value is None or isinstance(value, (bool, int, float)): return repr(value)
-    if isinstance(value, tuple): return repr(tuple(map(ast.literal_eval, map(_written, value))))
-    if isinstance(value, (list, np.ndarray)): return f"[{', '.join(map(_written, value))}]"
-    raise ValueError(f"a script can't hold {type(value).__name__}")
+    if not isinstance(value, (tuple, list, np.ndarray)):
+        raise ValueError(f"a script can't hold {type(value).__name__}")
+    inside = ", ".join(map(_written, value))
+    if not isinstance(value, tuple): return f"[{inside}]"
+    return f"({inside},)" if len(value) == 1 else f"({inside})"
 
 def _same(value, default):
     "Are these the same, in whatever types?"
@@ -881,12 +882,13 @@ def _same(value, default):
 def _made_by(model):
     "The unusual parameters of the fit, as Python, and what of them can't be written"
     asked, said, lost = as_asked(model), [], {}
+    given = asked.get_params(deep=False)
     for name, parameter in signature(type(model)).parameters.items():
-        value = asked.get(name, parameter.default)
+        value = given.get(name, parameter.default)
         if value is parameter.default or _same(value, parameter.default): continue
         try: said.append((name, _written(value)))
         except ValueError:
-            lost[name] = cannot_be_kept(model).get(name, f"a {type(value).__name__}")
+            lost[name] = cannot_be_kept(asked).get(name, f"a {type(value).__name__}")
             said.append((name, name))                        # stands for itself
     return ", ".join(f"{name}={value}" for name, value in said), lost
 

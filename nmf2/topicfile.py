@@ -82,7 +82,7 @@ REMEDIES = dict(tokenizer="To predict, give it again: TopicTree.load(path, token
 
 def _warn_of_lost(model):
     "Say what a file will not hold"
-    for name, what in cannot_be_kept(model).items():
+    for name, what in cannot_be_kept(as_asked(model)).items():
         warnings.warn(f"{name} ({what}) can't be kept in a file. {REMEDIES[name]}", stacklevel=4)
 
 # %% ../nbs/25_topicfile.ipynb #f0b64c6c
@@ -230,13 +230,13 @@ def packed_model(
     left_out = None if counter is None else counter.listed_stop_words()
     edits = model.edits_._asdict()
     edits = {name: value.tolist() if isinstance(value, np.ndarray) else list(value) for name, value in edits.items()}
-    signs = _signs_kept(model.expected_)
-    about = dict(format=FORMAT, version=1 + ("ranks" in signs), settings=settings_of(type(model)(**as_asked(model))), weights=_options(model), kept=kept,
+    signs, asked = _signs_kept(model.expected_), as_asked(model)
+    about = dict(format=FORMAT, version=1 + ("ranks" in signs), settings=settings_of(asked), weights=_options(model), kept=kept,
                  choice=choice, counts=counter is None, names=source, criteria=model.criteria_,
                  stop_words=None if left_out is None else sorted(left_out),
                  languages=list(found_of(counter).languages), tagged=found_of(counter).tagged,
                  composed=bool(getattr(counter, "composed_", False)),
-                 tokenizer=cannot_be_kept(model).get("tokenizer"),
+                 tokenizer=cannot_be_kept(asked).get("tokenizer"),
                  unknown=model.expected_.unknown, history=list(model.history), edits=edits,
                  reading=_reading_kept(model))
     if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")

@@ -519,9 +519,9 @@ def begin_history(
 # %% ../nbs/25_topictree.ipynb #87a72716
 def as_asked(
     model,   # a fitted `TopicTree`
-)->dict:     # by name
-    "Its parameters as they were at the fit, as far as that is known."
-    return vars(model).get("asked_") or model.get_params(deep=False)
+):           # another one, not fitted
+    "A model with the parameters of the fit, as far as they are known."
+    return type(model)(**(vars(model).get("asked_") or model.get_params(deep=False)))
 
 # %% ../nbs/25_topictree.ipynb #a6f5946b
 def topics_of(

@@ -211,24 +211,23 @@ def remember_ids(
     "Know nodes again that somebody has kept from before an edit."
     _BEFORE[tree] = ref(old), dict(was)
 
-def _steps_to(late, early):
-    "What became of ids in each step from a tree to a later one, the last step first; None if it isn't later"
+def _steps(early, late):
+    "What became of ids in each step from a tree to a later one; None if that is no later one"
     steps = []
     while late is not early:
         before, was = _BEFORE.get(late, (lambda: None, {}))
         late = before()
         if late is None: return None
-        steps.append(was)
+        steps.insert(0, was)
     return steps
 
 def _id_here(tree, node):
     "What a node of an earlier or a later version is called in a tree; None if that isn't known"
-    id, steps = node.id, _steps_to(tree, node.tree)
-    if steps is None:
-        steps = _steps_to(node.tree, tree) or []
-        steps = [{b: a for a, b in was.items()} for was in reversed(steps)]
-        if not steps: return None
-    for was in reversed(steps): id = was.get(id)
+    id, steps = node.id, _steps(node.tree, tree)
+    if steps is None:                                    # back from a later one, or from nowhere
+        back = _steps(tree, node.tree) or [{}]
+        steps = [{now: then for then, now in was.items()} for was in reversed(back)]
+    for was in steps: id = was.get(id)
     return id
 
 # %% ../nbs/21_tree.ipynb #8b5c0397

@@ -599,6 +599,11 @@ def test_a_script_knows_the_fit_of_models_of_any_kind(corpus, tmp_path):
     assert TopicTree.load(tmp_path/"m.nmf2").script() == script
     del model.asked_
     assert "n_topics=2" in model.script()
+    cut = fitted(texts, tokenizer=str.split, ngram_range=(np.int64(1), 1))
+    cut.set_params(tokenizer=None)
+    assert cut.script().endswith("model = TopicTree(n_topics=6, tokenizer=tokenizer).fit(documents)")
+    with pytest.warns(UserWarning, match="tokenizer .str.split. can.t be kept"): cut.save(tmp_path/"cut.nmf2")
+    with pytest.raises(ValueError, match="tokenizer str.split was not kept"): TopicTree.load(tmp_path/"cut.nmf2").predict(texts)    # and not cut in another way
     class Own(TopicTree):
         def __init__(self, n_topics=20, *, limit=.3): super().__init__(n_topics, max_df=limit); self.limit = limit
     with warnings.catch_warnings():
