@@ -863,6 +863,7 @@ def _call(step):
     options = [f"{name}={value!r}" for name, value in given.items()]
     return ", ".join([f"documents[{step['start']}:{step['stop']}]", *options])
 
+# %% ../nbs/27_editing.ipynb #dde32d26
 def _written(value):
     "A parameter as Python writes it, in its own types"
     if isinstance(value, np.generic): return _written(value.item())

@@ -79,6 +79,7 @@ def _telling_words(tree, n=CANDIDATES, other=()):
         out[node.id] = words, telling[words]
     return out
 
+# %% ../nbs/24_headings.ipynb #11128f1d
 def ranked_words(
     tree,               # a `Tree`
     n:int=CANDIDATES,   # words for each node, at most
