@@ -4,8 +4,9 @@ Each stage of `nmf2 cluster` on collections of texts: reading, counting, weighti
 writes, among it tree.html ("the page"); scikit-learn's way to flat topics (TfidfVectorizer and NMF with as many) beside it, and BERTopic's
 with vectors by SVD in place of a language model, run once.
 
-Words are also counted by scikit-learn's `CountVectorizer` with the same parameters, whose counts must be the same; by nmf2 in one thread ("one
-process"); in processes, as for a tokenizer of one's own; and by Polars (`str.extract_all` and a group for each document and word) and gensim
+Words are also counted by scikit-learn's `CountVectorizer` with the same parameters, whose counts must be the same; by nmf2 with all its words made
+into strings and a dictionary ("nmf2, all strings"), which is otherwise done when somebody asks for them; by nmf2 in one thread ("one process"); in
+processes, as for a tokenizer of one's own; and by Polars (`str.extract_all` and a group for each document and word) and gensim
 (`Dictionary.doc2bow`, with words from `re`), neither of which drops stop words here, or makes a matrix. Texts are also read from JSON lines, CSV and
 Parquet, with the libraries of the extra `files` and without. What isn't installed is left out, which the script says. Medians of interleaved runs.
 
@@ -59,6 +60,12 @@ def mixed(n, seed=0):
 def in_processes(texts):
     """Counted by scikit-learn in processes, as where a function cuts the texts."""
     with patch.object(counting, "COMPILED", float("inf")): return counting.TermCounter(**WAYS).fit_transform(texts)
+
+
+def with_strings(texts):
+    """Counted, and the dictionary of all words made, which waits until it is asked for."""
+    counter = counting.TermCounter(**WAYS)
+    return counter.fit_transform(texts), counter.vocabulary_
 
 
 def polars_counts(texts):
@@ -147,7 +154,7 @@ def counted(texts, others):
     one, plain, all_cores = counting.TermCounter(n_jobs=1, **WAYS), CountVectorizer(**WAYS), counting.TermCounter(**WAYS)
     X = same([plain, one, all_cores], texts)
     ways = {"counting": lambda: all_cores.fit_transform(texts), "scikit-learn": lambda: plain.fit_transform(texts),
-            "one process": lambda: one.fit_transform(texts)}
+            "nmf2, all strings": lambda: with_strings(texts), "one process": lambda: one.fit_transform(texts)}
     if others:
         ways["processes"] = lambda: in_processes(texts)
         ways.update({name: lambda count=count: count(texts) for name, count in OTHERS.items() if find_spec(name)})
@@ -192,7 +199,7 @@ def main():
         if not find_spec(name): say(f"{name}: not installed, left out")
     stages = ["reading", "counting", "weighting", "growing", "the page", "scikit-learn's topics", BERTOPIC]
     kinds = list(rows[0]["reading_files"])
-    ways = ["scikit-learn", "one process", "processes", *OTHERS]
+    ways = ["nmf2, all strings", "scikit-learn", "one process", "processes", *OTHERS]
     def seconds(row, what): return f"{row['seconds'][what]:.2f}" if what in row["seconds"] else "–"
     def files(row): return [f"{row['reading_files'][kind]:.2f}" if "reading_files" in row else "–" for kind in kinds]
     shown = [[row["collection"], f"{row['documents']:,}", *(seconds(row, what) for what in stages + ways), *files(row),

@@ -221,9 +221,10 @@ def as_model(
     from sklearn.pipeline import Pipeline
     from nmf2.answers import expected_of
     from nmf2.topictree import TopicTree, begin_history, tell
+    from nmf2.weighting import kept_words
     model = TopicTree(**options)
     model.pipeline_ = Pipeline([("count", counter)]*(counter is not None) + pipeline.steps)
-    model.vocab_ = model.pipeline_.get_feature_names_out()
+    model.vocab_ = kept_words(model.pipeline_)
     model.given_, (model.tree_, model.criteria_) = corpus, topics.grown
     model.choice_ = topics.choice
     model.counts_ = corpus.X if counter is None else None

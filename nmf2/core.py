@@ -6,8 +6,8 @@
 __all__ = ['LIMITS', 'BETWEEN', 'expect_error', 'expect_warning', 'measured', 'check_layout', 'check_sparse', 'value_range',
            'at_hand', 'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'in_partitions',
            'check_several', 'check_here', 'check_matrix', 'matrix_tags', 'check_number', 'check_choice',
-           'check_switches', 'seed_of', 'stream', 'with_names', 'names_of', 'width_of', 'LabelsLater', 'progress_bar',
-           'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
+           'check_switches', 'seed_of', 'stream', 'with_names', 'carried', 'names_of', 'width_of', 'LabelsLater',
+           'progress_bar', 'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -456,18 +456,26 @@ def stream(
 # %% ../nbs/00_core.ipynb #d235d0b5
 def with_names(
     X,       # a matrix, (n_docs, n_terms)
-    names,   # of its columns, (n_terms,), or None
+    names,   # of its columns, (n_terms,), or what becomes an array of them; or None
 ):           # the same object
     "Let a sparse matrix carry the names of its columns; a dense one can't."
-    if sp.issparse(X) and names is not None: X.feature_names = np.asarray(names, dtype=object)
+    if sp.issparse(X) and names is not None: X.feature_names = names
     return X
+
+def carried(
+    X,   # whatever was given for a matrix
+):       # of length n_terms, an array or what becomes one; or None
+    "The names that a sparse matrix carries, as they are there, if there are as many as columns."
+    names = getattr(X, "feature_names", None) if sp.issparse(X) else None
+    return names if names is not None and len(names) == X.shape[1] else None
 
 def names_of(
     X,   # whatever was given for a matrix
 ):       # names, (n_terms,), or None
-    "The names that a sparse matrix carries, if there are as many as columns."
-    names = getattr(X, "feature_names", None) if sp.issparse(X) else None
-    return names if names is not None and len(names) == X.shape[1] else None
+    "The names that a sparse matrix carries."
+    names = carried(X)
+    if names is not None: X.feature_names = names = np.asarray(names, dtype=object)      # strings are made once
+    return names
 
 # %% ../nbs/00_core.ipynb #cd5ada77
 def width_of(

@@ -26,7 +26,6 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -538,7 +537,8 @@ class TermCounter(CountVectorizer):
     texts, a function of your own, or no machine code yet, and too little for it to be worth being made). The way and
     the number of threads or processes change the time and nothing else. (A tokenizer or analyzer of your own that
     remembers what it has seen needs `n_jobs=1`: each process has a copy of it.) `languages_` are those
-    that texts were seen to be in, if `stop_words='auto'`.
+    that texts were seen to be in, if `stop_words='auto'`. Compiled code makes no strings: the dictionary `vocabulary_`
+    and those of `get_feature_names_out` are made when they are asked for.
     """
     def __init__(self,
         *,
@@ -548,6 +548,17 @@ class TermCounter(CountVectorizer):
     ):
         super().__init__(**options)
         self.n_jobs, self.verbose = n_jobs, verbose
+
+    @property
+    def vocabulary_(self)->dict:
+        "The column of each term, in the order in which terms were found."
+        vocabulary = vars(self).get("vocabulary_")
+        if vocabulary is None: raise AttributeError("there is no vocabulary_ before fit")
+        if not isinstance(vocabulary, dict): self.vocabulary_ = vocabulary = vocabulary.numbered()
+        return vocabulary
+
+    @vocabulary_.setter
+    def vocabulary_(self, vocabulary): vars(self)["vocabulary_"] = vocabulary
 
     _parameter_constraints = {**CountVectorizer._parameter_constraints,
                               "stop_words": "no_validation", "tokenizer": "no_validation"}     # `check_options` does it
@@ -615,7 +626,8 @@ def fit_transform_in(self,
         if not any(map(str.strip, texts)): raise ValueError(f"No terms in the texts: all {len(texts):,} are empty") from None
         raise ValueError(_no_terms(self, len(texts))) from None
     X.sort_indices()
-    return X if names_of(X) is not None else with_names(X, self.get_feature_names_out())
+    terms = vars(self)["vocabulary_"]
+    return with_names(X, self.get_feature_names_out() if isinstance(terms, dict) else terms)
 
 # %% ../nbs/00_counting.ipynb #53bc6daf
 @patch_to(TermCounter)
@@ -700,13 +712,12 @@ def _limit_features(self, X, vocabulary, high=None, low=None, limit=None):
     kept = (doc_freq >= low) & (doc_freq <= high)
     n = np.count_nonzero(kept)
     if not n or limit is not None and n > limit:        # an error, or the most frequent of them
-        return super(TermCounter, self)._limit_features(X, vocabulary, high, low, limit)
-    if n == len(kept): return X                         # nothing need be copied
-    columns = np.fromiter(vocabulary.values(), np.int64, len(vocabulary))
-    words = list(compress(vocabulary, kept[columns]))
-    vocabulary.clear()
-    vocabulary.update(zip(words, (np.cumsum(kept) - 1)[columns[kept[columns]]].tolist()))
-    return X[:,np.flatnonzero(kept)]
+        columns = dict(enumerate(range(len(kept))))
+        X = super(TermCounter, self)._limit_features(X, columns, high, low, limit)
+        kept = np.isin(np.arange(len(kept)), list(columns))
+    elif n < len(kept): X = X[:,np.flatnonzero(kept)]
+    if X.shape[1] < len(kept): vocabulary.keep(kept)    # else nothing need be copied
+    return X
 
 # %% ../nbs/00_counting.ipynb #e7d43a90
 @patch_to(TermCounter)
@@ -714,6 +725,8 @@ def get_feature_names_out(self,
     input_features=None,   # not used
 )->np.ndarray:             # (n_terms,)
     "The terms, in the order of the columns."
+    terms = vars(self).get("vocabulary_", {})
+    if terms and not isinstance(terms, dict): return np.asarray(terms)
     self._check_vocabulary()
     names = np.empty(len(self.vocabulary_), dtype=object)
     names[np.fromiter(self.vocabulary_.values(), np.int64, len(names))] = list(self.vocabulary_)
@@ -733,9 +746,9 @@ def _compiled(counter, texts, fixed, bar):
     prepare = counter.build_preprocessor() if counter.strip_accents else None
     scan = plan(counter.token_pattern, counter.lowercase, prepare, counter.get_stop_words(), counter.ngram_range, known)
     shares = cut_evenly(texts, n_letters//1_000_000 + 1, lengths)
-    vocabulary, X = count_shares(scan, shares, counter.dtype, n_threads(n_letters, counter.n_jobs), bar.update)
+    terms, X = count_shares(scan, shares, counter.dtype, n_threads(n_letters, counter.n_jobs), bar.update)
     if not X.shape[1]: raise ValueError("empty vocabulary")
-    return counter.vocabulary_ if fixed else vocabulary, X
+    return counter.vocabulary_ if fixed else terms, X
 
 # %% ../nbs/00_counting.ipynb #16725696
 def _shared_out(counter, texts, fixed, bar):

@@ -38,7 +38,7 @@ from .topicfile import cannot_be_kept
 from .topictree import (as_asked, as_in_fit, by_index, index_of, own_index, phrase_options, root_topics,
                             roots_of, tell)
 from .tree import Node, Tree, Ways, in_table, like_word, remember_ids, shortened
-from .weighting import EmptyDocumentsWarning
+from .weighting import EmptyDocumentsWarning, kept_words
 
 # %% ../nbs/27_editing.ipynb #6c8eb26e
 class Changed(NamedTuple):
@@ -838,7 +838,7 @@ def drop_words(
     matrix_of(model, documents, "drop_words")             # an error, if it can't be had
     given = as_in_fit(model, own_documents(model) if documents is None else documents)
     pipeline, X = _other_words(model, words, given)
-    vocab = pipeline.get_feature_names_out()
+    vocab = kept_words(pipeline)
     edits = model.edits_._replace(dropped=(*model.edits_.dropped, *dict.fromkeys(words)))
     remember_matrix(pipeline, X, given if documents is not None else None)
     step = dict(step="drop_words", words=words)

@@ -4,14 +4,14 @@
 
 # %% auto #0
 __all__ = ['ASCII', 'BASIC', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWER', 'INSIDE', 'ODD', 'FIRST', 'JOINT', 'WORD',
-           'ZERO', 'ONE', 'NO', 'YES', 'U', 'FAR', 'MASKS', 'K1', 'K2', 'K3', 'PIECE', 'PRICE', 'BITS', 'WORD_COST',
-           'JOINTS', 'all_letters', 'members', 'marked_letters', 'odd_letters', 'lowered', 'read_run', 'Form', 'gap_of',
+           'ZERO', 'ONE', 'NO', 'YES', 'U', 'FAR', 'MASKS', 'K1', 'K2', 'K3', 'PIECE', 'PRICE', 'BITS', 'JOINTS',
+           'all_letters', 'members', 'marked_letters', 'odd_letters', 'lowered', 'read_run', 'Form', 'gap_of',
            'read_pattern', 'is_simple', 'letter_table', 'letter_at', 'put', 'find_runs', 'find_joined', 'rules_of',
            'eight', 'note', 'Words', 'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all',
            'add_all', 'table_of', 'Room', 'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down',
            'count_documents', 'Scan', 'plan', 'count_share', 'counting_is_made', 'is_worth', 'in_order', 'Part',
-           'count_parts', 'tables_for', 'merge', 'alphabetical', 'spelled', 'sort_order', 'settle', 'Rows',
-           'settle_batch', 'places_of', 'in_columns', 'batches_of', 'finish', 'count_shares', 'Tokens', 'tokens_of']
+           'count_parts', 'tables_for', 'merge', 'alphabetical', 'written', 'Terms', 'terms_in', 'sort_order', 'settle',
+           'Rows', 'finish', 'count_shares', 'Tokens', 'tokens_of']
 
 # %% ../nbs/00_scanning.ipynb #b7d22836
 import queue
@@ -19,6 +19,7 @@ import re
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -1002,29 +1003,84 @@ def _letters_of(words, w):
 
 # %% ../nbs/00_scanning.ipynb #bb86becb
 @njit(nogil=True)
-def _spelled(words, order, gap):
-    "Words in a given order, with a byte behind each"
+def written(
+    letters:np.ndarray,   # UTF-8, of all words
+    starts:np.ndarray,    # where each word begins
+    ends:np.ndarray,      # and ends
+    order:np.ndarray,     # numbers of words
+    gap:int,              # what stands behind each
+)->tuple:                 # (letters of these words and gaps, where each word begins and the last gap ends)
+    "The letters of some words, in a given order."
     size = len(order)
-    for w in order: size += np.int64(words.records[w+1,2] - words.records[w,2])
+    for w in order: size += ends[w] - starts[w]
     out = np.empty(size, np.uint8)
+    places = np.empty(len(order) + 1, np.int64)
     o = 0
-    for w in order:
-        start = np.int64(words.records[w,2])
-        end = np.int64(words.records[w+1,2])
-        for i in range(start, end): out[o+i-start] = words.letters[i]
-        o += end - start + 1
-        out[o-1] = gap
-    return out
+    for k in range(len(order)):
+        places[k] = o
+        for i in range(starts[order[k]], ends[order[k]]):
+            out[o] = letters[i]
+            o += 1
+        out[o] = gap
+        o += 1
+    places[len(order)] = o
+    return out, places
 
-def spelled(
+# %% ../nbs/00_scanning.ipynb #17f41d7f
+def _string(letters): return letters.tobytes().decode("utf-8", "surrogatepass")
+
+class Terms:
+    "The terms of a matrix of counts, which become strings when somebody asks for them."
+    def __init__(self,
+        letters:np.ndarray,   # UTF-8, in the order of columns, a gap behind each term
+        places:np.ndarray,    # where each term begins and the last gap ends, (n_terms + 1,)
+        first:np.ndarray,     # columns in the order in which their terms first occurred, (n_terms,)
+        gap:str,              # a letter that is in no term
+    ):
+        self.letters, self.places, self.first, self.gap = letters, places, first, gap
+
+    def __len__(self): return len(self.first)
+    def __iter__(self): return iter(np.asarray(self))
+    def __array__(self, dtype=None, copy=None): return self[:]
+
+    def __getitem__(self, columns):
+        "The term of a column, or an array of those of several"
+        if isinstance(columns, Integral):
+            start, end = self.places[range(len(self))[columns]:][:2]
+            return _string(self.letters[start:end-1])
+        columns = np.arange(len(self))[columns]
+        letters, _ = self.of(columns)
+        out = np.empty(len(columns), object)
+        out[:] = _string(letters).split(self.gap)[:-1]
+        return out
+
+    def of(self,
+        columns:np.ndarray,   # numbers
+    )->tuple:                 # as `written`
+        "The letters of some columns."
+        return written(self.letters, self.places[:-1], self.places[1:] - 1, columns, ord(self.gap))
+
+    def keep(self,
+        kept:np.ndarray,   # bool, (n_terms,)
+    ):
+        "Forget the terms of other columns."
+        self.letters, self.places = self.of(np.flatnonzero(kept))
+        self.first = (np.cumsum(kept) - 1)[self.first[kept[self.first]]]
+
+    def numbered(self)->dict:
+        "The column of each term, in the order in which they first occurred."
+        return dict(zip(self[self.first].tolist(), self.first.tolist()))
+
+# %% ../nbs/00_scanning.ipynb #17f41d82
+def terms_in(
     words:Words,         # a table
-    order:np.ndarray,    # numbers of words
-    form:Form,           # what a word is
-)->list:                 # of strings
-    "Words as strings."
-    gap = gap_of(form)
-    text = _spelled(words, order, ord(gap)).tobytes().decode("utf-8", "surrogatepass")
-    return text.split(gap)[:-1]
+    order:np.ndarray,    # numbers of its words, as columns have them
+    first:np.ndarray,    # columns in the order in which their terms first occurred
+    gap:str,             # from `gap_of`
+)->Terms:
+    "Terms of a table, which isn't needed any more."
+    starts = words.records[:words.n[0] + 1,2].astype(np.int64)
+    return Terms(*written(words.letters, starts[:-1], starts[1:], order, ord(gap)), first, gap)
 
 # %% ../nbs/00_scanning.ipynb #68281227
 BITS = 11
@@ -1109,67 +1165,13 @@ class Rows:
             longer_one[:self.n] = getattr(self, name)[:self.n]
             setattr(self, name, longer_one)
 
-# %% ../nbs/00_scanning.ipynb #b2d6f8e1
-@njit(nogil=True)
-def settle_batch(
-    ids:np.ndarray,       # as for `settle`, of all shares
-    counts:np.ndarray,    # likewise
-    in_row:np.ndarray,    # likewise
-    batch:np.ndarray,     # of some shares: entries from and to, rows from and to, where columns begin
-    columns:np.ndarray,   # the column of each word of each thread
-):
-    "The rows of several shares in order."
-    for a, b, first, last, own in batch:
-        settle(ids[a:b], counts[a:b], in_row[first:last], columns[own:])
-
-
-# %% ../nbs/00_scanning.ipynb #c4d5e6f7
-def places_of(
-    shares:list,   # as in `Rows`
-    starts,        # where the columns of the words of each thread begin
-)->tuple:          # (entries in each row; of each share what `settle_batch` is told)
-    "Where shares begin and end."
-    in_rows = [in_row for *_, in_row in shares]
-    last = np.cumsum([*map(len, in_rows)], dtype=np.int64)
-    where = [(a, b, end - len(in_row), end, starts[thread])
-             for (thread, _, _, a, b, in_row), end in zip(shares, last)]
-    return np.concatenate([np.zeros(0, np.int64), *in_rows]), np.array(where, np.int64).reshape(-1, 5)
-
-
-# %% ../nbs/00_scanning.ipynb #a1c5e7d1
-def in_columns(
-    terms:list,           # strings
-    column:np.ndarray,    # of each, (n_terms,)
-)->tuple:                 # (the column of each term, a dict; terms in order of columns)
-    "Terms and columns, either way."
-    names = np.empty(len(terms), object)
-    names[column] = terms
-    return dict(zip(terms, column.tolist())), names
-
-
-# %% ../nbs/00_scanning.ipynb #afcb10a2
-WORD_COST = 30         # entries put in order in the time that a word takes
-
-def batches_of(
-    places:np.ndarray,   # of each share, from `places_of`
-    n_words:int,         # strings that one of the threads makes first
-    n_threads:int,       # how many threads
-)->list:                 # of rows of `places`, none of them empty
-    "Shares for the other threads, in one go each, and the rest in pieces."
-    ends = places[:,1]
-    n, others = (ends[-1] if len(ends) else 0), n_threads - 1
-    fair = min((n + WORD_COST*n_words)/n_threads, n/max(others, 1))
-    left = n - others*fair
-    cuts = [*(fair*k for k in range(1, n_threads)), *(n - left*k/4 for k in (3, 2, 1))]
-    return [batch for batch in np.split(places, np.searchsorted(ends, cuts, "right")) if len(batch)]
-
 # %% ../nbs/00_scanning.ipynb #afcb10a3
 def finish(
     scan:Scan,       # what was counted
     tables:list,     # of `Words`, one for each thread; not kept any longer than needed
     rows:Rows,       # what was found
     dtype,           # of the counts
-)->tuple:            # (column of each term, a dict in order of first occurrence; terms in order of columns), or None; values
+)->tuple:            # (`Terms`, None if they were known before; values)
     "Columns in place of numbers of words, each row in order."
     in_place = np.dtype(dtype).itemsize == rows.counts.itemsize
     data = rows.counts[:rows.n].view(dtype) if in_place else np.empty(rows.n, dtype)
@@ -1177,20 +1179,18 @@ def finish(
     if scan.known is not None: columns, starts = np.arange(scan.known.n[0]), [0]*n_threads
     else:
         words, numbers, first = merge(tables, [share[:3] for share in rows.shares])
+        order = alphabetical(words)
         rank = np.zeros(words.n[0], np.int64)
-        rank[alphabetical(words)] = np.arange(len(first))
+        rank[order] = np.arange(len(order))
         columns, starts = rank[np.concatenate(numbers)], np.cumsum([0, *map(len, numbers)])
         tables.clear()
-    in_row, places = places_of(rows.shares, starts)
-    batches = batches_of(places, 0 if scan.known else len(first), n_threads)
     def work(_, i):
-        if i == 0: return None if scan.known else in_columns(spelled(words, first, scan.form), rank[first])
-        batch = batches[i-1]
-        settle_batch(rows.ids, rows.counts, in_row, batch, columns)
-        a, b = batch[0,0], batch[-1,1]
+        if i == 0: return None if scan.known else terms_in(words, order, rank[first], gap_of(scan.form))
+        thread, _, _, a, b, in_row = rows.shares[i-1]
+        settle(rows.ids[a:b], rows.counts[a:b], in_row, columns[starts[thread]:])
         data[a:b] = rows.counts[a:b]
-    found, *_ = in_order(work, 1 + len(batches), n_threads)
-    return found, data
+    terms, *_ = in_order(work, 1 + len(rows.shares), n_threads)
+    return terms, data
 
 # %% ../nbs/00_scanning.ipynb #79d014c1
 def count_shares(
@@ -1199,7 +1199,7 @@ def count_shares(
     dtype=np.int64,          # of the counts
     n_threads:int=1,         # how many threads
     watch=lambda n: None,    # is called with the number of texts of each share that is done
-)->tuple:                    # (column of each term, a dict in order of first occurrence; None if known before, CSR with names)
+)->tuple:                    # (`Terms`, None if they were known before; CSR with these for names)
     "Count the terms of texts, and those only that are known if there are such."
     tables = tables_for(scan, n_threads)
     rows = Rows(len(shares))
@@ -1207,15 +1207,14 @@ def count_shares(
         for part in count_parts(scan, shares, tables):
             rows.add(part)
             watch(len(part.in_row))
-        found, data = finish(scan, tables, rows, dtype)
+        terms, data = finish(scan, tables, rows, dtype)
     indptr = np.cumsum(np.concatenate([[0], *(share[-1] for share in rows.shares)]))
     index = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64
-    vocabulary, names = found or (None, None)
-    shape = len(indptr) - 1, len(names) if found else scan.known.n[0]
+    shape = len(indptr) - 1, scan.known.n[0] if terms is None else len(terms)
     columns = rows.ids[:rows.n].astype(index, copy=False)
     X = sp.csr_matrix((data, columns, indptr.astype(index)), shape=shape)
     X.has_canonical_format = True
-    return vocabulary, with_names(X, names)
+    return terms, with_names(X, terms)
 
 # %% ../nbs/00_scanning.ipynb #c33babeb
 JOINTS = " ", "-", "\n"

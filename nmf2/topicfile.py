@@ -26,8 +26,8 @@ from .topictree import Documents, Edits, TopicTree, as_asked, begin_history, own
 from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_view, check_weights,
                            check_words, from_json, json_room, packed, read_arrays, read_file, read_member, sound,
                            tree_of, write_arrays)
-from .weighting import (NORMS, NormalizedCut, TfIdf, TrimVocabulary, as_matrices, check_limits, check_tau,
-                            trim_mask)
+from .weighting import (NORMS, NormalizedCut, TfIdf, TrimVocabulary, as_matrices, as_names, check_limits,
+                            check_tau, trim_mask)
 
 # %% ../nbs/25_topicfile.ipynb #d2675035
 def _plain(value):
@@ -239,7 +239,7 @@ def packed_model(
                  tokenizer=cannot_be_kept(asked).get("tokenizer"),
                  unknown=model.expected_.unknown, history=list(model.history), edits=edits,
                  reading=_reading_kept(model))
-    if names is not None: arrays |= packed_texts([names[j] for j in columns], "words")
+    if names is not None: arrays |= packed_texts(as_names(names)[columns].tolist(), "words")
     return dict(model=as_json(about), **signs, sizes=model.expected_.sizes, **splits,
                 **_weights(model, columns), **arrays)
 

@@ -45,7 +45,7 @@ from .products import Rows, strips_of
 from .regroup import cluster_sums, merged, merges, regroup
 from .scanning import count_shares, plan
 from .tree import as_words, in_table, leaf_numbers, leaf_shares
-from .weighting import (WORDS, EmptyDocumentsWarning, count_pipeline, known_names, text_pipeline,
+from .weighting import (WORDS, EmptyDocumentsWarning, count_pipeline, kept_words, known_names, text_pipeline,
                             weigh_new)
 from .writing import stamp_of
 
@@ -614,7 +614,7 @@ def _fitted(model, documents, y, vocab):
     model.given_ = documents if is_corpus(documents) else texts    # None where there are counts
     model.counts_, model.index_ = counts, index_of(documents)
     begin_history(model)
-    model.vocab_ = model.pipeline_.get_feature_names_out()
+    model.vocab_ = kept_words(model.pipeline_)
     n_topics, model.choice_ = number_of(model, partial(_choose, X, random_state=seed))
     model.tree_, model.criteria_ = topic_tree(
         X, n_topics, model.vocab_, model.n_init, model.moves_max_iter, seed, model.verbose,

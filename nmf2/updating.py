@@ -33,7 +33,7 @@ from .nnls import heaviest_by, heaviest_topics
 from .regroup import cluster_sums, merged, merges
 from .topictree import as_in_fit, by_index, index_of, own_index, roots_of
 from .tree import in_table, shortened
-from .weighting import EmptyDocumentsWarning, known_names
+from .weighting import EmptyDocumentsWarning, kept_words, known_names
 
 # %% ../nbs/28_updating.ipynb #3e92f035
 class Cut(NamedTuple):
@@ -625,7 +625,7 @@ def update(
     pipeline, X = weighed_anew(model.pipeline_, both.given, model.edits_.dropped)
     shape = _first_shape(model, X, judged, both.n_old, min_new)
     remember_matrix(pipeline, X)
-    vocab = pipeline.get_feature_names_out()
+    vocab = kept_words(pipeline)
     learned = what_is_known(model, X, vocab, shape, pipeline)
     changed = made_anew(model, step, X, vocab, model.edits_, shape, learned,
                         pipeline_=pipeline, vocab_=vocab, given_=both.kept,

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'NORMS', 'doc_freq', 'check_counts', 'check_limits', 'trim_mask', 'EmptyDocumentsWarning',
-           'warn_of_empty_rows', 'warn_of_no_label', 'known_names', 'on_the_way', 'renumbered', 'only_columns',
-           'TrimVocabulary', 'on_grid', 'row_totals', 'row_lengths', 'divide_rows', 'TfIdf', 'column_peaks', 'row_sum',
-           'degrees', 'check_tau', 'NormalizedCut', 'InPlace', 'as_matrices', 'count_pipeline', 'text_pipeline',
-           'weigh_new']
+           'warn_of_empty_rows', 'warn_of_no_label', 'as_names', 'known_names', 'on_the_way', 'renumbered',
+           'only_columns', 'TrimVocabulary', 'kept_words', 'on_grid', 'row_totals', 'row_lengths', 'divide_rows',
+           'TfIdf', 'column_peaks', 'row_sum', 'degrees', 'check_tau', 'NormalizedCut', 'InPlace', 'as_matrices',
+           'count_pipeline', 'text_pipeline', 'weigh_new']
 
 # %% ../nbs/02_weighting.ipynb #dbece4b2
 import warnings
@@ -25,12 +25,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
-from .core import (check_choice, check_matrix, check_number, check_switches, frames_up, keep_parameters,
+from .core import (carried, check_choice, check_matrix, check_number, check_switches, frames_up, keep_parameters,
                        matrix_tags, names_of, patch_to, renamed, with_names)
 from .counting import TermCounter
 from .languages import WORDS
 from .formats import plural
 from .parts import in_threads
+from .scanning import Terms
 
 # %% ../nbs/02_weighting.ipynb #4fb776d5
 BLOCK = 250_000    # entries of a matrix that are worked on at a time, so that what is made on the way stays small
@@ -190,21 +191,32 @@ def _trim_report(trim):
             + f". {plural(trim.n_docs_, 'document')}" + f", {empty:,} of them empty"*bool(empty) + ".")
 
 # %% ../nbs/02_weighting.ipynb #ff9fad61
+def _known(trim):
+    "Names of the columns as they are there"
+    if trim.vocab is not None: return trim.vocab
+    return getattr(trim, "feature_names_in_", getattr(trim, "_came_with", None))
+
+def as_names(
+    names,   # in any form
+):           # an array, or `Terms`
+    "Names of which some can be taken by their numbers."
+    return names if isinstance(names, Terms) else np.asarray(names, dtype=object)
+
 def known_names(
     trim,    # a fitted `TrimVocabulary`
 ):           # (n_features_in_,), or None
     "Names of the columns: `vocab`, or those that came with the matrix or data frame of the fit."
-    if trim.vocab is not None: return trim.vocab
-    return getattr(trim, "feature_names_in_", getattr(trim, "_came_with", None))
+    if isinstance(_known(trim), Terms): trim._came_with = np.asarray(trim._came_with)      # strings are made once
+    return _known(trim)
 
 def _names_in(trim, names=None):
     "Names of the columns: those given, or those known, or numbers"
-    if names is None: names = known_names(trim)
+    if names is None: names = _known(trim)
     if names is None: names = [f"x{j}" for j in range(trim.n_features_in_)]
     if len(names) != trim.n_features_in_:
         raise ValueError("input_features should have length equal to number of features "
                          f"({trim.n_features_in_}), got {len(names)}")
-    return np.asarray(names, dtype=object)
+    return as_names(names)
 
 # %% ../nbs/02_weighting.ipynb #b18270ca
 def _check_vocab(vocab, n_terms):
@@ -306,13 +318,13 @@ def _kept(trim, X, dtype, own=False):
 
 def _named(trim, X, came_with):
     "`X` with the names of the columns that stay: of those that came with the matrix, or of those known"
-    names = known_names(trim) if came_with is None else came_with
-    return X if names is None else with_names(X, np.asarray(names, dtype=object)[trim.support_])
+    names = _known(trim) if came_with is None else came_with
+    return X if names is None else with_names(X, as_names(names)[trim.support_])
 
 # %% ../nbs/02_weighting.ipynb #e250a29c
 def _fit_trim(trim, X):
     "Learn from `X`, and give it with only the terms that stay"
-    trim._came_with = names_of(X)
+    trim._came_with = carried(X)
     own = _is_ours(X)
     X = check_matrix(trim, X, min_docs=1)
     dtype = _float_type(trim.dtype, X)
@@ -323,7 +335,7 @@ def _fit_trim(trim, X):
 
 def _trimmed(trim, X):
     "Other documents with only the terms that stay"
-    came_with, own = names_of(X), _is_ours(X)
+    came_with, own = carried(X), _is_ours(X)
     X = check_matrix(trim, X, reset=False, min_docs=1)
     X, empty = _kept(trim, X, _float_type(trim.dtype, X), own)
     warn_of_empty_rows(empty, X.shape[0], "no term of the vocabulary")
@@ -387,6 +399,13 @@ def get_feature_names_out(self,
     "Names of the terms that stay."
     check_is_fitted(self)
     return _names_in(self, input_features)[self.support_]
+
+# %% ../nbs/02_weighting.ipynb #1f5e3c02
+def kept_words(
+    pipeline,       # fitted, with a step `trim`
+)->np.ndarray:      # (number of terms that stay,)
+    "The words that a pipeline weighs. Of those that it dropped no strings are made."
+    return pipeline["trim"].get_feature_names_out()
 
 # %% ../nbs/02_weighting.ipynb #7d368026
 def _check_are_counts(X):

@@ -1,6 +1,7 @@
 "Words counted by compiled code against scikit-learn's CountVectorizer, to the letter"
 import json
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -18,10 +19,13 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
 from nmf2 import counting, scanning
+from nmf2.core import names_of
 from nmf2.counting import TermCounter, cut_evenly, n_threads, not_compiled
 from nmf2.data import load
 from nmf2.languages import AFTER_FIRST, NO_DIGITS, WORDS, as_regex, composed
-from nmf2.scanning import batches_of, count_shares, letter_table, lowered, members, odd_letters, plan, read_pattern
+from nmf2.scanning import Terms, count_shares, letter_table, lowered, members, odd_letters, plan, read_pattern
+from nmf2.topictree import TopicTree
+from nmf2.weighting import known_names
 from test_counting import assert_same
 
 PATTERNS = [r"(?u)\b\w\w+\b", WORDS, NO_DIGITS, r"\w\w+", r"\w+", r"\b\w+\b", r"\w{3,}", r"\w\w\w+", r"[^\W\d_]{2,}", r"[^\W\d_]{3,}", r"[^\W\d_]+",
@@ -171,9 +175,9 @@ def test_random_patterns(seed):
         pattern = rng.choice(["", r"\b", r"(?u)\b"]) + run(kind) + (f"(?:{rng.choice(kinds)}{run(kind)}){rng.choice(list('*+?'))}" if rng.random() < .4 else "") + rng.choice(["", r"\b"])
         if not (scan := plan(pattern, True)): continue
         n += 1
-        vocabulary, X = count_shares(scan, [texts[:9], texts[9:]])
+        terms, X = count_shares(scan, [texts[:9], texts[9:]])
         expected = [word for text in texts for word in re.findall(pattern, text.lower())]
-        assert list(vocabulary) == list(dict.fromkeys(expected)), pattern
+        assert list(terms.numbered()) == list(dict.fromkeys(expected)), pattern
         assert X.sum() == len(expected)
     assert n > 15
 
@@ -260,8 +264,8 @@ def test_threads_change_nothing(options):
     known = options.get("vocabulary")
     scan = plan(options.get("token_pattern", r"\w\w+"), True, None, options.get("stop_words") and ["the"], options.get("ngram_range", (1, 1)), known)
     found = [count_shares(scan, cut_evenly(texts, n), np.float32, threads) for n in (1, 7, 40) for threads in (1, 2, 3)]
-    for vocabulary, X in found[1:]:
-        assert known or list(vocabulary.items()) == list(found[0][0].items())
+    for terms, X in found[1:]:
+        assert known or list(terms.numbered().items()) == list(found[0][0].numbered().items())
         for part in ("data", "indices", "indptr"): assert_array_equal(getattr(X, part), getattr(found[0][1], part))
         assert X.data.dtype == np.float32 and X.has_canonical_format
 
@@ -394,10 +398,10 @@ def test_words_of_many_languages(always):
         warnings.simplefilter("ignore")
         for pattern in (r"(?u)\b\w\w+\b", WORDS, r"\w+(?:['’-]\w+)*"):
             scan = plan(pattern, True)
-            vocabulary, X = count_shares(scan, cut_evenly(texts, 5), n_threads=2)
+            terms, X = count_shares(scan, cut_evenly(texts, 5), n_threads=2)
             plain = CountVectorizer(token_pattern=as_regex(pattern))
             Y = plain.fit_transform(texts)
-            assert list(vocabulary.items()) == list(plain.vocabulary_.items()) and (X != Y).nnz == 0
+            assert list(terms.numbered().items()) == list(plain.vocabulary_.items()) and (X != Y).nnz == 0
 
 SCRIPTS = "LATIN GREEK CYRILLIC ARMENIAN HEBREW ARABIC DEVANAGARI BENGALI GURMUKHI GUJARATI TAMIL TELUGU KANNADA MALAYALAM SINHALA THAI LAO MYANMAR GEORGIAN " \
           "ETHIOPIC KHMER MONGOLIAN HIRAGANA KATAKANA HANGUL CJK".split()
@@ -423,10 +427,10 @@ def test_texts_in_many_scripts():
     scripts = {name for name in SCRIPTS if any(unicodedata.name(c, "").startswith(name) for c in letters)}
     if len(scripts) < 5: pytest.skip(f"only {len(scripts)} scripts in the translations on this machine")
     for pattern in (r"(?u)\b\w\w+\b", WORDS):
-        vocabulary, X = count_shares(plan(pattern, True), cut_evenly(texts, 9), n_threads=2)
+        terms, X = count_shares(plan(pattern, True), cut_evenly(texts, 9), n_threads=2)
         plain = CountVectorizer(token_pattern=as_regex(pattern))
         Y = plain.fit_transform(texts)
-        assert list(vocabulary.items()) == list(plain.vocabulary_.items()) and (X != Y).nnz == 0
+        assert list(terms.numbered().items()) == list(plain.vocabulary_.items()) and (X != Y).nnz == 0
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["20newsgroups", "arxiv_2level"])
@@ -457,14 +461,58 @@ def test_words_in_their_order_of_all_sizes(always):
     assert read_pattern(pattern) and scanning.tokens_of(["a goal"], [], pattern).ids.tolist() == [-1]
 
 
-def test_shares_are_put_in_order_once_each():
-    "By any number of threads, whatever the strings of words cost"
-    rng = np.random.default_rng(0)
-    for n, n_words, n_threads in [(0, 5, 2), (1, 0, 1), (1, 9, 4), (7, 0, 2), (50, 3, 2), (50, 10**6, 3), (200, 10, 16)]:
-        ends = np.cumsum(rng.integers(0, 90, n))
-        places = np.column_stack([np.append(0, ends[:-1])[:n], ends, *np.arange(3*n).reshape(3, n)])
-        found = batches_of(places, n_words, n_threads)
-        assert all(map(len, found)) and len(found) <= n_threads + 3
-        np.testing.assert_array_equal(np.concatenate([places[:0], *found]), places)
-    even = np.column_stack([np.arange(100)*10, np.arange(1, 101)*10, *np.zeros((3, 100), int)])
-    assert [len(batch) for batch in batches_of(even, 0, 2)][0] == 50 and len(batches_of(even, 100, 2)) == 1      # words for 30 entries each
+# ---- terms
+
+WORDS_TOLD = ["zebra", "a", "ß\ud800", "word,", "中文", "longer than sixteen letters"]
+
+def some_terms():
+    "Terms, and the same plainly: the words in order, and a dict in the order of `WORDS_TOLD`"
+    names = sorted(WORDS_TOLD)
+    letters = np.frombuffer("".join(f"{name}\n" for name in names).encode("utf-8", "surrogatepass"), np.uint8)
+    places = np.cumsum([0, *(len(name.encode("utf-8", "surrogatepass")) + 1 for name in names)])
+    first = np.array([names.index(word) for word in WORDS_TOLD])
+    return Terms(letters, places, first, "\n"), names, {word: names.index(word) for word in WORDS_TOLD}
+
+def test_terms_are_an_array_of_strings():
+    terms, names, numbers = some_terms()
+    plain = np.array(names, object)
+    assert len(terms) == 6 and list(terms) == names and terms[2] == names[2] and terms[-1] == names[-1] and terms[np.int32(1)] == names[1]
+    for columns in (slice(1, 4), slice(None), slice(0, 0), [3, 0, 3], np.array([-1, 2]), np.arange(6) % 2 == 0, np.zeros(6, bool)):
+        assert terms[columns].dtype == object and terms[columns].tolist() == plain[columns].tolist()
+    assert np.asarray(terms, dtype=object).tolist() == np.array(terms).tolist() == names
+    assert list(terms.numbered().items()) == list(numbers.items()) and {type(j) for j in terms.numbered().values()} == {int}
+    with pytest.raises(IndexError): terms[6]
+    again = pickle.loads(pickle.dumps(terms))
+    assert list(again) == names and again.numbered() == numbers
+
+@pytest.mark.parametrize("kept", [[1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 1], [1, 0, 1, 0, 0, 1], [0]*6])
+def test_some_terms_are_kept(kept):
+    terms, names, numbers = some_terms()
+    kept = np.array(kept, bool)
+    terms.keep(kept)
+    left = [name for name, stays in zip(names, kept) if stays]
+    assert list(terms) == left and len(terms) == len(left)
+    assert list(terms.numbered().items()) == [(word, left.index(word)) for word in numbers if word in left]
+
+@pytest.mark.parametrize("options", [dict(), dict(min_df=2), dict(max_df=.1), dict(max_features=9), dict(max_features=9, min_df=2, ngram_range=(1, 2)), dict(max_features=10**6)])
+def test_strings_are_made_when_they_are_asked_for(always, options):
+    texts = random_texts()
+    counter, plain = TermCounter(token_pattern=r"\w\w+", **options), CountVectorizer(token_pattern=r"\w\w+", **options)
+    X, Y = counter.fit_transform(texts), plain.fit_transform(texts)
+    names = plain.get_feature_names_out().tolist()
+    assert isinstance(vars(counter)["vocabulary_"], Terms) and isinstance(X.feature_names, Terms)
+    kept = pickle.loads(pickle.dumps(counter))
+    assert counter.get_feature_names_out().tolist() == names and isinstance(vars(counter)["vocabulary_"], Terms)
+    assert_same(counter, X, plain, Y)
+    assert type(vars(counter)["vocabulary_"]) is dict and counter.vocabulary_ is counter.vocabulary_
+    assert counter.get_feature_names_out().tolist() == names_of(X).tolist() == kept.get_feature_names_out().tolist() == names
+    assert (kept.transform(texts) != Y).nnz == 0 and list(kept.vocabulary_.items()) == list(plain.vocabulary_.items())
+    assert not hasattr(TermCounter(), "vocabulary_")
+
+def test_a_tree_makes_strings_of_its_own_words_alone(always):
+    texts = [f"goal match ball referee {name} penalty" for name in "aa ab ac ad ae".split()]*2 + ["vote law court judge election"]*12
+    model = TopicTree(2, min_df=3, max_df=.9).fit(texts)
+    assert isinstance(vars(model.pipeline_["count"])["vocabulary_"], Terms) and isinstance(model.pipeline_["trim"]._came_with, Terms)
+    assert "goal" in model.vocab_ and "ab" not in model.vocab_ and model.pipeline_.get_feature_names_out().tolist() == model.vocab_.tolist()
+    assert model.predict(texts).tolist() == model.labels_.tolist()
+    assert known_names(model.pipeline_["trim"]).tolist() == sorted({*" ".join(texts).split()}) and known_names(model.pipeline_["trim"]) is known_names(model.pipeline_["trim"])
