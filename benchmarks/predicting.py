@@ -5,8 +5,12 @@ of the tree, the same with rejection (`judge` without shares), everything that `
 `NMF.transform` of scikit-learn with the same topics. Documents are planted, and, with `library-docs`, docstrings that the fit has not seen,
 over and over. And how long a single document takes, from its counts on: `predict`, `transform` and `answers` of the model, with all checks.
 
-    python benchmarks/predicting.py [--quick] [--out FOLDER]
+Last, texts, of which the model has seen others: 20 Newsgroups if it is there, or `library-docs`. Beside it scikit-learn with the same number of
+topics, of `TfidfVectorizer` and `NMF`. All cores may count.
+
+    NMF2_DATA=folder python benchmarks/predicting.py [--quick] [--out FOLDER]
 """
+import os
 import warnings
 
 import numpy as np
@@ -14,6 +18,7 @@ import scipy.sparse as sp
 from common import arguments, interleaved, one_thread, say, table, write
 
 TARGET = 100_000        # documents a second on one core, after counting
+TEXTS = 1, 100, 5000    # texts that are asked about at once
 
 
 def planted(n_fit, n_new, k):
@@ -60,6 +65,28 @@ def measure(name, old, new, k, rounds):
                 a_second={name: round(n_new/s) for name, s in seconds.items()}, target=TARGET, one_ms={name: 1e3*s for name, s in single.items()})
 
 
+def of_texts(name, k, rounds):
+    """Milliseconds from some texts to their topics, by us and by scikit-learn."""
+    from sklearn.decomposition import NMF
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    from nmf2 import TopicTree
+    from nmf2.data import load
+    texts = np.array(load(name).texts, object)
+    rows = np.random.default_rng(0).permutation(len(texts))
+    old, new = texts[rows[::2]].tolist(), texts[rows[1::2]].tolist()
+    model, other = TopicTree(k).fit(old), make_pipeline(TfidfVectorizer(), NMF(k, max_iter=20, random_state=0)).fit(old)
+    found = []
+    for n in dict.fromkeys(min(n, len(new)) for n in TEXTS):
+        some = new[:n]
+        ways = {"predict": model.predict, "transform": model.transform, "answers": model.answers, "scikit-learn, transform": other.transform}
+        seconds = interleaved({way: lambda ask=ask: ask(some) for way, ask in ways.items()}, rounds)
+        found.append(dict(collection=name, texts=n, words=len(model.pipeline_["count"].vocabulary_), topics=k, ms={way: 1e3*s for way, s in seconds.items()}))
+        say(f"{name}, {n} texts: {found[-1]['ms']}")
+    return found
+
+
 def main():
     args = arguments(__doc__, "predicting.json")
     one_thread()
@@ -71,12 +98,18 @@ def main():
                 warnings.simplefilter("ignore")
                 rows.append(measure(name, old, new, k, rounds))
             say(f"{name}, {k} topics: {rows[-1]['a_second']}; one document, ms: {rows[-1]['one_ms']}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        texts = of_texts("20newsgroups" if os.environ.get("NMF2_DATA") and not args.quick else "library-docs", 20, rounds)
     lines = table(["documents", "topics", *rows[0]["a_second"]],
                   [[f"{r['documents']:,} {r['collection']}", r["topics"], *(f"{v:,}" for v in r["a_second"].values())] for r in rows])
     lines += "\n\none document from its counts on, milliseconds\n\n"
     lines += table(["collection", "topics", *rows[0]["one_ms"]],
                    [[r["collection"], r["topics"], *(f"{v:.2f}" for v in r["one_ms"].values())] for r in rows])
-    write(args.output, lines, what="documents a second on one thread, after counting", rows=rows)
+    lines += "\n\nfrom texts on, milliseconds\n\n"
+    lines += table(["collection", "texts", "different words", *texts[0]["ms"]],
+                   [[r["collection"], f"{r['texts']:,}", f"{r['words']:,}", *(f"{v:.1f}" for v in r["ms"].values())] for r in texts])
+    write(args.output, lines, what="documents a second on one thread, after counting", rows=rows, texts=texts)
 
 
 if __name__ == "__main__": main()

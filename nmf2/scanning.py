@@ -552,11 +552,18 @@ def _bytes_of(texts):
         together = b"".join(pieces)
     return together, np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
 
+def _words_as_bytes(words, gap="\n"):
+    "The same, all at once where no word has a certain letter"
+    together = gap.join(words).encode("utf-8", "surrogatepass")
+    gaps = np.flatnonzero(np.frombuffer(together, np.uint8) == ord(gap))
+    if not words or len(gaps) != len(words) - 1: return _bytes_of(words)
+    return together.replace(gap.encode(), b""), np.append(gaps, len(together)) - np.arange(len(words))
+
 def table_of(
     known,     # words
 )->Words:      # numbered in their order
     "A table of known words."
-    letters, ends = _bytes_of(known)
+    letters, ends = _words_as_bytes(list(known))
     letters = np.frombuffer(letters + bytes(40 - len(letters) % 8), np.uint8).copy()
     with np.errstate(over="ignore"): return add_all(no_words(), letters, np.append(0, ends))[0]
 
@@ -832,13 +839,13 @@ def plan(
     prepare=None,       # a function that makes a text ready, lowers it as well
     stop_words=(),      # words to leave out
     sizes=(1, 1),       # fewest and most words of a term
-    vocabulary=None,    # the terms to count, in order; None to learn them
+    vocabulary=None,    # the terms to count, in order, or a table of them; None to learn them
 )->Scan|None:           # None if compiled code doesn't know such a pattern
     "What to count, and how."
     form = read_pattern(pattern)
     if form is None: return None
     lower = lowercase and prepare is None
-    known = None if vocabulary is None else table_of(vocabulary)
+    known = vocabulary if vocabulary is None or isinstance(vocabulary, Words) else table_of(vocabulary)
     return Scan(form, lower, _lower_odd if lower else prepare, table_of(stop_words or ()), known, tuple(sizes))
 
 # %% ../nbs/00_scanning.ipynb #8fa5a7c3

@@ -309,6 +309,14 @@ def test_shares_of_scripts():
     assert unspaced("") == unspaced("123 !") == {}
     assert unspaced("我们今天下午去看足球比赛" + " abcd"*3) == {"Chinese or Japanese": .5}
 
+def test_which_scripts_a_text_has_letters_of():
+    "As regular expressions find them in the whole text, at the ends of each range and one beyond"
+    for text in ["", "a“b”", "\ud800 x", "Straße", "東a", "ก", "é…", "한국어", "кот"]:
+        assert counting._without_spaces(text).keys() == {name for name, (_, letters, _) in counting.UNSPACED.items() if re.search(f"[{letters}]", text)}
+    for name, (_, letters, _) in counting.UNSPACED.items():
+        for code in [ord(letter) + d for letter in letters if letter != "-" for d in (-1, 0, 1) if ord(letter) + d <= sys.maxunicode]:
+            assert (name in counting._without_spaces("goal “ball” " + chr(code))) == bool(re.search(f"[{letters}]", chr(code)))
+
 # ---- functions of the user's own
 
 class Token:

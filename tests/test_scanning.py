@@ -48,6 +48,8 @@ def random_texts(n=120, seed=0, longest=90):
 def always(monkeypatch):
     "Even small corpora are counted by compiled code, and in several threads"
     monkeypatch.setattr(counting, "COMPILED", 0)
+    monkeypatch.setattr(counting, "PER_WORD", 0)
+    monkeypatch.setattr(counting, "READY", 0)
     monkeypatch.setattr(scanning, "PRICE", 0)
     monkeypatch.setattr(counting, "THREAD", 100)
 
@@ -516,3 +518,44 @@ def test_a_tree_makes_strings_of_its_own_words_alone(always):
     assert "goal" in model.vocab_ and "ab" not in model.vocab_ and model.pipeline_.get_feature_names_out().tolist() == model.vocab_.tolist()
     assert model.predict(texts).tolist() == model.labels_.tolist()
     assert known_names(model.pipeline_["trim"]).tolist() == sorted({*" ".join(texts).split()}) and known_names(model.pipeline_["trim"]) is known_names(model.pipeline_["trim"])
+
+def test_what_is_known_is_made_once(always, monkeypatch):
+    "Names and the table, until the vocabulary is another one"
+    made = []
+    monkeypatch.setattr(scanning, "table_of", lambda words, table_of=scanning.table_of: made.append(len(words)) or table_of(words))
+    texts = random_texts()
+    counter, plain = TermCounter(token_pattern=r"\w\w+").fit(texts), CountVectorizer(token_pattern=r"\w\w+").fit(texts)
+    made.clear()
+    for some in (texts, texts[:60], texts):
+        X = counter.transform(some)
+        assert (X != plain.transform(some)).nnz == 0 and counter.way_ == "compiled" and names_of(X).tolist() == plain.get_feature_names_out().tolist()
+    n = len(counter.vocabulary_)
+    assert [size for size in made if size] == [n]               # others are stop words, none
+    with pytest.raises(ValueError, match="read-only"): names_of(X)[0] = "other"
+    counter.get_feature_names_out()[0] = "other"                # a copy
+    assert counter.get_feature_names_out().tolist() == plain.get_feature_names_out().tolist()
+    few = list(counter.vocabulary_)[:5]
+    counter.vocabulary_ = plain.vocabulary_ = {word: j for j, word in enumerate(few)}
+    assert (counter.transform(texts) != plain.transform(texts)).nnz == 0 and counter.get_feature_names_out().tolist() == few
+    counter.vocabulary_["wholly new"] = 5
+    assert counter.get_feature_names_out().tolist() == [*few, "wholly new"] and counter.transform(texts).shape[1] == 6
+    twin = pickle.loads(pickle.dumps(counter))
+    assert (twin.transform(texts) != counter.transform(texts)).nnz == 0
+
+def test_few_letters_are_not_worth_a_table(monkeypatch):
+    monkeypatch.setattr(counting, "COMPILED", 0)
+    monkeypatch.setattr(counting, "READY", 200)
+    monkeypatch.setattr(scanning, "PRICE", 0)
+    texts = random_texts()
+    counter = TermCounter(token_pattern=r"\w\w+").fit(texts)
+    ways = []
+    for some in (texts[:3], texts, texts[:40], texts[:3]):
+        counter.transform(some)
+        ways.append(counter.way_)
+    assert ways == ["alone", "compiled", "compiled", "alone"]            # the table is there by then
+
+@pytest.mark.parametrize("words", [[], ["a"], ["ab", "c"], ["é", "ab", "中文"], ["a\nb", "c"], ["\n"], ["\ud83d", "\ude00"], ["x", "y\n"]])
+def test_tables_of_any_words(words):
+    table = scanning.table_of(words)
+    starts = table.records[:table.n[0] + 1,2].astype(int)
+    assert [table.letters[a:b].tobytes().decode("utf-8", "surrogatepass") for a, b in zip(starts, starts[1:])] == words
