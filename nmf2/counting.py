@@ -639,6 +639,28 @@ def fit_transform_in(self,
     terms = vars(self)["vocabulary_"]
     return with_names(X, self.get_feature_names_out() if isinstance(terms, dict) else terms)
 
+# %% ../nbs/00_counting.ipynb #e7d43a91
+class Known:
+    "A vocabulary in other forms: names in the order of columns, and a table for compiled code when it is needed."
+    def __init__(self,
+        vocabulary:dict,   # the column of each term
+    ):
+        self.vocabulary, self.size, self.table = vocabulary, len(vocabulary), None
+        self.names = np.empty(self.size, object)
+        self.names[np.fromiter(vocabulary.values(), np.int64, self.size)] = list(vocabulary)
+        self.names.flags.writeable = False
+
+_KNOWN = WeakKeyDictionary()      # counter -> `Known`
+
+def known_by(
+    counter,   # a fitted `TermCounter`
+)->Known:
+    "What a counter knows, made anew when its vocabulary is another one."
+    vocabulary, known = counter.vocabulary_, _KNOWN.get(counter)
+    if known is None or known.vocabulary is not vocabulary or known.size != len(vocabulary):
+        known = _KNOWN[counter] = Known(vocabulary)
+    return known
+
 # %% ../nbs/00_counting.ipynb #53bc6daf
 @patch_to(TermCounter)
 def transform(self,
@@ -729,28 +751,6 @@ def _limit_features(self, X, vocabulary, high=None, low=None, limit=None):
     elif n < len(kept): X = X[:,np.flatnonzero(kept)]
     if X.shape[1] < len(kept): vocabulary.keep(kept)    # else nothing need be copied
     return X
-
-# %% ../nbs/00_counting.ipynb #e7d43a91
-class Known:
-    "A vocabulary in other forms: names in the order of columns, and a table for compiled code when it is needed."
-    def __init__(self,
-        vocabulary:dict,   # the column of each term
-    ):
-        self.vocabulary, self.size, self.table = vocabulary, len(vocabulary), None
-        self.names = np.empty(self.size, object)
-        self.names[np.fromiter(vocabulary.values(), np.int64, self.size)] = list(vocabulary)
-        self.names.flags.writeable = False
-
-_KNOWN = WeakKeyDictionary()      # counter -> `Known`
-
-def known_by(
-    counter,   # a fitted `TermCounter`
-)->Known:
-    "What a counter knows, made anew when its vocabulary is another one."
-    vocabulary, known = counter.vocabulary_, _KNOWN.get(counter)
-    if known is None or known.vocabulary is not vocabulary or known.size != len(vocabulary):
-        known = _KNOWN[counter] = Known(vocabulary)
-    return known
 
 # %% ../nbs/00_counting.ipynb #e7d43a90
 @patch_to(TermCounter)
