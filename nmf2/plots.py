@@ -763,7 +763,8 @@ def _score_rows(leaves, tree, ahead):
     "Nodes that were split, leaves that come next, and what is to be said of the others"
     done = [tree[id] for id in tree.splits[:len(leaves)-1]]
     able = sorted((leaf for leaf in leaves if leaf.score >= 0), key=lambda leaf: -leaf.score)
-    rest = {"and {} more": len(able) - ahead, "{} that must not be split": len(leaves) - len(able)}
+    unable = len(leaves) - len(able) if tree.leaf_topics is None else 0       # those of a regrouped tree have no score
+    rest = {"and {} more": len(able) - ahead, "{} that must not be split": unable}
     return done, able[:ahead], ", ".join(say.format(m) for say, m in rest.items() if m > 0)
 
 # %% ../nbs/50_plots.ipynb #77d205a7

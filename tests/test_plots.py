@@ -19,6 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2 import plots
 from nmf2.plots import (HUES, SEVEN, Fitted, branches, drawable, ink, plot, plot_icicle, plot_map, plot_outline, plot_scores, plot_terms, plot_topics,
                         plot_tree, plot_treemap, shades, squarify, tint, wrap)
+from nmf2.regroup import regroup
 from nmf2.tree import Split, Tree
 
 NASTY = ["$x_1$", "a_b", "100%", "{brace", "back\\slash", "^", "_", "$", "Donaudampfschifffahrtsgesellschaftskapitän"*2, "數據挖掘", "данные", "δεδομένα",
@@ -242,6 +243,12 @@ def test_scores_are_in_the_order_of_the_splits():
     assert [line.get_markerfacecolor() for line in dots].count("white") == 2
     bad = sum(leaf.score < 0 for leaf in tree.leaves(8))
     assert f"{bad} that must not be split" in shown(ax.figure)
+
+
+def test_leaves_of_a_regrouped_tree_may_be_split():
+    X = sp.random(200, 30, .2, "csr", random_state=0)
+    tree = regroup(X, np.arange(200) % 4, vocab=[f"word{j}" for j in range(30)])
+    assert all(leaf.score < 0 for leaf in tree.leaves()) and "must not" not in shown(plot_scores(tree).figure)
 
 
 def test_outline_has_the_topics_of_its_levels():
