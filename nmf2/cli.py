@@ -680,7 +680,7 @@ def make_topics(
         X, pipe = weigh(counts, None if counter else corpus.vocab, args.weights,
                         min_df=args.min_df, max_df=args.max_df,
                         max_features=args.max_features, **given(args, ("tau",)))
-    about = pipe["trim"].report(), told_found(found_of(counter))
+    about = pipe["trim"].report(), told_found(found_of(counter), getattr(counter, "stop_words", None))
     report = as_options(" ".join(about).rstrip())
     say(f"  {report}", shown)
     with stage("Growing the tree", times, shown), say_if_compiling():

@@ -586,7 +586,7 @@ def not_that_encoding(
     "The error where a file is not in the encoding that was asked for, or says it has."
     where = f"; {e.reason} at byte {e.start:,}" if isinstance(e, UnicodeDecodeError) else ""
     return fault(path, None, f"not {encoding or getattr(e, 'encoding', 'utf-16')} text{where}. "
-                             f"Give another encoding{', or none' if encoding else ''}")
+                             f"Give another encoding{', such as utf-8'*(bool(encoding) and 'utf' not in encoding.lower())}")
 
 # %% ../nbs/00_files.ipynb #2c97ea7c
 def decoded(

@@ -301,7 +301,7 @@ class Uses(NamedTuple):
     "How some texts use some words."
     words:dict             # word -> its number
     n_docs:np.ndarray      # texts that have each word, (n_words,)
-    n_different:np.ndarray # the same, of equal texts one, (n_words,)
+    n_different:np.ndarray # the same, of equal long texts one, (n_words,)
     n_again:np.ndarray     # texts that have it more than once, not in addresses, (n_words,)
     n_alike:np.ndarray     # texts that have it in the same place of a sentence, (n_words,)
     there:sp.csc_array     # 1 where a text has a word, not in an address, (n_texts, n_words)
@@ -330,7 +330,8 @@ def uses_of(
     counts, names = counted(tokens), among(owners)
     anywhere = ((counts + names + among(pieces)) > 0).astype(float)
     counts -= counts.multiply(names > 0)                # who writes signs the text, too
-    once = sorted({text: i for i, text in enumerate(texts)}.values())
+    long = np.bincount(tokens.docs, minlength=len(texts)) >= IN_SENTENCES
+    once = sorted({text if long[i] else i: i for i, text in enumerate(texts)}.values())     # short ones say the same
     again, there = (counts > 1).sum(0).astype(float), (counts > 0).astype(float).tocsc()
     number, alike = {word: j for j, word in enumerate(words)}, _most_alike(tokens, n)
     return Uses(number, anywhere.sum(0), anywhere[once].sum(0), again, alike, there)
@@ -365,7 +366,7 @@ def varied(
 def different(
     uses:Uses,     # how texts use words
 )->dict:           # word -> from 0 to 1
-    "The share of the texts with a word that are not copies; of rare words, as of words as such."
+    "The share of the texts with a word that are no copies of long ones; of rare words, as of words as such."
     usual = (uses.n_different.sum() + 1)/(uses.n_docs.sum() + 1)
     share = (uses.n_different + ASSUMED*usual)/(uses.n_docs + ASSUMED)
     return dict(zip(uses.words, share.tolist()))

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LETTER', 'WORDS', 'NO_DIGITS', 'AFTER_FIRST', 'HIDDEN', 'LAST_MARK', 'WITHIN', 'EXTRA', 'KINDS', 'KANJI', 'CUTTERS',
-           'CODES', 'STEM', 'FREQUENT', 'SPOKEN', 'BEGINNING', 'SAMPLE', 'USUAL', 'CLEAR', 'RARE', 'FEW', 'is_word',
-           'marks', 'as_regex', 'composed', 'package', 'chinese', 'japanese', 'thai', 'stemmer', 'stems',
+           'CODES', 'STEM', 'FREQUENT', 'SPOKEN', 'BEGINNING', 'SAMPLE', 'USUAL', 'CLEAR', 'RARE', 'FEW', 'OWN',
+           'is_word', 'marks', 'as_regex', 'composed', 'package', 'chinese', 'japanese', 'thai', 'stemmer', 'stems',
            'stemmed_language', 'cutter', 'cut_stop_words', 'language_of', 'Seen', 'lowest', 'look_at', 'told_apart',
            'languages_of']
 
@@ -353,6 +353,23 @@ def told_apart(
 RARE = 1/50     # share of documents below which a language doesn't count
 FEW = 1/3       # share of documents whose language is known below which English is there in any case
 
+OWN = 4         # frequent words of another language, of its own, that show it in texts too short to tell alone
+
+def _usual_together(texts):
+    "Languages whose frequent words are usual in texts of which hardly any tells its language by itself"
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    texts = {re.sub(r"\d+", "0", one.text) for one in texts}           # a form that was filled in is one text
+    texts_with = Counter(word for text in texts for word in _words_of(text) & SPOKEN.keys())
+    usual = {word: n for word, n in texts_with.items() if n >= USUAL*len(texts)}
+    found = []
+    while True:
+        worth = {name: [usual[word] for word in words & usual.keys()] for name, words in FREQUENT.items() if name not in found}
+        name = max(worth, key=lambda name: (sum(worth[name]), name == "english"))
+        if len(worth[name]) < (OWN if found else OWN - 1): return found
+        found.append(name)
+        gone = FREQUENT[name] | (ENGLISH_STOP_WORDS if name == "english" else set())
+        usual = {word: n for word, n in usual.items() if word not in gone}
+
 def languages_of(
     seen:list,    # of `told_apart`
 )->tuple:         # names, the most frequent first; English if nothing is known
@@ -361,4 +378,5 @@ def languages_of(
     n_known, enough = sum(counted.values()), len(seen)*RARE
     counted = [(name, n) for name, n in _most_frequent_first(counted) if n >= enough]
     names = [name for i, (name, n) in enumerate(counted) if i == 0 or n >= max(3, RARE*n_known)]
-    return tuple(names) if n_known >= FEW*len(seen) and names else tuple(dict.fromkeys(names + ["english"]))
+    if n_known >= FEW*len(seen) and names: return tuple(names)
+    return tuple(dict.fromkeys(names + (_usual_together(seen) or ["english"])))

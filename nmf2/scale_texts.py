@@ -47,7 +47,7 @@ from .shards import Found
 from .topictree import (COUNTING, REMEDIES, Documents, about_words, begin_history, check_parameters, number_of,
                             phrase_options, pipeline_of, topics_of, warn_of_few)
 from .tree import as_words
-from .weighting import (column_peaks, degrees, divide_rows, doc_freq, on_grid, on_the_way, renumbered, row_lengths,
+from .weighting import (column_peaks, degrees, divide_rows, doc_freq, fewer_asked, on_grid, on_the_way, renumbered, row_lengths,
                             trim_mask, warn_of_empty_rows)
 
 # %% ../nbs/62_scale_texts.ipynb #5312519c
@@ -758,7 +758,8 @@ def weighted_over(
         counted = used_up(counts.parts) if own else counts.parts
         parts, empty = engine.keep(_unit_there, counted, firsts, shared=(engine.send(number), tfidf, engine.scratch))
         trim.empty_docs_ = np.concatenate(empty)
-        warn_of_empty_rows(trim.empty_docs_, counts.n_docs, "no terms left after trimming")
+        warn_of_empty_rows(trim.empty_docs_, counts.n_docs, "no terms left after trimming",
+                           fewer_asked(trim))
         return _cut_weights(engine, parts, ncut, counts.n_docs)
 
 # %% ../nbs/62_scale_texts.ipynb #5a7ae16e

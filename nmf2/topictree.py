@@ -387,7 +387,8 @@ def about_words(
 )->str:
     "How many words were kept, why others were not, and what else there is to say of the texts."
     about, _ = pipeline["trim"].report().rsplit(". ", 1)            # the rest is about documents
-    told = told_found(found_of(pipeline.named_steps.get("count")))
+    counter = pipeline.named_steps.get("count")
+    told = told_found(found_of(counter), getattr(counter, "stop_words", None))
     return f"{about}. {told}".rstrip()
 
 def _documents(pipeline, labels):

@@ -246,17 +246,25 @@ def _like(tree, node):
                      "model. Look it up again, by its id")
 
 # %% ../nbs/21_tree.ipynb #8b5c0398
+def _named(tree, name):
+    "The id of the only node that somebody gave a name; else the name itself"
+    ids = [id for id, own in tree.names.items() if own == name and id in tree.nodes]
+    if len(ids) > 1:
+        raise KeyError(f"several nodes are called {shortened(repr(name))}: say which one by its id, {', '.join(map(repr, ids))}")
+    return ids[0] if ids else name
+
 @patch_to(Tree)
 def __getitem__(tree, id):
-    "The node with an id; a node stands for itself, and one of another version for what it is here."
+    "The node with an id, or a name; a node stands for itself, and one of another version for what it is here."
     if isinstance(id, Node): return id if id.tree is tree else _like(tree, id)
     # as the command's tables have it
     if isinstance(id, str): id = id.removeprefix("root").removeprefix("/")
+    if isinstance(id, str) and id not in tree.nodes: id = _named(tree, id)
     if id not in tree.nodes:
         number = isinstance(id, (int, np.integer)) and 0 <= id < tree.n_leaves
         leaf = f", and topic {id} is tree.leaves()[{id}]" if number else ""
         raise KeyError(f"no node {shortened(repr(id))}: ids are paths of 0s and 1s "
-                       f"from the root '', the tree's are in tree.nodes{leaf}")
+                       f"from the root '', the tree's are in tree.nodes, and names in tree.names{leaf}")
     return tree.nodes[id]
 
 @patch_to(Tree)

@@ -530,9 +530,10 @@ def outside(texts, words):
 
 
 def different(texts, words):
-    "For each word: how many different texts have it over how many have it, five added below and, above, what five have on average"
+    "For each word: how many different texts, or short ones, have it over how many have it, five added below and, above, what five have on average"
     def n_texts(texts, word): return sum(word in {word for run in text.lower().split() for word in words_in(run)} for text in texts)
-    counts = {word: (n_texts({text.lower() for text in texts}, word), n_texts(texts, word)) for word in words}
+    once = {text.lower() if len(re.findall(r"\w\w+", text)) >= 20 else i: text for i, text in enumerate(texts)}       # of long texts
+    counts = {word: (n_texts(once.values(), word), n_texts(texts, word)) for word in words}
     usual = (sum(a for a, _ in counts.values()) + 1)/(sum(b for _, b in counts.values()) + 1)
     return {word: (a + 5*usual)/(b + 5) for word, (a, b) in counts.items()}
 

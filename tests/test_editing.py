@@ -626,3 +626,11 @@ def test_names_of_new_and_private_letters_are_names(corpus):
     for name in ("\ue001", "\U0001fae8", "a\u200b"):
         model.rename("0", name)
         assert model.tree_.names == {"0": name}
+
+
+def test_a_third_node_to_merge_is_no_set_of_documents():
+    model = TopicTree(4, min_df=1, max_df=1., random_state=0).fit([f"{word} {other}" for word in "goal vote seed code".split() for other in "aa bb cc dd ee".split()]*3)
+    a, b, c = model.tree_.leaves()[:3]
+    for third in (c, c.id):
+        with pytest.raises(ValueError, match=f"merge takes two nodes; root/{c.id} can be merged in another step"): model.merge(a, b, third)
+    assert not model.history and len(model.tree_.leaves()) == 4

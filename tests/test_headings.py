@@ -213,7 +213,7 @@ def test_auxiliary_verbs_are_in_no_title():
     assert not UNSAID & said(TopicTree(2, stop_words="english", tokenizer="stem:english").fit(texts))    # where "does" is counted as "doe"
     rng = np.random.default_rng(1)
     subjects = ["kernel unix operating shell process".split(), "protein cell gene enzyme blood".split(), "goal match league player referee".split()]
-    texts = [" ".join(rng.choice(some, 8)).replace("operating", "operating system") for some in subjects for _ in range(40)]
+    texts = [" ".join(rng.choice(some, 16)).replace("operating", "operating system") for some in subjects for _ in range(40)]
     model = TopicTree(3).fit(texts)
     assert "operating system" in sum(model.tree_.headings.values(), []) and "system" not in model.vocab_
     assert "operating system" in sum(TopicTree(3, stop_words="english").fit(texts).tree_.headings.values(), [])
@@ -319,6 +319,7 @@ def test_words_that_come_again(seed, price):
     runs = ["Aa", "bb", "cc", "dd", "x", "bb@cc.de", "aa.bb.cc", "(http://cc", "aa...", "bb.cc", "dd..aa", "ftp.Aa.bb,", "ff@cc.de",
             "don't", "DON’T,", "don'", "(we've)", "ve", "'ll", "won'tt", "can't", "'t", "t't", "cc'll've"]
     texts = [" ".join(rng.choice(runs, size=rng.integers(1, 9))) for _ in range(160)]
+    texts += [" ".join(["aa bb"]*12)]*7 + ["cc dd"]*5                # copies of a long text, and of a short one
     words = {"aa", "bb", "cc", "ff", "zz", "don", "won", "ve", "ll", "can"}
     uses = uses_of(texts, words)
     found = returning(uses)
@@ -479,10 +480,11 @@ def test_as_many_texts_as_have_different_weights():
 
 
 def test_copies_head_little():
-    """A message that was sent on ninety times is one text; what others say in their own words comes first. Ninety different ones would head."""
+    """A message that was sent on ninety times is one text; what others say in their own words comes first. Ninety different ones would head,
+    and so do ninety short ones, for which there aren't many ways to say it."""
     rng = np.random.default_rng(2)
     own = [" ".join(rng.choice(["garden", "soil", "roses", "seeds", "lawn", "spade", "hedge", "compost", "bulbs"], 3, replace=False)) for _ in range(200)]
-    copies = ["meeting moved to noon"]*90
+    copies = ["meeting moved to noon, as it was and we will be there with all of them so that you can be there too"]*90
     changed = [f"{text} {'abcdefghij'[k % 10]*2}{'klmnopqrs'[k // 10]*2}" for k, text in enumerate(copies)]
     others, labels = [" ".join(rng.permutation(["puck", "ice", "rink", "goal"])) for _ in range(200)], np.repeat([0, 1], [290, 200])
     def heading(*parts):
@@ -491,6 +493,7 @@ def test_copies_head_little():
         return words_of(regroup(X, labels, pipe.get_feature_names_out(), texts).headings["0"])
     assert {"meeting", "moved", "noon"} <= heading(own, changed, others)
     assert not {"meeting", "moved", "noon"} & heading(own, copies, others)
+    assert {"meeting", "moved", "noon"} <= heading(own, ["meeting moved to noon"]*90, others)
 
 
 def test_more_texts_where_they_are_short():

@@ -505,3 +505,15 @@ def test_support_of_nodes_that_are_not_known():
     def support(*nodes): return repr(Support(tuple(range(len(nodes))), np.array(nodes), np.ones(3), np.ones((5, len(nodes)))))
     assert support(.5, .9) == "Support by 5 fits: 1 of 2 nodes below 60%"
     assert support(.5, np.nan, .9) == "Support by 5 fits: 1 of 2 nodes below 60%, not known of 1"
+
+
+def test_nodes_by_their_names():
+    tree = HierNMF2(4, random_state=0).fit(np.random.default_rng(0).random((60, 12))).tree_
+    a, b = tree.leaves()[:2]
+    tree.rename(a, "goals and balls")
+    assert tree["goals and balls"] is a and tree[a.id] is a
+    tree.rename(b, a.id)                                    # an id is an id
+    assert tree[a.id] is a
+    tree.rename(b, "goals and balls")
+    with pytest.raises(KeyError, match=f"several nodes are called 'goals and balls'.*'{a.id}', '{b.id}'"): tree["goals and balls"]
+    with pytest.raises(KeyError, match="names in tree.names"): tree["goals"]
