@@ -1620,7 +1620,7 @@ READING = {"text_field": ("NAME", str, "column or field with the texts"),
            "label_field": ("NAME", fields, "column or field with the label; several, from coarse to fine: a,b"),
            "id_field": ("NAME", str, "column or field with the names of the documents; '' numbers them"),
            "columns": ("NAME", fields, "columns that the page shows, such as dates, products; several: a,b"),
-           "encoding": ("NAME", encoding, "encoding of the files (default: UTF-8, and Latin-1 where that fails)"),
+           "encoding": ("NAME", encoding, "encoding of the files (default: UTF-8, and Windows-1252 where that fails)"),
            "delimiter": ("C", character,
                          r"what separates columns; \t for a tab (default: found out from the first line)"),
            "quote": ("C", quote, "what encloses texts in a table (default '\"'); '' if nothing does")}

@@ -44,7 +44,7 @@ import scipy.sparse as sp
 from .columns import (STATE, SPLITS, arrow_columns, column_batches, csv_columns, dataset_files, folder_columns,
                           json_objects, parquet_columns)
 from .core import check_layout
-from .files import (LIFT, PACKED, Several, brief, check_encoding, contents, decoded, fault, is_text, listing, look, as_text,
+from .files import (LIFT, PACKED, WESTERN, Several, brief, check_encoding, contents, decoded, fault, is_text, listing, look, as_text,
                         not_that_encoding, opened, passing, plural, unpacked_limit, unpacked_name, usual_encoding)
 from .matlab import matlab_arrays
 from .writing import whole_file
@@ -120,7 +120,7 @@ def _decode(path, data, encoding):
     try: return as_text(data.decode(first)), False
     except UnicodeError as e:
         if encoding or first != "utf-8-sig": raise not_that_encoding(path, encoding, e) from None
-        return data.decode("latin-1"), True
+        return data.decode(WESTERN), True
 
 # %% ../nbs/00_formats.ipynb #d1d4adf1
 def _shown_name(name):
@@ -139,7 +139,7 @@ def ending(
 PAGES = (".html", ".htm", ".xhtml")
 
 def _text_files(folder, names, encoding):
-    "Names and texts of the files that are text, those that were read as Latin-1, and those that are binary"
+    "Names and texts of the files that are text, those that were read as Windows-1252, and those that are binary"
     found, guessed, binary = {}, [], []
     for name, (file, data) in zip(names, contents(folder, [Path(folder)/name for name in names])):
         name = _shown_name(name)
@@ -155,7 +155,7 @@ def _text_files(folder, names, encoding):
 def read_folder(
     path,                    # the folder
     pattern:str="*",         # which files in it and below, such as '*.txt'
-    encoding:str|None=None,  # of the files; by default UTF-8, and Latin-1 where that fails
+    encoding:str|None=None,  # of the files; by default UTF-8, and Windows-1252 where that fails
 )->dict:                     # texts, ids (paths inside the folder), labels if there are sub-folders
     "A folder of text files, mails and pages of the web, its sub-folders the labels."
     _check_folder(path)
@@ -168,7 +168,7 @@ def read_folder(
     if binary and not found:
         raise fault(path, None, f"no file here is text ({listing(binary, 3)}): text files have to be made of them first")
     if not found: raise fault(path, None, f"no text files match {pattern!r} {_in_it(path)}. Is that the right place?")
-    for odd, why in [(guessed, "not UTF-8 and read as Latin-1"), (binary, "not text and left out")]:
+    for odd, why in [(guessed, "not UTF-8 and read as Windows-1252"), (binary, "not text and left out")]:
         if odd: warnings.warn(f"{path}: {len(odd)} of {len(names)} files are {why}, the first {odd[0]}", stacklevel=2)
     _tell(path, len(found), left)
     docs = {"texts": list(found.values()), "ids": list(found)}
@@ -180,7 +180,7 @@ LINE = {b"\n": 200}      # bytes of memory that a line needs as a string in a li
 
 def read_lines(
     path,                    # the file, plain or compressed
-    encoding:str|None=None,  # of the file; by default UTF-8, and Latin-1 where that fails
+    encoding:str|None=None,  # of the file; by default UTF-8, and Windows-1252 where that fails
 )->dict:                     # texts, ids (line numbers)
     "A text file with one document a line; empty lines are no documents."
     def parse(text): return {str(n): as_text(line) for n, line in enumerate(map(str.strip, text), 1) if line}
@@ -270,12 +270,12 @@ def _mail(path, data, encoding):
 
 def read_mail(
     path,                    # the file, plain or compressed
-    encoding:str|None=None,  # of the text, where the mail names none; by default UTF-8, and Latin-1 where that fails
+    encoding:str|None=None,  # of the text, where the mail names none; by default UTF-8, and Windows-1252 where that fails
 )->dict:                     # texts (one of them), ids (the name of the file)
     "A mail: its subject and its text, without what is attached."
     check_encoding(encoding)
     with opened(path) as source: text, guess = _mail(source, source.read(), encoding)
-    if guess: warnings.warn(f"{path} is not UTF-8 and was read as Latin-1", stacklevel=2)
+    if guess: warnings.warn(f"{path} is not UTF-8 and was read as Windows-1252", stacklevel=2)
     return {"texts": [text], "ids": [_shown_name(Path(path).name)]}
 
 # %% ../nbs/00_formats.ipynb #e3a1100c
@@ -576,7 +576,7 @@ def read_jsonl(
     label_field:str|list|None=None,  # field with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,       # field with the identifier; '' for none
     columns:str|list|None=None,   # more of them to keep for a look at topics, such as dates
-    encoding:str|None=None,       # of the file; by default UTF-8, and Latin-1 where that fails
+    encoding:str|None=None,       # of the file; by default UTF-8, and Windows-1252 where that fails
 )->dict:                          # texts, and ids and labels where there are such fields
     "JSON lines, or a single JSON list of objects, or one object."
     with opened(path) as source:
@@ -722,7 +722,7 @@ def read_csv(
     delimiter:str|None=None,      # what separates columns; by default told or guessed from the first line
     quote:str='"',                # what encloses a field that holds delimiters or line ends; '' if nothing does
     header:bool=True,             # does the first line name the columns? If not, they are called '0', '1', ...
-    encoding:str|None=None,       # of the file; by default UTF-8, and Latin-1 where that fails
+    encoding:str|None=None,       # of the file; by default UTF-8, and Windows-1252 where that fails
 )->dict:                          # texts, and ids and labels where there are such columns
     "A table with one document a row."
     if delimiter is not None: _dialect(delimiter, quote)
@@ -850,7 +850,7 @@ class _Mails:
     "The mails of a file as they come in: texts, lines of heads, and numbers of those that are odd."
     def __init__(self, asked):
         self.texts, self.more, self.names = {}, {name: [] for name in asked}, Counter()
-        self.odd, self.why, self.n = {"not UTF-8 and read as Latin-1": [], "damaged": [], "deleted": []}, None, 0
+        self.odd, self.why, self.n = {"not UTF-8 and read as Windows-1252": [], "damaged": [], "deleted": []}, None, 0
 
     def add(self, path, data, encoding):
         "One more mail"
@@ -876,7 +876,7 @@ class _Mails:
 # %% ../nbs/00_formats.ipynb #b0c5a1e9
 def read_mbox(
     path,                    # the file, plain or compressed
-    encoding:str|None=None,  # of texts whose mail names none; by default UTF-8, and Latin-1 where that fails
+    encoding:str|None=None,  # of texts whose mail names none; by default UTF-8, and Windows-1252 where that fails
     columns:str|list|None=None,  # lines of the heads to keep for a look at topics, such as 'date'
 )->dict:                     # texts, ids (numbers of the mails)
     "The mails of a file, as programs for mail and mailing lists keep them: subjects and texts."

@@ -36,7 +36,8 @@ from .core import at_hand, check_several, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
-from .files import (MILLION, PACKED, Several, as_text, brief, fault, listing, opened, passing, plural, unpacked_name, usual_encoding)
+from .files import (MILLION, PACKED, WESTERN, Several, as_text, brief, fault, listing, opened, passing, plural,
+                        unpacked_name, usual_encoding)
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoField, NoTexts, check_alike, check_no_list,
                           column_names, ending, field_names, holds_mails, not_as_in_fit, parsed_json, rows_of, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
@@ -322,8 +323,8 @@ def _or_latin(write, path, *args):
     "Write, or write once more where a file turns out not to be UTF-8"
     try: write(path, *args)
     except UnicodeDecodeError:
-        warnings.warn(f"{path} is not UTF-8 and was read as Latin-1", stacklevel=frames_up())
-        write(path, *args, "latin-1")
+        warnings.warn(f"{path} is not UTF-8 and was read as Windows-1252", stacklevel=frames_up())
+        write(path, *args, WESTERN)
 
 def _write_anew(path, folder, text_field, id_field, like=NOTHING):
     "A file as lines of JSON in a folder of its own, and the field with the text, None to look for it"

@@ -113,7 +113,7 @@ def through_a_pipe(name, content, use):
 
 
 @pipes
-@pytest.mark.filterwarnings("ignore:.*Latin-1")
+@pytest.mark.filterwarnings("ignore:.*Windows-1252")
 @pytest.mark.parametrize("name", VALID)
 def test_pipes_of_every_format(here, name):
     options = OPTIONS.get(name, {})

@@ -23,6 +23,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from nmf2.data import read
+from nmf2.files import WESTERN
 from nmf2.formats import (READERS, _dialect, _mails, _rows, _without_tags, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
                           read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, without_head, write_table)
 
@@ -101,7 +102,7 @@ def test_damaged_gz(here):
 
 def test_encodings(here):
     put("latin.txt", "un café\n".encode("latin-1"))
-    with pytest.warns(UserWarning, match="latin.txt is not UTF-8 and was read as Latin-1"): assert read_lines("latin.txt")["texts"] == ["un café"]
+    with pytest.warns(UserWarning, match="latin.txt is not UTF-8 and was read as Windows-1252"): assert read_lines("latin.txt")["texts"] == ["un café"]
     assert read_lines("latin.txt", encoding="cp1252")["texts"] == ["un café"]
     assert read_lines(put("mark.txt", "\ufeffcafé".encode("utf-8")))["texts"] == ["café"]
     assert read_lines(put("wide.txt", "café".encode("utf-16")))["texts"] == ["café"]
@@ -150,7 +151,7 @@ def test_pages_of_the_web_lose_their_tags(here):
     assert found["texts"] == ["The café\n\nOpen all day"]*2 + ["“closed”", "größer", "1 < 2 <b>", "“open”"]
     for said in ("no-such-thing", "utf-8", "hex"):
         put("odd/a.html", f"<meta charset={said}><p>größer".encode("latin-1"))
-        with pytest.warns(UserWarning, match="1 of 1 files are not UTF-8 and read as Latin-1"): assert read_folder("odd")["texts"] == ["größer"]
+        with pytest.warns(UserWarning, match="1 of 1 files are not UTF-8 and read as Windows-1252"): assert read_folder("odd")["texts"] == ["größer"]
 
 
 @pytest.mark.parametrize("packed", ["base64", "quoted-printable", "8bit"])
@@ -240,7 +241,7 @@ def test_damaged_mails_in_one_file(here):
     latin = f"{FIRST}\nSubject: b\n\ncafé\n\n".encode("latin-1")
     with pytest.warns(UserWarning) as told: found = read_mbox(put("a.mbox", latin + odd + latin.replace(b"\n", b"\r\n") + odd))
     assert found == dict(texts=["b\n\ncafé"]*2, ids=["1", "3"])
-    assert [str(w.message) for w in told] == ["a.mbox: 2 of 4 mails are not UTF-8 and read as Latin-1, the first number 1",
+    assert [str(w.message) for w in told] == ["a.mbox: 2 of 4 mails are not UTF-8 and read as Windows-1252, the first number 1",
                                               "a.mbox: 2 of 4 mails are damaged and left out, the first number 2"]
     assert read_mbox(put("c.mbox", latin), encoding="latin-1")["texts"] == ["b\n\ncafé"]
     with pytest.raises(ValueError, match="b.mbox: not a readable mail .its text is damaged"): read_mbox(put("b.mbox", odd))
@@ -315,7 +316,7 @@ def test_parts_of_mails(here):
     made.add_attachment("not this", filename="a.txt")
     assert read_mail(put("b.eml", bytes(made)))["texts"] == ["a picture"]
     assert read_mail(put("c.eml", "Subject: a\n\nun café".encode()))["texts"] == ["a\n\nun café"]
-    with pytest.warns(UserWarning, match="d.eml is not UTF-8 and was read as Latin-1"): assert read_mail(put("d.eml", "Subject: a\n\ncafé".encode("latin-1")))["texts"] == ["a\n\ncafé"]
+    with pytest.warns(UserWarning, match="d.eml is not UTF-8 and was read as Windows-1252"): assert read_mail(put("d.eml", "Subject: a\n\ncafé".encode("latin-1")))["texts"] == ["a\n\ncafé"]
     assert read_mail("d.eml", encoding="latin-1")["texts"] == ["a\n\ncafé"]
 
 
@@ -361,7 +362,7 @@ def test_folder_warnings_and_errors(here):
     put("docs/logo.png", b"\x89PNG\0\0")
     with pytest.warns(UserWarning) as caught: found = read_folder("docs")
     assert found["ids"] == ["1.txt", "2.txt"] and "labels" not in found
-    assert [str(w.message) for w in caught] == ["docs: 1 of 3 files are not UTF-8 and read as Latin-1, the first 1.txt",
+    assert [str(w.message) for w in caught] == ["docs: 1 of 3 files are not UTF-8 and read as Windows-1252, the first 1.txt",
                                                 "docs: 1 of 3 files are not text and left out, the first logo.png"]
     assert read_folder("docs", pattern="2*")["ids"] == ["2.txt"]
     fails(read_folder, "docs", "'*.md'", pattern="*.md")
@@ -1032,3 +1033,17 @@ def test_mailboxes_among_other_files(here):
     assert read("s", like=dict(format="folder", seen="unclear")).texts[0] == "text\na\n"
     put("r/a.csv", "text\na\n"), put("r/b.txt", "b")
     with pytest.warns(UserWarning): assert read("r", like=read("r/a.csv").reading).texts == ["a"]
+
+
+def test_texts_of_excel_in_the_west(tmp_path):
+    "Signs of Windows-1252 that Latin-1 doesn't have, in each kind of file, and the bytes for which it has none"
+    said = "I don’t pay 5 € – “never”, café"
+    data = said.encode("cp1252")
+    (tmp_path/"a.txt").write_bytes(data + b" \x81\n")
+    (tmp_path/"b.csv").write_bytes(b"id;text\r\n1;" + data + b"\r\n2;goal\r\n")
+    (tmp_path/"c.jsonl").write_bytes(b'{"text": "' + data + b'"}\n')
+    (tmp_path/"d").mkdir()
+    (tmp_path/"d/one.txt").write_bytes(data)
+    for name, found in (("a.txt", [said + " \x81"]), ("b.csv", [said, "goal"]), ("c.jsonl", [said]), ("d", [said])):
+        with pytest.warns(UserWarning, match="not UTF-8 and (was )?read as Windows-1252"): assert read(tmp_path/name).texts == found
+    assert bytes(range(256)).decode(WESTERN).encode("latin-1", "ignore") == bytes(k for k in range(256) if not 0x80 <= k < 0xa0 or k in (0x81, 0x8d, 0x8f, 0x90, 0x9d))

@@ -1162,7 +1162,7 @@ def test_a_large_list_of_another_encoding_and_a_broken_one(tmp_path):
     path = tmp_path/"a.json"
     path.write_text(json.dumps([dict(text=f"caf\u00e9 {k}") for k in range(900)], ensure_ascii=False), encoding="latin-1")
     engine = Local()
-    with pytest.warns(UserWarning, match="a.json is not UTF-8 and was read as Latin-1"): sources = text_sources(tmp_path, 2_000, engine=engine)
+    with pytest.warns(UserWarning, match="a.json is not UTF-8 and was read as Windows-1252"): sources = text_sources(tmp_path, 2_000, engine=engine)
     assert sum(map(read_texts, sources), [])[899] == "caf\u00e9 899" and len(sources) > 5
     path.write_text(json.dumps([dict(text="a"*70), dict(text="caf\u00e9")], ensure_ascii=False), encoding="latin-1")
     with pytest.raises(UnicodeDecodeError): list(list_values(path, chunk=8))             # in the middle of a value, too
