@@ -6,7 +6,8 @@
 __all__ = ['NOT_KNOWN', 'STEP', 'Signs', 'signs_of', 'words_in', 'cosines', 'without_itself', 'Expected', 'known_columns',
            'unknown_share', 'thousand_of', 'lower_rank', 'known_signs', 'expected_of', 'Judged', 'judge', 'Way',
            'matrix_of_new', 'paths', 'FitWords', 'words_of_fit', 'Counted', 'count_new', 'answer_columns',
-           'answer_table', 'holm', 'share_p', 'Change', 'Drift', 'Seen', 'seen_in', 'drift_from', 'drift_of']
+           'answer_table', 'word_weights', 'Reason', 'reasons', 'holm', 'share_p', 'Change', 'Drift', 'Seen', 'seen_in',
+           'drift_from', 'drift_of']
 
 # %% ../nbs/25_answers.ipynb #97720551
 import warnings
@@ -20,14 +21,14 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .bisection import unit_rows
-from .core import as_table, check_number, is_corpus, single_blas
+from .core import as_table, check_here, check_number, is_corpus, single_blas
 from .counting import found_of
 from .formats import plural
-from .nnls import heaviest, heaviest_by, in_slices, nnls
+from .nnls import heaviest, heaviest_by, in_slices, memberships, nnls
 from .parts import ROWS, in_parts, n_parts
 from .products import Rows
 from .topictree import as_in_fit, in_order
-from .tree import cut_shares, in_table, leaf_gram, leaves_found, numbers_at
+from .tree import at_leaves, cut_shares, in_table, leaf_gram, leaves_found, numbers_at, shortened
 from .weighting import EmptyDocumentsWarning, known_names, trim_mask, weigh_new
 
 # %% ../nbs/25_answers.ipynb #c786397d
@@ -419,6 +420,87 @@ def answer_table(
     check_is_fitted(model)
     columns = answer_columns(model, count_new(model, documents), n, reject)
     return as_table(zip(*columns.values()), list(columns), plain)
+
+# %% ../nbs/25_answers.ipynb #e4a10002
+def word_weights(
+    tree,             # a Tree with `leaf_topics`
+    W:np.ndarray,     # weights of a document in these, nonnegative least squares, (1, k)
+    X,                # the document, CSR, (1, n_terms)
+)->np.ndarray:        # sums of columns are the weights, (number of its words, n_leaves)
+    "What each word of a document adds to its weight in each leaf."
+    some = np.flatnonzero(W[0] > 0)
+    H = tree.leaf_topics[:,some].astype(np.float64)
+    parts = X.data[:,None]*np.linalg.lstsq(H.T @ H, H[X.indices].T, rcond=None)[0].T
+    to = at_leaves(tree, np.eye(W.shape[1])[some], sp.vstack([X]*len(some), format="csr"))
+    return parts @ to
+
+# %% ../nbs/25_answers.ipynb #e4a10005
+class Reason(NamedTuple):
+    "Why a document is in its topic. Print it."
+    id:str           # of its leaf; None where it has none
+    title:str        # of this
+    share:float      # how much of it is in the document
+    other:str        # id of the leaf with the next largest share; None where there is none
+    other_title:str  # of this
+    other_share:float
+    words:list       # (word, what it adds to the share, and to the next), those first that tell them apart most
+    unknown:list     # its words that the model doesn't know
+
+    def lines(self,
+        n:int=8,     # words shown
+    )->list:         # strings
+        "What is printed."
+        if self.id is None: told = ["no topic: none of its words is used"]
+        else: told = [f"{in_table(self.id)} {self.title}: {self.share:.2f}"]
+        if self.other is not None: told.append(f"rather than {in_table(self.other)} {self.other_title}: {self.other_share:.2f}")
+        rows, rest = self.words[:n], self.words[n:]
+        if rest: rows = rows + [(f"{len(rest):,} more", *np.sum([pair for _, *pair in rest], axis=0))]
+        for word, *pair in rows:
+            values = "".join(f"{round(value, 2) + 0.:8.2f}" for value in pair[:1 if self.other is None else 2])
+            told.append(f"    {shortened(word):24}{values}")
+        if self.unknown: told.append(fill(f"not known: {', '.join(self.unknown)}", 78, subsequent_indent="  "))
+        return told
+
+    def __str__(self): return "\n".join(self.lines())
+    def _repr_pretty_(self, printer, cycle): printer.text(str(self))
+
+# %% ../nbs/25_answers.ipynb #e4a10006
+def _reason(tree, vocab, x, W, unknown):
+    "Why one document is in its topic"
+    weights = at_leaves(tree, W, x)[0]
+    first, second = np.argsort(-weights, kind="stable")[:2] if len(weights) > 1 else (0, 0)
+    total, leaves = weights.sum(), tree.leaves()
+    if not total: return Reason(None, "", 0., None, "", 0., [], unknown)
+    alone = first == second or not weights[second]
+    parts = word_weights(tree, W, x)/total
+    here, there = parts[:,first], parts[:,second]*(not alone)
+    order = np.argsort(-abs(here - there), kind="stable")
+    words = [(str(vocab[x.indices[j]]), float(here[j]), float(there[j])) for j in order]
+    other = (None, "", 0.) if alone else (leaves[second].id, tree.title(leaves[second]), float(weights[second]/total))
+    return Reason(leaves[first].id, tree.title(leaves[first]), float(weights[first]/total), *other, words, unknown)
+
+def _unknown_words(model, documents):
+    "The words of each document that the model doesn't know; None for words without names"
+    counts, words = _all_words(model, documents)
+    if words is None: return None
+    of_fit, counts = words_of_fit(model.pipeline_["trim"]), sp.csr_array(counts)
+    known = [word in of_fit.place and bool(of_fit.known[of_fit.place[word]]) for word in words]
+    rows = np.split(counts.indices, counts.indptr[1:-1])
+    return [[words[j] for j in row if not known[j]] for row in rows]
+
+def reasons(
+    model,             # a fitted `TopicTree`
+    documents,         # as for its `predict`
+)->list:               # a `Reason` for each
+    "Which words put documents where they are."
+    check_is_fitted(model)
+    check_here("documents", documents)
+    unknown = _unknown_words(model, documents)
+    X = sp.csr_array(_weigh_counted(model, count_new(model, documents)))
+    with single_blas():
+        W = memberships(X, model.tree_.leaf_topics)
+        return [_reason(model.tree_, model.vocab_, X[i:i+1], W[i:i+1], unknown[i] if unknown else [])
+                for i in range(X.shape[0])]
 
 # %% ../nbs/25_answers.ipynb #fcdab334
 def holm(

@@ -832,6 +832,19 @@ def answers(model,
     table, index = answer_table(model, documents, n, reject, plain), index_of(documents)
     return table if index is None or not is_frame(table) else table.set_index(index)
 
+# %% ../nbs/25_topictree.ipynb #d0d7d187
+@patch_to(TopicTree)
+def explain(model,
+    documents,   # a text, or several documents as for `predict`
+):               # a `nmf2.answers.Reason`, or a list of them; print it
+    """Which words put a document where it is, what each adds to its topic and to the next, and which are not known.
+
+    Weights by nonnegative least squares are linear in the words of a document, so what words add is all there is.
+    """
+    from nmf2.answers import reasons
+    found = reasons(model, [documents] if isinstance(documents, str) else documents)
+    return found[0] if isinstance(documents, str) else found
+
 # %% ../nbs/25_topictree.ipynb #26534967
 @patch_to(TopicTree)
 def drift(model,

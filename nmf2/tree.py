@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['CONTROL', 'UNSEEN', 'WEAK', 'WORDS_WANTED', 'STYLE', 'part_of', 'Split', 'Node', 'as_words', 'shortened', 'Tree',
            'remember_ids', 'in_table', 'span', 'largest', 'words_in_title', 'like_word', 'route', 'leaf_gram',
-           'numbers_at', 'Ways', 'leaves_found', 'leaf_numbers', 'shares', 'cut_shares', 'leaf_shares', 'Support',
-           'check_given', 'beginning', 'or_none']
+           'numbers_at', 'Ways', 'leaves_found', 'leaf_numbers', 'shares', 'at_leaves', 'cut_shares', 'leaf_shares',
+           'Support', 'check_given', 'beginning', 'or_none']
 
 # %% ../nbs/21_tree.ipynb #978ea29b
 import html
@@ -658,8 +658,12 @@ def shares(
     return out
 
 # %% ../nbs/21_tree.ipynb #3cc3df3a
-def _led(tree, W, X):
-    "Weights of topics, at the leaves to which they lead, (n, n_leaves)"
+def at_leaves(
+    tree,            # a Tree with `leaf_topics`
+    W:np.ndarray,    # weights of documents in these, (n, k)
+    X,               # the documents, (n, n_terms)
+)->np.ndarray:       # (n, n_leaves)
+    "Weights of topics, at the leaves to which they lead."
     if tree.ways is None: return W
     k, pairs = W.shape[1], tree.ways.pairs
     out = np.zeros((len(W), tree.n_leaves + pairs.shape[1]//2), W.dtype)
@@ -681,7 +685,7 @@ def cut_shares(
     n:int|None=None,   # in the tree with this many leaves; all if None
 )->np.ndarray:         # each row sums to one, (n, n)
     "Leaf topics' weights as shares, summed at the nodes of a cut; leaf sizes where all are zero."
-    W = _led(tree, W, X)
+    W = at_leaves(tree, W, X)
     total = W.sum(1, keepdims=True)
     if not total.all():
         W = np.where(total > 0, W, [leaf.size for leaf in tree.leaves()]).astype(W.dtype)

@@ -322,3 +322,60 @@ def test_words_are_those_of_the_last_fit(corpus):
     assert words_of_fit(trim) is first and first.place[corpus.vocab[7]] == 7
     trim.fit(corpus.X[:50])
     assert words_of_fit(trim) is not first and words_of_fit(trim).known.sum() < first.known.sum()
+
+
+# ---- which words
+
+def edited(model):
+    "A copy with topics that lead elsewhere: merged with one that isn't beside it, split, and taken out again"
+    model = pickle.loads(pickle.dumps(model))
+    leaves = model.tree_.leaves()
+    model.merge(leaves[0], leaves[-1])
+    model.split(model.tree_.leaves()[1])
+    return model
+
+@pytest.mark.parametrize("change", [None, edited])
+def test_words_add_up_to_shares(by_texts, change):
+    model = change(by_texts) if change else by_texts
+    texts = [*some_texts(30), "nothing known", ""]
+    found, shares, leaves = model.explain(texts), model.transform(texts), [leaf.id for leaf in model.tree_.leaves()]
+    assert len(found) == len(texts) and model.explain(texts[3]) == found[3]
+    for one, own, label, text in zip(found, shares, model.predict(texts), texts):
+        if label < 0:
+            assert one.id is None and not one.words and str(one).startswith("no topic")
+            continue
+        assert one.id == leaves[label] and one.share == pytest.approx(own[label], abs=1e-5) and one.title == model.tree_.title(one.id)
+        assert sum(here for _, here, _ in one.words) == pytest.approx(one.share, abs=1e-5)
+        assert sum(there for *_, there in one.words) == pytest.approx(one.other_share, abs=1e-5)
+        others = np.delete(own, label)
+        assert one.other_share == pytest.approx(others.max(), abs=1e-5) and (one.other is None) == (others.max() < 1e-9)
+        if one.other is not None: assert own[leaves.index(one.other)] == pytest.approx(one.other_share, abs=1e-5)
+        gaps = [abs(here - there) for _, here, there in one.words]
+        assert gaps == sorted(gaps, reverse=True)
+        assert {word for word, *_ in one.words} <= set(model.vocab_) & set(text.lower().split())
+
+def test_words_of_a_mixture_by_hand():
+    "Two topics of one word each and one that they share: solved on paper"
+    model = TopicTree(2, min_df=1, max_df=1., stop_words=None, random_state=0).fit(["goal both"]*9 + ["vote both"]*9)
+    X = model.pipeline_.transform(["goal vote both"]).toarray()[0]
+    H = model.tree_.leaf_topics.astype(float)
+    w = np.linalg.solve(H.T @ H, H.T @ X)
+    assert (w > 0).all()
+    reason = model.explain("goal vote both")
+    k = int(w.argmax())
+    for word, here, there in reason.words:
+        x = np.where(model.vocab_ == word, X, 0)
+        assert [here, there] == pytest.approx(np.linalg.solve(H.T @ H, H.T @ x)[[k, 1 - k]]/w.sum(), abs=1e-5)
+
+def test_unknown_words_are_told(by_texts):
+    reason = by_texts.explain("zorg blim")
+    assert reason.id is None and sorted(reason.unknown) == ["blim", "zorg"] and str(reason).endswith("not known: blim, zorg")
+    text = some_texts(3)[0]
+    assert by_texts.explain(f"{text} zorg").unknown == [*by_texts.explain(text).unknown, "zorg"]
+    with pytest.raises(ValueError, match="documents must be in one piece here"): by_texts.explain(pytest.importorskip("dask.bag").from_sequence(["goal", "vote"], npartitions=2))
+
+def test_words_of_counts(corpus, model):
+    new = corpus.X[1:40:2]
+    for one, own in zip(model.explain(new), model.transform(new)):
+        assert one.share == pytest.approx(own.max(), abs=1e-5) and sum(here for _, here, _ in one.words) == pytest.approx(one.share, abs=1e-5) and not one.unknown
+        assert len(str(one).splitlines()) <= 12

@@ -18,7 +18,7 @@ from nmf2 import Corpus, TopicTree, load
 from nmf2.data import planted_tree
 from nmf2.cli import as_options
 from nmf2.editing import matrix_of, shape_of
-from nmf2.updating import FEW, TOGETHER, Updated, best_cut, new_topics, times_as_often, weighed_anew, what_is_known, with_new_ids
+from nmf2.updating import in_new_words, FEW, TOGETHER, Updated, best_cut, new_topics, times_as_often, weighed_anew, what_is_known, with_new_ids
 from test_editing import assert_sound, assert_told, bits, cheap, fitted, leaf, made
 
 # ---- random steps
@@ -559,3 +559,18 @@ def test_names_alone_are_known_and_a_corpus_comes(tmp_path):
     model = TopicTree.load(tmp_path/"m")
     model.update(Corpus(["another goal"], ids=["new"]), texts)
     assert list(model.given_.ids[-2:]) == ["T-59", "new"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_new_subject_whose_old_words_are_typical_of_another(seed):
+    "What a model knows of 'chatbot useless, want a human agent' is 'want', and that is typical of those who want a refund"
+    rng = np.random.default_rng(seed)
+    old = ["cancel my subscription and refund", "want refund", "double charge, want refund", "refund not received", "parcel lost", "parcel late again",
+           "parcel damaged", "app crashes", "app very slow", "app freezes on android", "login code not accepted", "login fails, error code"]
+    new = ["chatbot is useless, want a human agent", "the chatbot gives an error", "chatbot does not understand my question"]
+    model = TopicTree(6, random_state=seed).fit(rng.choice(old, 300).tolist())
+    model.update(rng.choice(old, 60).tolist() + rng.choice(new, 60).tolist())
+    assert not set(model.labels_[-60:]) & set(model.labels_[:-60]) and (model.labels_[-60:] >= 0).all()
+    X = sp.random(20, 9, .4, "csr", random_state=seed)
+    some = rng.random(9) < .5
+    for row, part in zip(X.toarray(), in_new_words(X, some)): assert part == pytest.approx((row[some]**2).sum()/max((row**2).sum(), 1e-30))
