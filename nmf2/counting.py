@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['LANGUAGES', 'UNLISTED', 'LISTS', 'CONTENT', 'SHORT', 'TAG', 'TAGGED', 'UNSPACED', 'CUT_BY', 'OURS', 'COMPILED',
            'READY', 'PER_WORD', 'THREAD', 'SHARE', 'check_texts', 'language_code', 'words_of_language', 'is_auto',
-           'warn_of_lists', 'stop_list', 'cut_language', 'spared_words', 'tagged_share', 'Auto', 'found_of', 'found_in',
-           'told_languages', 'told_found', 'unspaced', 'unspaced_names', 'check_spaces', 'lengths_of', 'cut_evenly',
-           'count_share', 'join_shares', 'not_compiled', 'n_threads', 'start_method', 'n_processes', 'count_in',
-           'check_options', 'TermCounter', 'composes', 'Known', 'known_by']
+           'warn_of_lists', 'stop_list', 'cut_language', 'spared_words', 'are_short', 'tagged_share', 'Auto',
+           'found_of', 'found_in', 'told_languages', 'told_found', 'unspaced', 'unspaced_names', 'check_spaces',
+           'lengths_of', 'cut_evenly', 'count_share', 'join_shares', 'not_compiled', 'n_threads', 'start_method',
+           'n_processes', 'count_in', 'check_options', 'TermCounter', 'composes', 'Known', 'known_by']
 
 # %% ../nbs/00_counting.ipynb #7a08cf52
 import difflib
@@ -184,9 +184,12 @@ def cut_language(
     return (name,) if name in LANGUAGES.values() else ()
 
 # %% ../nbs/00_counting.ipynb #7f564009
-def _good_elsewhere(languages, seen):
-    "Words of the lists that are in more texts of languages that have them for good words; none of the most frequent"
-    if len(languages) < 2: return set()
+def spared_words(
+    languages,   # names
+    seen,        # of `look_at`
+)->tuple:        # words, in order
+    "Words of the lists that are in more texts of languages that have them for good words; none of the most frequent."
+    if len(languages) < 2: return ()
     never = frozenset().union(*(FREQUENT.get(name, ()) for name in languages))
     lists, texts_with = {name: _words_seen(name) - never for name in languages}, Counter()
     for one in seen:
@@ -194,20 +197,18 @@ def _good_elsewhere(languages, seen):
         for word in set(re.findall(r"\w+", one.text.lower())):
             owners = [name for name in lists if word in lists[name]]
             if owners: texts_with[word] += 1 if one.language in owners else -1
-    return {word for word, more in texts_with.items() if more < 0}
+    return tuple(sorted(word for word, more in texts_with.items() if more < 0))
 
+# %% ../nbs/00_counting.ipynb #7f564011
 CONTENT = frozenset("""amount bill bottom call cry describe detail empty fill fire front full interest mill move name
     serious side sincere system thick thin top""".split())      # in scikit-learn's list for English
 SHORT = 12      # words of a text in which each may be what it is about
 
-def spared_words(
-    languages,   # names
+def are_short(
     seen,        # of `look_at`
-)->tuple:        # words, in order
-    "Words of the lists that aren't left out: good ones of another language, and in short texts those of content."
-    is_short = bool(seen) and np.median([len(one.text.split()) for one in seen]) <= SHORT
-    content = CONTENT if "english" in languages and is_short else frozenset()
-    return tuple(sorted(_good_elsewhere(languages, seen) | content))
+)->bool:
+    "Do most texts have so few words that none can be spared?"
+    return bool(seen) and float(np.median([len(one.text.split()) for one in seen])) <= SHORT
 
 # %% ../nbs/00_counting.ipynb #c1811ba2
 TAG = re.compile(r"</[a-z][a-z0-9]*\s*>|<(?:p|br|li|ul|ol|div|span|td|tr|a|b|i|img|code|h[1-6])(?=[\s/>])[^<>]{0,300}>", re.I)
@@ -225,6 +226,7 @@ class Auto(NamedTuple):
     languages:tuple=()   # names, the most frequent first
     spared:tuple=()      # words of their lists that are not left out
     tagged:float=0.      # share of texts with tags of HTML in them
+    short:bool=False     # are texts so short that words of `CONTENT` are not left out?
 
 def found_of(
     counter,   # a `TermCounter`
@@ -240,7 +242,7 @@ def found_in(
     if counter.analyzer != "word": return Auto()
     seen = told_apart(seen)
     languages = tuple(dict.fromkeys(languages_of(seen) + cut_language(counter.tokenizer)))
-    return Auto(languages, spared_words(languages, seen), tagged_share(seen))
+    return Auto(languages, spared_words(languages, seen), tagged_share(seen), "english" in languages and are_short(seen))
 
 # %% ../nbs/00_counting.ipynb #288e52f5
 def told_languages(
@@ -256,6 +258,7 @@ def told_found(
 )->str:             # nothing if there is nothing to say
     "Sentences on what was found in the texts, and on words that are left out."
     told = told_languages(found.languages or (given.split("+") if isinstance(given, str) and not is_auto(given) else ()))
+    if found.short and told: told = f"{told[:-1]}, but for words of content, since texts are short."
     if given is not None and not isinstance(given, str) and not told: told = f"Stop words left out: {len(set(given)):,} of a list."
     tags = f"About {found.tagged:.0%} of the texts have tags of HTML, which are counted as words: better take them out first."
     return f"{told} {tags if found.tagged >= TAGGED else ''}".strip()
@@ -697,7 +700,8 @@ def listed_stop_words(self)->frozenset|None:
     if getattr(self, "found_", None) is None:
         raise NotFittedError("which stop words 'auto' leaves out is known after a fit; "
                              "stop_words='english' would be known before")
-    return stop_list(self.stop_words, self.found_.languages).difference(self.found_.spared)
+    own = CONTENT if self.found_.short else ()
+    return stop_list(self.stop_words, self.found_.languages).difference(self.found_.spared, own)
 
 @patch_to(TermCounter)
 def get_stop_words(self):

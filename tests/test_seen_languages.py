@@ -301,7 +301,7 @@ def test_a_model_keeps_its_words(tmp_path):
         one.update(new*3)
         assert one.pipeline_["count"].languages_ == ("english", "german") and "German" in str(one.documents_)
         drop_words(one, "ball")
-        assert "German. Taken out later: ball" in str(one.documents_)
+        assert "texts are short. Taken out later: ball" in str(one.documents_)
     assert list(model.vocab_) == list(loaded.vocab_)
 
 
@@ -361,7 +361,8 @@ def test_words_of_content_count_in_short_texts():
     short = ["fire in the lab", "the system is down", "wrong bill for May", "call dropped again", "empty box", "name is wrong"]*40
     counter = TermCounter(stop_words="auto").fit(short)
     assert {"fire", "system", "bill", "call", "empty", "name"} <= set(counter.vocabulary_) and not {"in", "the", "is", "for"} & set(counter.vocabulary_)
-    assert set(counter.found_.spared) == CONTENT and CONTENT <= stop_list("english")
+    assert counter.found_.short and CONTENT <= stop_list("english") and CONTENT.isdisjoint(counter.get_stop_words())
+    assert told_found(counter.found_) == "Stop words left out: English, but for words of content, since texts are short."
     assert not CONTENT & set(TermCounter(stop_words="english").fit(short).vocabulary_)
     long = [f"{text} {' and the '.join(['goal']*12)}" for text in short]
     assert not CONTENT & set(TermCounter(stop_words="auto").fit(long).vocabulary_)

@@ -189,7 +189,7 @@ def test_a_notebook_shows_what_print_shows(texts, model):
 
 def test_topics_by_number_are_told_what_they_are(model):
     with pytest.raises(KeyError, match=r"topic 3 is tree.leaves\(\)\[3\]"): model.tree_[3]
-    with pytest.raises(KeyError, match="in tree.nodes\"$"): model.tree_[9]
+    with pytest.raises(KeyError, match="in tree.names\"$"): model.tree_[9]
 
 
 def test_warnings_name_the_line_of_the_caller(texts):
