@@ -443,7 +443,7 @@ class Reason(NamedTuple):
     other:str        # id of the leaf with the next largest share; None where there is none
     other_title:str  # of this
     other_share:float
-    words:list       # (word, what it adds to the share, and to the next), those first that tell them apart most
+    words:list       # (word, what it adds to the share, and to the next), by how much these differ
     unknown:list     # its words that the model doesn't know
 
     def lines(self,
@@ -452,33 +452,44 @@ class Reason(NamedTuple):
         "What is printed."
         if self.id is None: told = ["no topic: none of its words is used"]
         else: told = [f"{in_table(self.id)} {self.title}: {self.share:.2f}"]
-        if self.other is not None: told.append(f"rather than {in_table(self.other)} {self.other_title}: {self.other_share:.2f}")
+        alone = self.other is None
+        if not alone:
+            other = f"{in_table(self.other)} {self.other_title}"
+            told.append(f"rather than {other}: {self.other_share:.2f}")
         rows, rest = self.words[:n], self.words[n:]
-        if rest: rows = rows + [(f"{len(rest):,} more", *np.sum([pair for _, *pair in rest], axis=0))]
+        if rest:
+            sums = np.sum([pair for _, *pair in rest], axis=0)
+            rows = [*rows, (f"{len(rest):,} more", *sums)]
         for word, *pair in rows:
-            values = "".join(f"{round(value, 2) + 0.:8.2f}" for value in pair[:1 if self.other is None else 2])
+            values = "".join(f"{round(value, 2) + 0.:8.2f}" for value in pair[:2 - alone])
             told.append(f"    {shortened(word):24}{values}")
-        if self.unknown: told.append(fill(f"not known: {', '.join(self.unknown)}", 78, subsequent_indent="  "))
+        unknown = f"not known: {', '.join(self.unknown)}"
+        if self.unknown: told.append(fill(unknown, 78, subsequent_indent="  "))
         return told
 
     def __str__(self): return "\n".join(self.lines())
     def _repr_pretty_(self, printer, cycle): printer.text(str(self))
 
 # %% ../nbs/25_answers.ipynb #e4a10006
+def _nth(tree, k, share):
+    "The id, title and share of a leaf by number"
+    leaf = tree.leaves()[k]
+    return leaf.id, tree.title(leaf), float(share)
+
 def _reason(tree, vocab, x, W, unknown):
     "Why one document is in its topic"
-    weights = at_leaves(tree, W, x)[0]
-    first, second = np.argsort(-weights, kind="stable")[:2] if len(weights) > 1 else (0, 0)
-    total, leaves = weights.sum(), tree.leaves()
-    if not total: return Reason(None, "", 0., None, "", 0., [], unknown)
-    alone = first == second or not weights[second]
-    parts = word_weights(tree, W, x)/total
-    here, there = parts[:,first], parts[:,second]*(not alone)
+    weights, nothing = at_leaves(tree, W, x)[0], (None, "", 0.)
+    if not weights.any(): return Reason(*nothing, *nothing, [], unknown)
+    first, second = np.argsort(-np.append(weights, 0), kind="stable")[:2]
+    shares, parts = weights/weights.sum(), word_weights(tree, W, x)/weights.sum()
+    alone = second == len(weights) or not weights[second]
+    here, there = parts[:,first], np.zeros(len(parts)) if alone else parts[:,second]
     order = np.argsort(-abs(here - there), kind="stable")
     words = [(str(vocab[x.indices[j]]), float(here[j]), float(there[j])) for j in order]
-    other = (None, "", 0.) if alone else (leaves[second].id, tree.title(leaves[second]), float(weights[second]/total))
-    return Reason(leaves[first].id, tree.title(leaves[first]), float(weights[first]/total), *other, words, unknown)
+    other = nothing if alone else _nth(tree, second, shares[second])
+    return Reason(*_nth(tree, first, shares[first]), *other, words, unknown)
 
+# %% ../nbs/25_answers.ipynb #e4a1000a
 def _unknown_words(model, documents):
     "The words of each document that the model doesn't know; None for words without names"
     counts, words = _all_words(model, documents)
@@ -499,8 +510,8 @@ def reasons(
     X = sp.csr_array(_weigh_counted(model, count_new(model, documents)))
     with single_blas():
         W = memberships(X, model.tree_.leaf_topics)
-        return [_reason(model.tree_, model.vocab_, X[i:i+1], W[i:i+1], unknown[i] if unknown else [])
-                for i in range(X.shape[0])]
+        return [_reason(model.tree_, model.vocab_, X[i:i+1], W[i:i+1], own)
+                for i, own in enumerate(unknown or [[]]*X.shape[0])]
 
 # %% ../nbs/25_answers.ipynb #fcdab334
 def holm(

@@ -680,7 +680,8 @@ def make_topics(
         X, pipe = weigh(counts, None if counter else corpus.vocab, args.weights,
                         min_df=args.min_df, max_df=args.max_df,
                         max_features=args.max_features, **given(args, ("tau",)))
-    about = pipe["trim"].report(), told_found(found_of(counter), getattr(counter, "stop_words", None))
+    given_words = getattr(counter, "stop_words", None)
+    about = pipe["trim"].report(), told_found(found_of(counter), given_words)
     report = as_options(" ".join(about).rstrip())
     say(f"  {report}", shown)
     with stage("Growing the tree", times, shown), say_if_compiling():
@@ -932,7 +933,9 @@ def spread(
     args,   # the parsed command line
 )->bool:
     "Are the documents to be worked on in partitions?"
-    some = bool(vars(args).get("scheduler") or vars(args).get("memory"))
+    scheduler, memory = vars(args).get("scheduler"), vars(args).get("memory")
+    if scheduler == "": raise ValueError("--scheduler is empty; give an address, such as tcp://10.0.0.1:8786")
+    some = scheduler is not None or memory is not None
     if vars(args).get("checkpoint") and not some:
         raise ValueError("--checkpoint goes with --memory or --scheduler")
     return some
@@ -948,6 +951,8 @@ def check_checkpoint(
     if folder is None: return
     if path := folder_around(folder, args):
         raise ValueError(f"--checkpoint {folder} lies in {path}, among the documents; give a folder elsewhere")
+    if args.out and expanded(args.out).absolute() in (folder.absolute(), *folder.absolute().parents):
+        raise ValueError(f"--checkpoint {folder} lies in --out {args.out}, which must be empty until all is done; give a folder elsewhere")
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--checkpoint {folder} is a file; give a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder/"about.json").is_file():
@@ -962,7 +967,7 @@ def check_in_partitions(
     path = expanded(args.path)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ValueError("PATH must be a file or a folder with --memory or --scheduler: what comes through a pipe comes once")
-    if args.memory and args.memory < SMALL:
+    if args.memory is not None and args.memory < SMALL:
         raise ValueError(f"--memory must be at least 1GB, got {args.memory:,} bytes")
     others = given(args, [*(name for name in READING if name not in ("text_field", "id_field")), "header"])
     if args.format or args.read or others:

@@ -200,8 +200,8 @@ def spared_words(
     return tuple(sorted(word for word, more in texts_with.items() if more < 0))
 
 # %% ../nbs/00_counting.ipynb #7f564011
-CONTENT = frozenset("""amount bill bottom call cry describe detail empty fill fire front full interest mill move name
-    serious side sincere system thick thin top""".split())      # in scikit-learn's list for English
+CONTENT = frozenset("""amount bill bottom call cry describe detail empty fill fire front full
+    interest mill move name serious side sincere system thick thin top""".split())
 SHORT = 12      # words of a text in which each may be what it is about
 
 def are_short(
@@ -552,7 +552,7 @@ def _no_terms(counter, n_texts):
     least = counter.ngram_range[0]
     if least > 1: where += f"none has {least} words in a row, or "
     return (where + f"every token is a stop word or doesn't match token_pattern={counter.token_pattern!r}. "
-            "Change token_pattern (r'\\S+' takes all that stands between spaces), or set stop_words=None.")
+            "Change token_pattern ('\\S+' takes all that stands between spaces), or set stop_words=None.")
 
 # %% ../nbs/00_counting.ipynb #5adba01d
 @renamed(progress="verbose")

@@ -567,7 +567,8 @@ def merge(
     a, b, shape = tree[a], tree[b], shape_of(model)
     _check_two(a, b)
     if isinstance(documents, Node) or isinstance(documents, str) and documents in tree.nodes:
-        raise ValueError(f"merge takes two nodes; {in_table(tree[documents].id)} can be merged in another step")
+        raise ValueError("merge takes two nodes; "
+                         f"{in_table(tree[documents].id)} can be merged in another step")
     siblings = a.id[:-1] == b.id[:-1]
     X = None if siblings else matrix_of(model, documents, "merge")
     merged = shape_joined(shape, a.id[:-1]) if siblings else shape_merged(shape, a.id, b.id)

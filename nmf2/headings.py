@@ -331,7 +331,8 @@ def uses_of(
     anywhere = ((counts + names + among(pieces)) > 0).astype(float)
     counts -= counts.multiply(names > 0)                # who writes signs the text, too
     long = np.bincount(tokens.docs, minlength=len(texts)) >= IN_SENTENCES
-    once = sorted({text if long[i] else i: i for i, text in enumerate(texts)}.values())     # short ones say the same
+    keys = [text if long[i] else i for i, text in enumerate(texts)]     # short ones say the same
+    once = sorted({key: i for i, key in enumerate(keys)}.values())
     again, there = (counts > 1).sum(0).astype(float), (counts > 0).astype(float).tocsc()
     number, alike = {word: j for j, word in enumerate(words)}, _most_alike(tokens, n)
     return Uses(number, anywhere.sum(0), anywhere[once].sum(0), again, alike, there)
@@ -366,7 +367,7 @@ def varied(
 def different(
     uses:Uses,     # how texts use words
 )->dict:           # word -> from 0 to 1
-    "The share of the texts with a word that are no copies of long ones; of rare words, as of words as such."
+    "The share of the texts with a word that are no copies; of rare words, as of words as such."
     usual = (uses.n_different.sum() + 1)/(uses.n_docs.sum() + 1)
     share = (uses.n_different + ASSUMED*usual)/(uses.n_docs + ASSUMED)
     return dict(zip(uses.words, share.tolist()))

@@ -182,8 +182,9 @@ def partitions_of(
         X = list(blocks[:,0])
     if not isinstance(X, (list, tuple)) or not len(X):
         raise ValueError(f"X must be a list of partitions, a folder or a dask.array, got {type(X).__name__}")
+    X = [Path(x).absolute() if isinstance(x, (str, Path)) else x for x in X]      # workers may be elsewhere
     name = lambda k, x: f"shard {k}, {Path(x).name}," if isinstance(x, (str, Path)) else f"partition {k}"
-    return list(X), [name(k, x) for k, x in enumerate(X)]
+    return X, [name(k, x) for k, x in enumerate(X)]
 
 def usual_engine():
     "`Dask` if a client runs in this process, else `Local`."
@@ -290,6 +291,7 @@ class Spread:
 
     def __len__(self): return sum(self.sizes)
     def __getitem__(self, which): return np.asarray(self)[which]
+    def __iter__(self): return iter(np.asarray(self))
     def __array__(self, dtype=None, copy=None):
         own = self.pieces
         if self.which is not None: own = self.engine.hold(itemgetter(self.which), own)
@@ -298,12 +300,16 @@ class Spread:
 
     def __array_function__(self, function, types, args, options):
         answers = {np.bincount: "counts", np.ptp: "spread", np.setdiff1d: "without"}
-        if function not in answers: return NotImplemented
-        return getattr(self, answers[function])(*args[1:])
+        own = getattr(self, answers.get(function, ""), None)
+        return function(*_here(args), **_here(options)) if own is None else own(*args[1:])
+
+def _here(x):
+    "The same with arrays for what stays with the partitions, in lists as well"
+    if isinstance(x, Spread): return np.asarray(x)
+    if isinstance(x, dict): return {name: _here(value) for name, value in x.items()}
+    return type(x)(map(_here, x)) if type(x) in (list, tuple) else x
 
 # %% ../nbs/60_scale.ipynb #9e358341
-def _here(x): return np.asarray(x) if isinstance(x, Table) else x
-
 class Table(Spread, NDArrayOperatorsMixin):
     "Rows of numbers that stay with the partitions; what NumPy can do with an array is done here."
     ndim = 2
@@ -329,8 +335,7 @@ class Table(Spread, NDArrayOperatorsMixin):
     def __iter__(self):
         for piece in self.pieces: yield from self.engine.fetch([piece])[0]
 
-    def __array_function__(self, function, types, args, options): return function(*map(_here, args), **options)
-    def __array_ufunc__(self, ufunc, method, *args, **options): return getattr(ufunc, method)(*map(_here, args), **options)
+    def __array_ufunc__(self, ufunc, method, *args, **options): return getattr(ufunc, method)(*_here(args), **_here(options))
     def __getattr__(self, name):
         if name.startswith("_") or not hasattr(np.ndarray, name): raise AttributeError(f"a Table has no {name}")
         return getattr(np.asarray(self), name)
@@ -397,7 +402,8 @@ class Members(Spread):
     def stored(self): return sum(n for _, n in self.found)
 
     def __getitem__(self, mask):
-        "The documents that a mask marks, handed over if they are few"
+        "The documents that a mask marks, handed over if few; or some numbers, as of an array"
+        if not isinstance(mask, Marked): return super().__getitem__(mask)
         pieces = self.engine.hold(_picked, self.pieces, mask.pieces, shared=(mask.side, mask.which))
         some = Members(self.engine, self.home, pieces, mask.found, self.whole, self.kind)
         return some.handed_over() if len(some) < 2*SAMPLE or some.stored <= self.whole else some
@@ -716,7 +722,7 @@ class SpreadGrower(Grower):
     def waits(self, node): return self.X.engine.shared and super().waits(node)
 
     def cut_out(self, rows):
-        present = (self.tree.root_topic > 0).mean() >= .9
+        present = (self.tree.root_topic > 0).mean() >= .9 and len(rows.pieces) == len(self.X.parts)
         if present and len(rows) == len(self.X.weights()): return self.X, np.arange(self.tree.n_terms)
         return cut_out(rows)
 

@@ -370,7 +370,7 @@ def text_sources(
     if hasattr(documents, "to_delayed"): documents = list(np.ravel(documents.to_delayed()))
     most = piece if engine is not None and engine.shared else 4*piece      # a worker has more room, and can't help it
     def parts(source):
-        path, field = Path(source), text_field
+        path, field = Path(source).absolute(), text_field            # workers may be elsewhere
         if _is_whole(path, most): path, field = _cut_up(path, engine, field, id_field, like)
         return [part._replace(heads=heads) for part in _in_stretches(path, piece, field, id_field, like)]
     sources = [part for source in documents for part in (parts(source) if _is_path(source) else [source])]

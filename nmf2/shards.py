@@ -24,17 +24,21 @@ from .products import Rows
 
 # %% ../nbs/60_shards.ipynb #be077bb5
 def save_shards(
-    X,          # document-term matrix, CSR, (n_docs, n_terms)
-    folder,     # where to; made if it isn't there
+    X,          # document-term matrix, dense or sparse, (n_docs, n_terms)
+    folder,     # where to; made if it isn't there. It must not have other shards
     n:int=8,    # how many
 )->list:        # of paths, in the order of the documents
     "Write a matrix as uncompressed shards, which can stay on disk, of about equal size."
+    X = check_matrix(save_shards, X, reset=False, min_docs=0, n_terms=np.shape(X)[-1])
     cuts = np.arange(check_number("n", n, 1) + 1)*X.shape[0]//n
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     paths = [folder/f"part-{k:05}.npz" for k in range(n)]
+    if others := sorted(set(folder.glob("*.npz")).difference(paths)):
+        raise ValueError(f"folder has {others[0].name} in it, which would be taken for a shard of "
+                         "this matrix: give an empty folder, or take out what is there")
+    folder.mkdir(parents=True, exist_ok=True)
     for path, lo, hi in zip(paths, cuts[:-1], cuts[1:]):
-        sp.save_npz(path, X[lo:hi], compressed=False)
+        sp.save_npz(path, sp.csr_matrix(X[lo:hi]), compressed=False)
     return paths
 
 # %% ../nbs/60_shards.ipynb #3b773735

@@ -493,7 +493,7 @@ def keep_headings(
         if _stays(before, now, (old[a].docs, new[b].docs), old.n_docs): new.headings[b] = before
 
 # %% ../nbs/28_updating.ipynb #b3f4a81f
-NEW_WORDS = .5     # share of a document's weight in words that the fit didn't know, from which on it may be new
+NEW_WORDS = .5     # share of a document's weight in words unknown before; it may be new then
 
 def in_new_words(
     X,                 # weighted documents, CSR, (n_docs, n_terms)

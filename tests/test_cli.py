@@ -309,7 +309,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "letters", "--stop-words", "words.txt"], "words.txt: no such file"),
     (["cluster", "letters", "--stop-words", "klingon"], "--stop-words must be auto, none, a file of words, or one of 61 languages such as"),
     (["cluster", "chinese.txt"], "count pairs of letters with --analyzer char and --ngrams 2"),
-    (["cluster", "numbers.txt"], "Change --token-pattern, or set --stop-words none."),
+    (["cluster", "numbers.txt"], "Change --token-pattern ('\\S+' takes all that stands between spaces), or set --stop-words none."),
     (["cluster", "same.txt", "--max-df", "1.0"], "--weights none"),
 ])
 def test_errors_take_one_line_and_leave_nothing(letters, capsys, argv, why):
@@ -1627,3 +1627,14 @@ def test_the_head_of_a_table_with_one_column_is_told(tmp_path, capsys):
         (tmp_path/"few.txt").write_text(f"{first}\nrose soil\n", encoding="utf-8")
         assert main(["predict", str(tmp_path/"out"), str(tmp_path/"few.txt")]) == 0
         assert ("looks like the head of a table" in capsys.readouterr().err) == told
+
+
+def test_odd_ways_to_ask_for_partitions(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text("goal\nvote\n"*9)
+    for options, told in ((["--memory", "0"], "--memory must be at least 1GB, got 0 bytes"), (["--memory", "0GB"], "--memory must be at least 1GB"),
+                          (["--scheduler", ""], "--scheduler is empty; give an address"),
+                          (["--memory", "1GB", "--checkpoint", "out/cp"], "--checkpoint out/cp lies in --out out, which must be empty until all is done"),
+                          (["--memory", "1GB", "--checkpoint", "out"], "lies in --out out")):
+        assert main(["cluster", "a.txt", "--out", "out", *options]) == 2
+        assert told in capsys.readouterr().err and not Path("out").exists()

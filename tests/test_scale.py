@@ -32,7 +32,8 @@ from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
 from nmf2.kernels import documents
 from nmf2.rank2 import rank2_nmf, revive
-from nmf2.scale import Dask, Local, Part, add_each, as_blocks, fit, start_topics, sweep_part, tree_sum, weights_of
+from nmf2.scale import Dask, Local, Part, Table, add_each, as_blocks, fit, start_topics, sweep_part, tree_sum, weights_of
+from nmf2.scale_texts import text_sources
 from nmf2.shards import Found, Scrap, check_part, in_slices, open_shard, save_shards
 from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
 
@@ -653,7 +654,7 @@ def test_cluster_names_a_broken_shard(cluster, folder, tmp_path):
 @pytest.mark.slow
 def test_cluster_of_another_version_is_refused(cluster, monkeypatch):
     monkeypatch.setattr(engines, "version", lambda name: "0.0.9")
-    client = SimpleNamespace(run=lambda f, name, on_error: {"tcp://there": "0.1.0"})
+    client = SimpleNamespace(status="running", run=lambda f, name, on_error: {"tcp://there": "0.1.0"})
     with pytest.raises(ValueError, match=r"with nmf2 0.0.9, but tcp://there has nmf2 0.1.0"): Dask(client)
     client.run = lambda f, name, on_error: {"tcp://there": ModuleNotFoundError("none")}
     with pytest.raises(ValueError, match="tcp://there has no nmf2"): Dask(client)
@@ -758,3 +759,68 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path, after):
     assert third.sweeps == 0
     with pytest.raises(ValueError, match="other documents or parameters"):
         fit(HierNMF2(4, tol=1e-3), cut(X, 3), whole=WHOLE, checkpoint=tmp_path/"check")
+
+
+# ---- partitions as people have them
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_an_empty_partition_among_full_ones(at):
+    "Of a matrix all of whose documents have terms, which isn't copied for the first split"
+    A = sp.random_array((900, 60), density=.2, rng=np.random.default_rng(0), format="csr")
+    assert np.diff(A.indptr).all()
+    parts = [A[:400], A[400:]]
+    parts.insert(at, A[:0])
+    there, here = fit(HierNMF2(4), parts, whole=0), fit(HierNMF2(4), [A[:400], A[400:]], whole=0)
+    assert [node.id for node in there.tree_] == [node.id for node in here.tree_]
+    assert_array_equal(np.asarray(there.labels_), np.asarray(here.labels_))
+
+def test_documents_of_nodes_are_like_an_array():
+    A = sp.random_array((900, 60), density=.2, rng=np.random.default_rng(0), format="csr")
+    docs = fit(HierNMF2(3), [A[:400], A[400:]], whole=0).tree_["0"].docs
+    own = np.asarray(docs)
+    assert not isinstance(docs, np.ndarray)
+    assert list(docs) == list(own) and docs[0] == own[0] and docs[-1] == own[-1] and len(docs) == len(own)
+    for which in (slice(2, 9), [3, 1], own > 400): assert_array_equal(docs[which], own[which])
+    assert_array_equal(np.isin([*own[:3], -1], docs), [True, True, True, False])
+    assert_array_equal(np.intersect1d(own[::2], docs), own[::2])
+    assert_array_equal(np.concatenate([docs, docs]), np.append(own, own))
+    W, plain = Table(Local(), [A[:2].toarray(), A[2:5].toarray()], [2, 3], 60), A[:5].toarray()
+    assert_array_equal(np.vstack([W, W]), np.vstack([plain, plain]))
+    assert_array_equal(np.hstack([W, plain]), np.hstack([plain, plain]))
+    assert_array_equal(np.concatenate([plain, W]), np.vstack([plain, plain]))
+    W += 1
+    assert_array_equal(W, plain + 1)
+
+@pytest.mark.parametrize("kind", [lambda A: A.toarray(), sp.csc_matrix, sp.coo_array, lambda A: (A*9).astype(np.int64), lambda A: (A*9).astype(np.int32).toarray()])
+def test_shards_of_any_matrix(tmp_path, kind):
+    A = sp.random_array((90, 12), density=.4, rng=np.random.default_rng(1), format="csr")
+    X = kind(A)
+    save_shards(X, tmp_path/"shards", 3)
+    assert_array_equal(HierNMF2(3).fit(str(tmp_path/"shards")).labels_, HierNMF2(3).fit(X).labels_)
+
+def test_shards_of_before_are_not_mixed_in(tmp_path):
+    A = sp.random_array((90, 12), density=.4, rng=np.random.default_rng(1), format="csr")
+    save_shards(A, tmp_path, 5)
+    with pytest.raises(ValueError, match="folder has part-00002.npz in it, which would be taken for a shard of this matrix"): save_shards(A[:40], tmp_path, 2)
+    assert HierNMF2(3).fit(str(tmp_path)).labels_.shape == (90,)                     # as it was
+    save_shards(A[:40], tmp_path, 5)
+    assert HierNMF2(3).fit(str(tmp_path)).labels_.shape == (40,)
+
+def test_paths_are_whole_where_they_go_to_workers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    A = sp.random_array((90, 12), density=.4, rng=np.random.default_rng(1), format="csr")
+    paths = save_shards(A, "shards", 2)
+    Path("texts").mkdir()
+    for name in "ab": Path("texts", f"{name}.jsonl").write_text('{"text": "goal"}\n')
+    for sources in (scale.partitions_of("shards")[0], scale.partitions_of([str(path) for path in paths])[0]):
+        assert all(path.is_absolute() and path.is_file() for path in sources)
+    for given in ("texts", "texts/a.jsonl", ["texts/a.jsonl", Path("texts/b.jsonl")]):
+        stretches = [piece for part in text_sources(given) for piece in (part if isinstance(part, list) else [part])]
+        assert stretches and all(Path(piece.path).is_absolute() for source in stretches for piece in getattr(source, "parts", [source]))
+
+def test_a_lost_worker_is_not_a_lost_cluster():
+    from concurrent.futures import CancelledError
+    for status, told in (("running", "a worker is gone with what can't be made again"), ("connecting", "the cluster is gone")):
+        with pytest.raises(engines.ClusterGone, match=told):
+            with engines.reached(SimpleNamespace(status=status)): raise CancelledError
+    with pytest.raises(engines.ClusterGone, match="its client closed"): Dask(SimpleNamespace(status="closed", run=None))
