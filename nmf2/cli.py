@@ -74,13 +74,13 @@ def stop_if_interrupted():
 # %% ../nbs/70_cli.ipynb #029c9a2f
 @contextmanager
 def interruptible():
-    "Remember Ctrl-C and SIGTERM inside a `with` block."
+    "Remember Ctrl-C, SIGTERM and the end of a session inside a `with` block."
     PRESSED.clear()
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    deaf = signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
-    heard = STOPPING[:1] if deaf else STOPPING
+    heard = [number for number in STOPPING
+             if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN]
     before = [signal.signal(number, _interrupted) for number in heard]
     hook = sys.unraisablehook
     def quiet(lost): return None if PRESSED or lost.exc_type is KeyboardInterrupt else hook(lost)

@@ -141,7 +141,7 @@ def save(code,
         with suppress(OSError, TypeError): os.unlink(part)
 
 # %% ../nbs/00_compiling.ipynb #b51de007
-STOPPING = signal.SIGINT, signal.SIGTERM
+STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 CAME = []                     # the numbers of those that came while something was compiled
 COMPILING = threading.local() # `.since`: how many had come when this thread began; None if it doesn't compile
 
@@ -170,7 +170,6 @@ def _without_interrupt(compile):
             with uninterrupted(): return compile(signature)
         finally: COMPILING.since = None
     return run
-
 
 # %% ../nbs/00_compiling.ipynb #c57a0012
 class _Beside:

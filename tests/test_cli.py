@@ -406,14 +406,16 @@ def test_folders_above_go_again(letters, capsys):
 
 # ---- signals and pipes
 
+HANGUP = getattr(signal, "SIGHUP", signal.SIGTERM)
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
-@pytest.mark.parametrize("when, number", [("Reading", signal.SIGINT), ("Counting", signal.SIGTERM), ("Growing", signal.SIGINT)])
+@pytest.mark.parametrize("when, number", [("Reading", signal.SIGINT), ("Counting", signal.SIGTERM), ("Growing", HANGUP)])
 def test_it_is_stopped(tmp_path, when, number):
     begin = [sys.executable] if when == "Growing" else python()                          # one is no copy
     p = subprocess.Popen([*begin, "-u", "-m", "nmf2", "demo", "--leaves", "500"], env=ENV, cwd=tmp_path,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))     # which shells set aside for background jobs
+                         preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in (signal.SIGINT, number)])     # which shells set aside for background jobs
     try:
         while when not in (line := p.stderr.readline()): assert line, "ended before it was stopped"
         time.sleep(0.3)
@@ -554,9 +556,9 @@ def test_scratch_folders_are_gone_when_it_is_stopped(tmp_path):
     assert ended.returncode == 143 and "temporary" in ended.stdout and list((tmp_path/"temporary").iterdir()) == []
     assert "stopped; nothing was written" in ended.stderr and sorted(path.name for path in tmp_path.iterdir()) == ["lines", "temporary"]
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 128 + signal.SIGINT), (signal.SIGTERM, 0)])
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 128 + signal.SIGINT), (signal.SIGTERM, 0), (HANGUP, 0)])
 def test_a_signal_that_was_ignored_before(letters, monkeypatch, number, status):
-    """Shells let programs in the background ignore Ctrl-C, and it stops them all the same; SIGTERM stays ignored."""
+    """Shells let programs in the background ignore Ctrl-C, and it stops them all the same; SIGTERM stays ignored, and so does SIGHUP, as behind nohup."""
     whole, handler = cli.join, signal.signal(number, signal.SIG_IGN)
     def join(*args, **options):
         signal.raise_signal(number)

@@ -824,3 +824,13 @@ def test_a_lost_worker_is_not_a_lost_cluster():
         with pytest.raises(engines.ClusterGone, match=told):
             with engines.reached(SimpleNamespace(status=status)): raise CancelledError
     with pytest.raises(engines.ClusterGone, match="its client closed"): Dask(SimpleNamespace(status="closed", run=None))
+
+def test_damaged_and_other_checkpoints_are_told(tmp_path):
+    kept = tmp_path/"kept"
+    scale.Checkpoint(kept, dict(partitions=3, leaves=4))
+    scale.Checkpoint(kept, dict(partitions=3, leaves=4))
+    with pytest.raises(ValueError, match="kept is of other documents or parameters .another partitions.*with as many as before"): scale.Checkpoint(kept, dict(partitions=2, leaves=4))
+    with pytest.raises(ValueError, match="another leaves.: give another folder, or remove it$"): scale.Checkpoint(kept, dict(partitions=3, leaves=5))
+    for damage in (b"", b"[]", b"{", bytes([255, 0])):
+        (kept/"about.json").write_bytes(damage)
+        with pytest.raises(ValueError, match="checkpoint kept is damaged, its about.json can't be read"): scale.Checkpoint(kept, dict(partitions=3, leaves=4))
