@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LETTER', 'WORDS', 'NO_DIGITS', 'AFTER_FIRST', 'HIDDEN', 'LAST_MARK', 'WITHIN', 'EXTRA', 'KINDS', 'KANJI', 'CUTTERS',
-           'CODES', 'STEM', 'FREQUENT', 'SPOKEN', 'BEGINNING', 'SAMPLE', 'USUAL', 'CLEAR', 'RARE', 'FEW', 'OWN',
+           'CODES', 'STEM', 'FREQUENT', 'SPOKEN', 'BEGINNING', 'SAMPLE', 'USUAL', 'CLEAR', 'OWN', 'RARE', 'FEW',
            'is_word', 'marks', 'as_regex', 'composed', 'package', 'chinese', 'japanese', 'thai', 'stemmer', 'stems',
            'stemmed_language', 'cutter', 'cut_stop_words', 'language_of', 'Seen', 'lowest', 'look_at', 'told_apart',
            'languages_of']
@@ -349,11 +349,8 @@ def told_apart(
         before[name] = stay
     return [one._replace(language=moved.get(one.number, one.language)) for one in seen]
 
-# %% ../nbs/00_languages.ipynb #98378aac
-RARE = 1/50     # share of documents below which a language doesn't count
-FEW = 1/3       # share of documents whose language is known below which English is there in any case
-
-OWN = 4         # frequent words of another language, of its own, that show it in texts too short to tell alone
+# %% ../nbs/00_languages.ipynb #98378ab0
+OWN = 4         # frequent words that must be of another language alone
 
 def _usual_together(texts):
     "Languages whose frequent words are usual in texts of which hardly any tells its language by itself"
@@ -369,6 +366,10 @@ def _usual_together(texts):
         found.append(name)
         gone = FREQUENT[name] | (ENGLISH_STOP_WORDS if name == "english" else set())
         usual = {word: n for word, n in usual.items() if word not in gone}
+
+# %% ../nbs/00_languages.ipynb #98378aac
+RARE = 1/50     # share of documents below which a language doesn't count
+FEW = 1/3       # share of documents whose language is known below which all are asked together
 
 def languages_of(
     seen:list,    # of `told_apart`
