@@ -28,7 +28,7 @@ from .nnls import heaviest, heaviest_by, in_slices, memberships, nnls
 from .parts import ROWS, in_parts, n_parts
 from .products import Rows
 from .topictree import as_in_fit, in_order
-from .tree import at_leaves, cut_shares, in_table, leaf_gram, leaves_found, numbers_at, shortened
+from .tree import at_leaves, cut_shares, in_table, leaf_gram, leaf_numbers, leaves_found, numbers_at, shortened
 from .weighting import EmptyDocumentsWarning, known_names, trim_mask, weigh_new
 
 # %% ../nbs/25_answers.ipynb #c786397d
@@ -361,12 +361,8 @@ def _all_words(model, documents):
     return counts, counter.get_feature_names_out().tolist()
 
 # %% ../nbs/25_answers.ipynb #1512d87e
-def count_new(
-    model,             # a fitted `TopicTree`
-    documents,         # as for its `predict`
-)->Counted:
-    "Counts of new documents in the columns of the fit, and what is not known in them."
-    counts, words = _all_words(model, documents)
+def _compared(model, counts, words):
+    "As `count_new`, from counts of all words, and these"
     of_fit = words_of_fit(model.pipeline_["trim"])
     good = of_fit.known
     there = sp.csr_array(counts != 0)
@@ -381,6 +377,13 @@ def count_new(
     strange = strange[np.argsort(-df[strange], kind="stable")].tolist()
     named = [(j if words is None else words[j], int(df[j])) for j in strange]
     return Counted(counts, share, int(total.sum()), named)
+
+def count_new(
+    model,             # a fitted `TopicTree`
+    documents,         # as for its `predict`
+)->Counted:
+    "Counts of new documents in the columns of the fit, and what is not known in them."
+    return _compared(model, *_all_words(model, documents))
 
 # %% ../nbs/25_answers.ipynb #5b750f7a
 def _weigh_counted(model, counted):
@@ -476,13 +479,13 @@ def _nth(tree, k, share):
     leaf = tree.leaves()[k]
     return leaf.id, tree.title(leaf), float(share)
 
-def _reason(tree, vocab, x, W, unknown):
+def _reason(tree, vocab, x, W, first, unknown):
     "Why one document is in its topic"
     weights, nothing = at_leaves(tree, W, x)[0], (None, "", 0.)
-    if not weights.any(): return Reason(*nothing, *nothing, [], unknown)
-    first, second = np.argsort(-np.append(weights, 0), kind="stable")[:2]
+    if first < 0: return Reason(*nothing, *nothing, [], unknown)
     shares, parts = weights/weights.sum(), word_weights(tree, W, x)/weights.sum()
-    alone = second == len(weights) or not weights[second]
+    others = np.where(np.arange(len(weights)) == first, 0, weights)
+    second, alone = int(others.argmax()), not others.any()
     here, there = parts[:,first], np.zeros(len(parts)) if alone else parts[:,second]
     order = np.argsort(-abs(here - there), kind="stable")
     words = [(str(vocab[x.indices[j]]), float(here[j]), float(there[j])) for j in order]
@@ -490,13 +493,12 @@ def _reason(tree, vocab, x, W, unknown):
     return Reason(*_nth(tree, first, shares[first]), *other, words, unknown)
 
 # %% ../nbs/25_answers.ipynb #e4a1000a
-def _unknown_words(model, documents):
-    "The words of each document that the model doesn't know; None for words without names"
-    counts, words = _all_words(model, documents)
-    if words is None: return None
-    of_fit, counts = words_of_fit(model.pipeline_["trim"]), sp.csr_array(counts)
-    known = [word in of_fit.place and bool(of_fit.known[of_fit.place[word]]) for word in words]
-    rows = np.split(counts.indices, counts.indptr[1:-1])
+def _unknown_words(model, counts, words):
+    "The words of each document that the model doesn't know; none where words have no names"
+    if words is None: return [[] for _ in range(counts.shape[0])]
+    of_fit, there = words_of_fit(model.pipeline_["trim"]), sp.csr_array(counts != 0)
+    known = [word in of_fit.place and of_fit.known[of_fit.place[word]] for word in words]
+    rows = np.split(there.indices, there.indptr[1:-1])
     return [[words[j] for j in row if not known[j]] for row in rows]
 
 def reasons(
@@ -506,12 +508,13 @@ def reasons(
     "Which words put documents where they are."
     check_is_fitted(model)
     check_here("documents", documents)
-    unknown = _unknown_words(model, documents)
-    X = sp.csr_array(_weigh_counted(model, count_new(model, documents)))
+    counts, words = _all_words(model, documents)
+    tree, unknown = model.tree_, _unknown_words(model, counts, words)
+    X = sp.csr_array(_weigh_counted(model, _compared(model, counts, words)))
     with single_blas():
-        W = memberships(X, model.tree_.leaf_topics)
-        return [_reason(model.tree_, model.vocab_, X[i:i+1], W[i:i+1], own)
-                for i, own in enumerate(unknown or [[]]*X.shape[0])]
+        W, leaf = memberships(X, tree.leaf_topics), leaf_numbers(tree, X)
+        return [_reason(tree, model.vocab_, X[i:i+1], W[i:i+1], int(leaf[i]), own)
+                for i, own in enumerate(unknown)]
 
 # %% ../nbs/25_answers.ipynb #fcdab334
 def holm(

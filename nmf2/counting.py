@@ -257,9 +257,11 @@ def told_found(
     given=None,     # stop words that aren't 'auto', as for `stop_list`
 )->str:             # nothing if there is nothing to say
     "Sentences on what was found in the texts, and on words that are left out."
-    told = told_languages(found.languages or (given.split("+") if isinstance(given, str) and not is_auto(given) else ()))
+    names = given.split("+") if isinstance(given, str) and not is_auto(given) else ()
+    told = told_languages(found.languages or [LANGUAGES.get(name, name) for name in names])
     if found.short and told: told = f"{told[:-1]}, but for words of content, since texts are short."
-    if given is not None and not isinstance(given, str) and not told: told = f"Stop words left out: {len(set(given)):,} of a list."
+    own = 0 if given is None or isinstance(given, str) or told else len(set(given))
+    if own: told = f"Stop words left out: {own:,}."
     tags = f"About {found.tagged:.0%} of the texts have tags of HTML, which are counted as words: better take them out first."
     return f"{told} {tags if found.tagged >= TAGGED else ''}".strip()
 
@@ -662,18 +664,21 @@ class Known:
         vocabulary:dict,   # the column of each term
     ):
         self.vocabulary, self.size, self.table = vocabulary, len(vocabulary), None
+        self.items = list(vocabulary), list(vocabulary.values())
         self.names = np.empty(self.size, object)
-        self.names[np.fromiter(vocabulary.values(), np.int64, self.size)] = list(vocabulary)
+        self.names[np.array(self.items[1], np.int64)] = self.items[0]
         self.names.flags.writeable = False
 
 _KNOWN = WeakKeyDictionary()      # counter -> `Known`
 
 def known_by(
-    counter,   # a fitted `TermCounter`
+    counter,          # a fitted `TermCounter`
+    sure:bool=True,   # also look whether words were replaced? It takes longer than counting a short text
 )->Known:
     "What a counter knows, made anew when its vocabulary is another one."
     vocabulary, known = counter.vocabulary_, _KNOWN.get(counter)
-    if known is None or known.vocabulary is not vocabulary or known.size != len(vocabulary):
+    same = known is not None and known.vocabulary is vocabulary and known.size == len(vocabulary)
+    if not same or sure and (list(vocabulary), list(vocabulary.values())) != known.items:
         known = _KNOWN[counter] = Known(vocabulary)
     return known
 
@@ -685,7 +690,7 @@ def transform(self,
     "Count the vocabulary of the fit in other texts."
     texts = _texts_to_count(self, raw_documents)
     X = super(TermCounter, self).transform(texts)
-    return with_names(X, known_by(self).names)
+    return with_names(X, known_by(self, sure=False).names)
 
 @patch_to(TermCounter, property)
 def languages_(self)->tuple:
@@ -781,19 +786,24 @@ def get_feature_names_out(self,
     return known_by(self).names.copy()
 
 # %% ../nbs/00_counting.ipynb #5e6afa01
+def _least(counter, fixed):
+    "Letters that make compiled code worth its start"
+    if not fixed: return COMPILED
+    known = known_by(counter, sure=False)
+    if known.table is not None: return max(READY, known.size//2)      # it takes a look if it is the same still
+    return max(COMPILED, PER_WORD*known.size)
+
 def _compiled(counter, texts, fixed, bar):
     "What `_count_vocab` of scikit-learn would return, from compiled code; None if that can't be or isn't worth it"
     _check_n_jobs(counter.n_jobs)
     lengths = lengths_of(texts)
     n_letters = int(lengths.sum())
-    known = known_by(counter) if fixed else None
-    ready = fixed and known.table is not None
-    if n_letters < (READY if ready else COMPILED) or not_compiled(counter): return None
-    if fixed and not ready and n_letters < PER_WORD*known.size: return None
+    if n_letters < _least(counter, fixed) or not_compiled(counter): return None
     from nmf2.scanning import count_shares, is_worth, plan, table_of
     if not is_worth(n_letters): return None
     counter.build_analyzer()
-    if fixed and not ready: known.table = table_of(known.names)
+    known = known_by(counter) if fixed else None
+    if fixed and known.table is None: known.table = table_of(known.names)
     prepare = counter.build_preprocessor() if counter.strip_accents else None
     scan = plan(counter.token_pattern, counter.lowercase, prepare, counter.get_stop_words(), counter.ngram_range,
                 known.table if fixed else None)

@@ -591,16 +591,22 @@ def not_that_encoding(
 # %% ../nbs/00_files.ipynb #2c97ea7b
 WESTERN = "nmf2_western"
 _LETTERS = "".join(bytes([k]).decode("cp1252", "ignore") or chr(k) for k in range(256))
+_BYTES = codecs.charmap_build(_LETTERS)
 
 class _Western(codecs.IncrementalDecoder):
     "Windows-1252, and control characters where it has nothing"
     def decode(self, data, final=False): return codecs.charmap_decode(data, self.errors, _LETTERS)[0]
 
+class _Written(codecs.IncrementalEncoder):
+    "The other way, for streams that could be written to"
+    def encode(self, text, final=False): return codecs.charmap_encode(text, self.errors, _BYTES)[0]
+
 def _western(name):
     "What Python wants to know of an encoding, if it is this one"
     if name != WESTERN: return None
+    def encode(text, errors="strict"): return codecs.charmap_encode(text, errors, _BYTES)
     def decode(data, errors="strict"): return codecs.charmap_decode(data, errors, _LETTERS)
-    return codecs.CodecInfo(codecs.charmap_encode, decode, incrementaldecoder=_Western, name=WESTERN)
+    return codecs.CodecInfo(encode, decode, incrementalencoder=_Written, incrementaldecoder=_Western, name=WESTERN)
 
 codecs.register(_western)
 

@@ -301,7 +301,8 @@ class Spread:
     def __array_function__(self, function, types, args, options):
         answers = {np.bincount: "counts", np.ptp: "spread", np.setdiff1d: "without"}
         own = getattr(self, answers.get(function, ""), None)
-        return function(*_here(args), **_here(options)) if own is None else own(*args[1:])
+        asked = all(isinstance(x, Spread) for x in args) and options.get("minlength", 2) == 2
+        return own(*args[1:]) if own and asked else function(*_here(args), **_here(options))
 
 def _here(x):
     "The same with arrays for what stays with the partitions, in lists as well"

@@ -1046,9 +1046,17 @@ class Terms:
     ):
         self.letters, self.places, self.first, self.gap = letters, places, first, gap
 
+    dtype, ndim = np.dtype(object), 1
+
+    @property
+    def shape(self): return self.first.shape
     def __len__(self): return len(self.first)
-    def __iter__(self): return iter(np.asarray(self))
+    def __iter__(self): return iter(self[:])
     def __array__(self, dtype=None, copy=None): return self[:]
+    def __eq__(self, other): return self[:] == other
+    def __repr__(self): return repr(self[:])
+    def tolist(self): return self[:].tolist()
+    __hash__ = None
 
     def __getitem__(self, columns):
         "The term of a column, or an array of those of several"
@@ -1056,6 +1064,7 @@ class Terms:
             start, end = self.places[range(len(self))[columns]:][:2]
             return _string(self.letters[start:end-1])
         columns = np.arange(len(self))[columns]
+        if columns.ndim != 1: return self[:][columns]
         letters, _ = self.of(columns)
         out = np.empty(len(columns), object)
         out[:] = _string(letters).split(self.gap)[:-1]

@@ -258,8 +258,9 @@ def __getitem__(tree, id):
     "The node with an id, or a name; a node stands for itself, and one of another version for what it is here."
     if isinstance(id, Node): return id if id.tree is tree else _like(tree, id)
     # as the command's tables have it
-    if isinstance(id, str): id = id.removeprefix("root").removeprefix("/")
-    if isinstance(id, str) and id not in tree.nodes: id = _named(tree, id)
+    if isinstance(id, str):
+        plain = id.removeprefix("root").removeprefix("/")
+        id = plain if plain in tree.nodes else _named(tree, id)
     if id not in tree.nodes:
         number = isinstance(id, (int, np.integer)) and 0 <= id < tree.n_leaves
         leaf = f", and topic {id} is tree.leaves()[{id}]" if number else ""

@@ -337,7 +337,10 @@ def edited(model):
 @pytest.mark.parametrize("change", [None, edited])
 def test_words_add_up_to_shares(by_texts, change):
     model = change(by_texts) if change else by_texts
-    texts = [*some_texts(30), "nothing known", ""]
+    rng = np.random.default_rng(0)
+    words = sorted({word for text in some_texts(40) for word in text.split()})
+    texts = [*some_texts(30), *(" ".join(rng.choice(words, n)) for n in rng.integers(1, 9, 200)), "nothing known", ""]
+    assert model.explain(text for text in texts[:3]) == model.explain(texts[:3])
     found, shares, leaves = model.explain(texts), model.transform(texts), [leaf.id for leaf in model.tree_.leaves()]
     assert len(found) == len(texts) and model.explain(texts[3]) == found[3]
     for one, own, label, text in zip(found, shares, model.predict(texts), texts):
@@ -375,7 +378,8 @@ def test_unknown_words_are_told(by_texts):
     with pytest.raises(ValueError, match="documents must be in one piece here"): by_texts.explain(pytest.importorskip("dask.bag").from_sequence(["goal", "vote"], npartitions=2))
 
 def test_words_of_counts(corpus, model):
-    new = corpus.X[1:40:2]
+    new = corpus.X[1:40:2].tocsr()
+    new.data[:3] = 0                                          # stored
     for one, own in zip(model.explain(new), model.transform(new)):
         assert one.share == pytest.approx(own.max(), abs=1e-5) and sum(here for _, here, _ in one.words) == pytest.approx(one.share, abs=1e-5) and not one.unknown
         assert len(str(one).splitlines()) <= 12

@@ -4,6 +4,7 @@ import csv
 import gc
 import gzip
 import itertools
+import io
 import json
 import lzma
 import mailbox
@@ -1047,3 +1048,4 @@ def test_texts_of_excel_in_the_west(tmp_path):
     for name, found in (("a.txt", [said + " \x81"]), ("b.csv", [said, "goal"]), ("c.jsonl", [said]), ("d", [said])):
         with pytest.warns(UserWarning, match="not UTF-8 and (was )?read as Windows-1252"): assert read(tmp_path/name).texts == found
     assert bytes(range(256)).decode(WESTERN).encode("latin-1", "ignore") == bytes(k for k in range(256) if not 0x80 <= k < 0xa0 or k in (0x81, 0x8d, 0x8f, 0x90, 0x9d))
+    assert said.encode(WESTERN) == data and io.TextIOWrapper(io.BytesIO(data), WESTERN).read() == said

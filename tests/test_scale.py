@@ -784,6 +784,7 @@ def test_documents_of_nodes_are_like_an_array():
     assert_array_equal(np.isin([*own[:3], -1], docs), [True, True, True, False])
     assert_array_equal(np.intersect1d(own[::2], docs), own[::2])
     assert_array_equal(np.concatenate([docs, docs]), np.append(own, own))
+    assert_array_equal(np.setdiff1d(docs, own[3:]), own[:3])
     W, plain = Table(Local(), [A[:2].toarray(), A[2:5].toarray()], [2, 3], 60), A[:5].toarray()
     assert_array_equal(np.vstack([W, W]), np.vstack([plain, plain]))
     assert_array_equal(np.hstack([W, plain]), np.hstack([plain, plain]))

@@ -484,6 +484,8 @@ def test_terms_are_an_array_of_strings():
     assert np.asarray(terms, dtype=object).tolist() == np.array(terms).tolist() == names
     assert list(terms.numbered().items()) == list(numbers.items()) and {type(j) for j in terms.numbered().values()} == {int}
     with pytest.raises(IndexError): terms[6]
+    assert terms.shape == (6,) and terms.tolist() == names and (terms == names[2]).tolist() == [word == names[2] for word in names] and repr(terms) == repr(plain)
+    assert terms[np.array([[1, 2], [0, 0]])].tolist() == plain[np.array([[1, 2], [0, 0]])].tolist() and terms[np.array(3)] == names[3]
     again = pickle.loads(pickle.dumps(terms))
     assert list(again) == names and again.numbered() == numbers
 
@@ -539,6 +541,8 @@ def test_what_is_known_is_made_once(always, monkeypatch):
     assert (counter.transform(texts) != plain.transform(texts)).nnz == 0 and counter.get_feature_names_out().tolist() == few
     counter.vocabulary_["wholly new"] = 5
     assert counter.get_feature_names_out().tolist() == [*few, "wholly new"] and counter.transform(texts).shape[1] == 6
+    counter.vocabulary_["others"] = counter.vocabulary_.pop("wholly new")         # as many as before
+    assert counter.get_feature_names_out().tolist() == [*few, "others"] and counter.transform(["others, wholly new"]*300).sum() == 300
     twin = pickle.loads(pickle.dumps(counter))
     assert (twin.transform(texts) != counter.transform(texts)).nnz == 0
 

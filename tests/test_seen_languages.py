@@ -375,6 +375,6 @@ def test_words_of_content_count_in_short_texts():
 
 def test_stop_words_that_were_given_are_told():
     texts = many((ENGLISH, .1))
-    for given, told in (("english", "Stop words left out: English."), (["the", "and", "the"], "Stop words left out: 2 of a list."), (None, "")):
+    for given, told in (("english", "Stop words left out: English."), ("en+de", "Stop words left out: English, German."), (["the", "and", "the"], "Stop words left out: 2."), ([], ""), (None, "")):
         words = TopicTree(2, stop_words=given).fit(texts).documents_.words
         assert words.endswith(told) and ("Stop words" in words) == bool(told)

@@ -517,3 +517,6 @@ def test_nodes_by_their_names():
     tree.rename(b, "goals and balls")
     with pytest.raises(KeyError, match=f"several nodes are called 'goals and balls'.*'{a.id}', '{b.id}'"): tree["goals and balls"]
     with pytest.raises(KeyError, match="names in tree.names"): tree["goals"]
+    for name in ("root causes", "roots", "/dev/null", "root/x"):
+        tree.rename(b, name)
+        assert tree[name] is b and tree[f"root/{a.id}"] is a
