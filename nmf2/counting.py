@@ -285,6 +285,7 @@ def _without_spaces(text):
     letters = _different_letters(text)
     return {script: about for script, about in UNSPACED.items() if re.search(f"[{about[1]}]", letters)}
 
+# %% ../nbs/00_counting.ipynb #47bcb3a9
 def _n_letters(text):
     "How many letters a text has, signs of these scripts among them"
     of_scripts = "".join(letters for _, letters, _ in UNSPACED.values())
@@ -633,6 +634,7 @@ def fit_transform(self,
     "Learn the vocabulary, and count it."
     return self.fit_transform_in(raw_documents)
 
+# %% ../nbs/00_counting.ipynb #96d17169
 @patch_to(TermCounter)
 def fit_transform_in(self,
     raw_documents,   # a list of strings

@@ -36,8 +36,7 @@ from .core import at_hand, check_several, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
-from .files import (MILLION, PACKED, WESTERN, Several, as_text, brief, fault, listing, opened, passing, plural,
-                        unpacked_name, usual_encoding)
+from .files import (MILLION, PACKED, WESTERN, Several, as_text, brief, fault, listing, opened, passing, plural, unpacked_name, usual_encoding)
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoField, NoTexts, check_alike, check_no_list,
                           column_names, ending, field_names, holds_mails, not_as_in_fit, parsed_json, rows_of, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .compiling import is_made, njit, owed, say_if_compiling
-from .core import with_names
+from .core import patch_to, with_names
 from .languages import AFTER_FIRST, as_regex, marks
 
 # %% ../nbs/00_scanning.ipynb #86620043
@@ -1046,8 +1046,6 @@ class Terms:
     ):
         self.letters, self.places, self.first, self.gap = letters, places, first, gap
 
-    dtype, ndim = np.dtype(object), 1
-
     @property
     def shape(self): return self.first.shape
     def __len__(self): return len(self.first)
@@ -1070,22 +1068,26 @@ class Terms:
         out[:] = _string(letters).split(self.gap)[:-1]
         return out
 
-    def of(self,
-        columns:np.ndarray,   # numbers
-    )->tuple:                 # as `written`
-        "The letters of some columns."
-        return written(self.letters, self.places[:-1], self.places[1:] - 1, columns, ord(self.gap))
+# %% ../nbs/00_scanning.ipynb #17f41d87
+@patch_to(Terms)
+def of(self,
+    columns:np.ndarray,   # numbers
+)->tuple:                 # as `written`
+    "The letters of some columns."
+    return written(self.letters, self.places[:-1], self.places[1:] - 1, columns, ord(self.gap))
 
-    def keep(self,
-        kept:np.ndarray,   # bool, (n_terms,)
-    ):
-        "Forget the terms of other columns."
-        self.letters, self.places = self.of(np.flatnonzero(kept))
-        self.first = (np.cumsum(kept) - 1)[self.first[kept[self.first]]]
+@patch_to(Terms)
+def keep(self,
+    kept:np.ndarray,   # bool, (n_terms,)
+):
+    "Forget the terms of other columns."
+    self.letters, self.places = self.of(np.flatnonzero(kept))
+    self.first = (np.cumsum(kept) - 1)[self.first[kept[self.first]]]
 
-    def numbered(self)->dict:
-        "The column of each term, in the order in which they first occurred."
-        return dict(zip(self[self.first].tolist(), self.first.tolist()))
+@patch_to(Terms)
+def numbered(self)->dict:
+    "The column of each term, in the order in which they first occurred."
+    return dict(zip(self[self.first].tolist(), self.first.tolist()))
 
 # %% ../nbs/00_scanning.ipynb #17f41d82
 def terms_in(

@@ -350,7 +350,8 @@ def found_together(texts): return languages_of(told_apart(look_at(texts)))
 def test_one_liners_tell_their_language_together(names):
     "Hardly any does by itself, and most differ in nothing but numbers"
     texts = tickets(*names)
-    assert sum(one.language is not None for one in look_at(texts)) < len(look_at(texts))/2 or names == ("french",)
+    known = sum(one.language is not None for one in look_at(texts))
+    assert known < len(look_at(texts))*(1 if names == ("french",) else .5)          # *la* and *est* tell by themselves
     assert set(found_together(texts)) == set(names)
 
 def test_words_of_titles_are_no_other_language():
