@@ -712,13 +712,13 @@ def told_columns(
     told = {}
     if "text_field" in reading:
         ids = brief(reading["id_field"]) if reading.get("id_field") else "names of files" if named else "row numbers"
-        told = dict(text_field=f"text: {kind} {brief(reading['text_field'])}", id_field=f"ids: {ids}")
+        texts = reading["text_field"] if isinstance(reading["text_field"], list) else [reading["text_field"]]
+        told = dict(text_field=f"text: {kind}{'s'*(len(texts) > 1)} {listing(texts, 6, quote=repr('')[0])}", id_field=f"ids: {ids}")
     for option, what in (("label_field", "labels"), ("columns", "to look at")):
         names = reading.get(option)
         if isinstance(names, str): names = [names]*(names != "")
         if names: told[option] = f"{what}: " + listing(names, 6, quote="'")
     return told
-
 
 # %% ../nbs/70_cli.ipynb #2993901d
 IN_COLUMNS = "text_field", "id_field", "label_field", "columns"
@@ -1621,7 +1621,7 @@ def fields(
     return text.split(",") if "," in text else text
 
 # %% ../nbs/70_cli.ipynb #63fdc61f
-READING = {"text_field": ("NAME", str, "column or field with the texts"),
+READING = {"text_field": ("NAME", str, "column or field with the texts; several are joined: title,body"),
            "label_field": ("NAME", fields, "column or field with the label; several, from coarse to fine: a,b"),
            "id_field": ("NAME", str, "column or field with the names of the documents; '' numbers them"),
            "columns": ("NAME", fields, "columns that the page shows, such as dates, products; several: a,b"),

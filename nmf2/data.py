@@ -29,7 +29,7 @@ from .core import (by_row, check_choice, check_number, check_sparse, frames_up, 
                        progress_bar, renamed, seed_of)
 from .files import (Folder, Several, brief, expanded, listing, no_bare_errors, one_or_several, opened, plural,
                         there, unpacked_name)
-from .formats import FIELDS, JOINED, NoField, READERS, TOGETHER, guess_format, not_as_in_fit, walk, without_head
+from .formats import FIELDS, JOINED, NoField, READERS, TOGETHER, guess_format, not_as_in_fit, one_or_list, walk, without_head
 from .languages import WORDS
 
 # %% ../nbs/01_data.ipynb #84f71343
@@ -615,11 +615,10 @@ def _how_read(format, seen, options, fields):
     "How a file was read, in types that JSON has"
     given = {name: options[name] for name in _lasting(format) if options.get(name) is not None}
     if fields is not None:
-        found = dict(text_field=fields.text, label_field=fields.label, id_field=fields.id, columns=fields.more)
+        found = dict(text_field=one_or_list(fields.text), label_field=fields.label, id_field=fields.id, columns=fields.more)
         given = {name: value for name, value in given.items() if not value or found.get(name, True)}
         given |= {name: value for name, value in found.items() if value}
     return dict(format=format, seen=seen) | given
-
 
 # %% ../nbs/01_data.ipynb #5c5455b9
 def _each_as_before(several, seen, like):
@@ -674,18 +673,19 @@ def _found(format, source, options, before):
 # %% ../nbs/01_data.ipynb #e2d85f06
 def heads_a_table(
     line:str,   # the first of some lines
-    known="",   # the column in which texts were before, if any
+    known=(),   # the column in which texts were before, or several in a list, if any
 )->bool:
     "Does a line look like the names of columns, one of them that of texts before, or a usual name?"
     names = [name.strip(' "').casefold() for name in re.split("[,;\t]", line)]
-    texts = filter(None, [known.casefold(), *FIELDS["text"]])
-    if known and names == [known.casefold()]: return True
+    known = [name.casefold() for name in ([known] if isinstance(known, str) else known)]
+    texts = filter(None, [*known, *FIELDS["text"]])
+    if known and names == known: return True
     return len(names) > 1 and not set(names).isdisjoint(texts)
 
 # %% ../nbs/01_data.ipynb #5c5455d2
 def _warn_of_table(path, corpus, before):
     "Say so if lines look like a table"
-    known = before.get("text_field") or ""
+    known = before.get("text_field") or ()
     if corpus.texts is None or corpus.ids[0] != "1" or not heads_a_table(corpus.texts[0], known): return
     warnings.warn(f"{path} is read as lines, each of them a document, and the first looks like the head of a table: "
                   "format='csv' reads it as a table", stacklevel=frames_up())

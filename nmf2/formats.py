@@ -7,11 +7,12 @@ __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST
            'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'FROM', 'LATER', 'QUOTED', 'ENTRY', 'ORIENTATIONS', 'PAIR',
            'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'PLAIN', 'EMPTY', 'READERS', 'TOGETHER', 'BESIDE', 'JOINED',
            'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'ending', 'read_folder',
-           'read_lines', 'read_mail', 'without_head', 'NoField', 'not_as_in_fit', 'NoDocuments', 'field_names',
-           'Fields', 'Found', 'NoTexts', 'parsed_json', 'check_no_list', 'read_jsonl', 'column_names', 'read_csv',
-           'read_parquet', 'read_arrow', 'rows_of', 'read_mbox', 'read_reuters', 'read_cluto', 'read_docword',
-           'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz', 'check_alike', 'holds_mails', 'of_folders',
-           'guess_format', 'as_cell', 'write_table']
+           'read_lines', 'read_mail', 'without_head', 'NoField', 'not_as_in_fit', 'NoDocuments', 'one_or_list',
+           'field_names', 'Fields', 'joined_texts', 'Found', 'NoTexts', 'field_names_of', 'value_at', 'texts_of_fields',
+           'parsed_json', 'check_no_list', 'read_jsonl', 'column_names', 'read_csv', 'read_parquet', 'read_arrow',
+           'rows_of', 'read_mbox', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
+           'read_matlab', 'read_npz', 'check_alike', 'holds_mails', 'of_folders', 'guess_format', 'as_cell',
+           'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import codecs
@@ -358,20 +359,34 @@ class NoDocuments(ValueError):
         why:str="no documents in this file",   # what to say
     ): super().__init__(str(fault(path, None, why)))
 
+# %% ../nbs/00_formats.ipynb #16b3f7f8
+def _asked(names, present):
+    "Names of fields as a list, each once: a name that isn't there may be several with commas between"
+    names = [] if names is None else [str(name) for name in (names if isinstance(names, (list, tuple)) else [names])]
+    if len(names) == 1 and names[0] not in present:
+        parts = [part.strip() for part in names[0].split(",")]
+        if not set(parts).isdisjoint(present): names = parts
+    return list(dict.fromkeys(names))
+
+def one_or_list(
+    names,   # of fields, at least one
+):
+    "A name alone, or several in a list, as one would say it."
+    first, *others = names
+    return [first, *others] if others else first
+
 # %% ../nbs/00_formats.ipynb #16b3f7fe
 def field_names(
     path,        # the file, for errors
     what:str,    # one of `FIELDS`, such as "text"; or "more", of which none are usual
-    asked,       # a name, several, '' for none; None to take a usual name
+    asked,       # a name, several, in a list or with commas; '' for none; None to take a usual name
     present,     # fields that are there
 )->list:         # of names
     "Names of the fields that hold `what`: those asked for, or a usual name, or none."
-    asked = [] if asked is None else [str(name) for name in (asked if isinstance(asked, (list, tuple)) else [asked])]
+    asked = _asked(asked, present)
     there = listing(present, quote="'")
     for name in asked:
-        if name and name not in present:
-            one = what == "text" and {part.strip() for part in name.split(",")} <= {*present}
-            raise NoField(path, what, name, there, ". Only one can be the text: join them to one first"*one)
+        if name and name not in present: raise NoField(path, what, name, there)
     if asked: return [name for name in asked if name]             # '' stands for: don't guess
     lower = {name.lower().strip(): name for name in reversed(present)}
     usual = [lower[name] for name in FIELDS.get(what, ()) if name in lower]
@@ -383,23 +398,22 @@ def field_names(
 # %% ../nbs/00_formats.ipynb #05b4db14
 class Fields(NamedTuple):
     "Fields of a table, or of records, that were read."
-    text:str       # with the text
+    text:list      # with the text; several are joined, such as that of the title and that of the abstract
     label:list     # with labels, coarse to fine
     id:str|None    # with names of the documents, if any
     more:list=[]   # with something else to look at, such as dates
 
     def names(self):
         "Each field once."
-        return list(dict.fromkeys(filter(None, [self.text, *self.label, self.id, *self.more])))
+        return list(dict.fromkeys(filter(None, [*self.text, *self.label, self.id, *self.more])))
 
 def _fields(path, present, text_field, label_field, id_field, columns=None):
     "The field of the text, those of the labels, that of the identifier, if any, and more that are asked for"
     text = field_names(path, "text", text_field, present)
-    if len(text) != 1: raise ValueError(f"text_field must be the name of one field; got {brief(text_field)}")
+    if not text: raise ValueError(f"text_field must be the name of a field, or several; got {brief(text_field)}")
     label, id_ = field_names(path, "label", label_field, present), field_names(path, "id", id_field, present)
     if len(id_) > 1: raise ValueError(f"id_field must be the name of one field; got {brief(id_field)}")
-    return Fields(text[0], label, id_[0] if id_ else None, field_names(path, "more", columns, present))
-
+    return Fields(text, label, id_[0] if id_ else None, field_names(path, "more", columns, present))
 
 # %% ../nbs/00_formats.ipynb #da190f6e
 def _levels(*values):
@@ -442,8 +456,14 @@ def _record_labels(path, line, values):
 # %% ../nbs/00_formats.ipynb #1198a2c6
 MISSING = object()      # in the place of a text whose field is not there
 
+def joined_texts(
+    *columns,   # the texts of several fields, (n_docs,) each
+)->list:        # of texts
+    "What several fields say of each document, with an empty line between."
+    return ["\n\n".join(filter(None, own)) for own in zip(*columns)]
+
 def _texts(path, lines, values, field):
-    "The texts of the records; null is an empty one"
+    "The texts in a field of the records; null is an empty one"
     if set(map(type, values)) != {str}:
         values = ["" if value is None else value for value in values]
         for i, value in enumerate(values):
@@ -467,16 +487,42 @@ class NoTexts(ValueError):
     "All texts of a file are null: they may be in another field."
     def __init__(self,
         path,         # the file
-        field:str,    # where they were looked for
+        fields:list,  # names of those where they were looked for
         found=None,   # what was `Found`, the texts as empty ones; None if something else is wrong as well
     ):
-        super().__init__(str(fault(path, None, f"field {brief(field)} is null everywhere: is it the right one?")))
+        what = ("fields {} are null everywhere: are they the right ones?" if len(fields) > 1
+                else "field {} is null everywhere: is it the right one?").format(listing(fields, quote="'"))
+        super().__init__(str(fault(path, None, what)))
         self._found = found
 
     def found(self):
         "What was `Found`, for those who don't mind."
         if self._found is None: raise self
         return self._found
+
+# %% ../nbs/00_formats.ipynb #b0c5a20e
+def field_names_of(
+    record:dict,   # of JSON
+    within:str="", # what comes before its names
+):                 # yields names
+    "The names of all fields of a record, and of those within them, with dots between."
+    for name, value in record.items():
+        yield within + name
+        if type(value) is dict: yield from field_names_of(value, f"{within}{name}.")
+
+def value_at(
+    record:dict,   # of JSON, or a row of a table
+    name:str,      # of a field, or of one within another, with dots
+    missing=None,  # what there is if the field isn't there
+):
+    "What is in a field of a record."
+    if name in record: return record[name]
+    first, _, rest = name.partition(".")
+    while rest:
+        if type(record.get(first)) is dict and (value := value_at(record[first], rest, MISSING)) is not MISSING: return value
+        more, _, rest = rest.partition(".")
+        first = f"{first}.{more}"
+    return missing
 
 # %% ../nbs/00_formats.ipynb #b0c5a209
 def _others(path, columns, fields, lines):
@@ -490,11 +536,25 @@ def _others(path, columns, fields, lines):
     if more: found["columns"] = {name: list(columns[name]) for name in more}
     return found
 
+def texts_of_fields(
+    path,           # the file, for errors
+    lines,          # numbers of the lines where the documents are, or None
+    columns:list,   # what is in each field, of all documents; `MISSING` where the field isn't there
+    names:list,     # of the fields
+)->list:
+    "The texts of documents, of several fields together, of which some may not be there."
+    if len(names) == 1: return _texts(path, lines, columns[0], names[0])
+    for i, own in enumerate(zip(*columns)):
+        if all(value is MISSING for value in own):
+            raise fault(*_place(path, lines, i), f"none of the fields {listing(names, quote=repr('')[0])} is there")
+    return joined_texts(*(_texts(path, lines, [None if value is MISSING else value for value in values], name)
+                          for name, values in zip(names, columns)))
+
 def _from_columns(path, columns, fields, lines=None):
     "Texts, ids and labels out of columns (name -> a value for each document), whose lines are known, or not"
-    found = Found(texts=_texts(path, lines, columns[fields.text], fields.text))
+    found = Found(texts=texts_of_fields(path, lines, [columns[name] for name in fields.text], fields.text))
     found.fields = fields
-    null = not any(found["texts"]) and all(value is None for value in columns[fields.text])
+    null = not any(found["texts"]) and all(value is None for name in fields.text for value in columns[name])
     try: found |= _others(path, columns, fields, lines)
     except ValueError:
         if null: raise NoTexts(path, fields.text) from None
@@ -504,8 +564,8 @@ def _from_columns(path, columns, fields, lines=None):
 
 def _from_records(path, records, fields):
     "The same out of (line number, dict) pairs"
-    columns = {name: [record.get(name) for _, record in records] for name in fields.names()}
-    columns[fields.text] = [record.get(fields.text, MISSING) for _, record in records]
+    columns = {name: [value_at(record, name) for _, record in records] for name in fields.names()}
+    columns |= {name: [value_at(record, name, MISSING) for _, record in records] for name in fields.text}
     return _from_columns(path, columns, fields, [line for line, _ in records])
 
 # %% ../nbs/00_formats.ipynb #076f4959
@@ -572,7 +632,7 @@ JSON = {b"{": 300, b"[": 64, b",": 64, b":": 64, b"\n": 120}      # bytes of mem
 
 def read_jsonl(
     path,                         # the file, plain or compressed
-    text_field:str|None=None,     # field with the text; by default a usual name is looked for
+    text_field:str|list|None=None,  # field with the text, or several that are joined; by default a usual name is looked for
     label_field:str|list|None=None,  # field with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,       # field with the identifier; '' for none
     columns:str|list|None=None,   # more of them to keep for a look at topics, such as dates
@@ -589,7 +649,7 @@ def read_jsonl(
             if not isinstance(record, dict):
                 raise fault(source, n, f"each document should be an object {{...}}, not {brief(record)}")
         if len(records) == 1 and text_field is None: check_no_list(source, records[0][1])
-        present = list(dict.fromkeys(name for _, record in records for name in record))
+        present = list(dict.fromkeys(name for _, record in records for name in field_names_of(record)))
         return _from_records(source, records, _fields(source, present, text_field, label_field, id_field, columns))
 
 # %% ../nbs/00_formats.ipynb #1ec3a437
@@ -685,7 +745,7 @@ def _quick_columns(source, names, fields, separator, header):
     columns = csv_columns(data, len(names), separator, header, [names.index(name) for name in wanted])
     if not columns or not all(columns.values()): return None
     found = {name: columns[names.index(name)] for name in wanted}
-    source.justify(len(found[fields.text]), "documents")
+    source.justify(len(found[fields.text[0]]), "documents")
     ids = found.get(fields.id, [])
     return found if all(ids) and len(set(ids)) == len(ids) else None        # else the line has to be found
 
@@ -715,7 +775,7 @@ def column_names(
 # %% ../nbs/00_formats.ipynb #1422f6a4
 def read_csv(
     path,                         # the file, plain or compressed
-    text_field:str|None=None,     # column with the text; by default a usual name is looked for
+    text_field:str|list|None=None,  # column with the text, or several that are joined; by default a usual name is looked for
     label_field:str|list|None=None,  # column with the label, or several, coarse to fine; '' for none
     id_field:str|None=None,       # column with the identifier; '' for none
     columns:str|list|None=None,   # more of them to keep for a look at topics, such as dates
@@ -749,13 +809,13 @@ def _read_columns(path, columns_of, *asked):
     "Texts, ids, labels and more of a table that is read column by column"
     fields = _fields(path, columns_of.names, *asked)
     columns = columns_of.read(fields.names())
-    if not columns[fields.text]: raise NoDocuments(path, "no documents in this table")
+    if not columns[fields.text[0]]: raise NoDocuments(path, "no documents in this table")
     return _from_columns(path, columns, fields)
 
 # %% ../nbs/00_formats.ipynb #c831105b
 def read_parquet(
     path,                            # the file, or a folder of .parquet files with the same columns
-    text_field:str|None=None,        # column with the text; by default a usual name is looked for
+    text_field:str|list|None=None,   # column with the text, or several that are joined; by default a usual name is looked for
     label_field:str|list|None=None,  # column with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,          # column with the identifier; '' for none
     columns:str|list|None=None,      # more of them to keep for a look at topics, such as dates
@@ -769,7 +829,7 @@ def read_parquet(
 # %% ../nbs/00_formats.ipynb #39228fd2
 def read_arrow(
     path,                            # an Arrow or Feather file, or a folder that save_to_disk of `datasets` wrote
-    text_field:str|None=None,        # column with the text; by default a usual name is looked for
+    text_field:str|list|None=None,   # column with the text, or several that are joined; by default a usual name is looked for
     label_field:str|list|None=None,  # column with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,          # column with the identifier; '' for none
     columns:str|list|None=None,      # more of them to keep for a look at topics, such as dates
@@ -799,7 +859,7 @@ def rows_of(
     with opened(path) as source:
         if kind != "csv":
             for columns in column_batches(source, kind, fields.names(), group):
-                yield columns | {fields.text: _texts(source, None, columns[fields.text], fields.text)}
+                yield columns | {name: _texts(source, None, columns[name], name) for name in fields.text}
             return
         with passing(path) as stream:
             text = io.TextIOWrapper(stream, encoding or usual_encoding(source.peek(4)), newline="")

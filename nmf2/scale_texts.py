@@ -36,9 +36,10 @@ from .core import at_hand, check_several, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, scratch_folder, used_up, watched
-from .files import (MILLION, PACKED, WESTERN, Several, as_text, brief, fault, listing, opened, passing, plural, unpacked_name, usual_encoding)
+from .files import (MILLION, PACKED, WESTERN, Several, brief, fault, listing, opened, passing, plural, unpacked_name, usual_encoding)
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoField, NoTexts, check_alike, check_no_list,
-                          column_names, ending, field_names, holds_mails, not_as_in_fit, parsed_json, rows_of, walk, without_head)
+                          column_names, ending, field_names, field_names_of, holds_mails, joined_texts, not_as_in_fit, one_or_list,
+                           parsed_json, rows_of, texts_of_fields, value_at, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
 from .languages import look_at, lowest
 from .scale import AT_ONCE, WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
@@ -59,7 +60,7 @@ class Stretch(NamedTuple):
     path:str           # the file
     start:int=0        # lines that begin from here on (bytes), or row groups
     end:int=0          # to here; 0 for all there are
-    field:str|None=None  # where the text is
+    field:tuple|None=None  # names of the fields where the text is, if they are known
     names:tuple=()     # fields among which this was found, if it was not said
     heads:bool=True    # are the heads of mails kept?
     id:str|None=None   # where the name of each document is, if it has one; '' if nobody wants to know
@@ -79,7 +80,7 @@ def _first_names(path, guessed):
             except ValueError: return tuple(names)   # whoever reads the line says so
             if not isinstance(record, dict): return tuple(names)
             alone = None if names else record
-            names.update(record)
+            names.update(dict.fromkeys(field_names_of(record)))
             n += len(line)
     if alone and guessed: check_no_list(path, alone)
     return tuple(names)
@@ -101,19 +102,29 @@ def json_form(
         return "lines" if whole and any(map(bytes.strip, file)) else "object"
 
 # %% ../nbs/62_scale_texts.ipynb #53125c03
-def _field_for(path, what, asked, like, names):
-    "The field with the texts or with names, '' for none: the one asked for, that of the fit, or a usual one"
+def _fields_for(path, what, asked, like, names):
+    "The fields with the texts or with names: those asked for, those of the fit, or a usual one"
     before = like.get(f"{what}_field") if asked is None else None
-    try: found = field_names(path, what, before if asked is None else asked, names)
+    try: return field_names(path, what, before if asked is None else asked, names)
     except NoField as e: raise (e if before is None else not_as_in_fit(e, path)) from None
-    return found[0] if found else "" if "" in (asked, before) else None
+
+def _text_fields(path, asked, like, names):
+    "The fields with the texts, as a tuple"
+    found = tuple(_fields_for(path, "text", asked, like, names))
+    if not found: raise ValueError("text_field must be the name of a field, or several; got ''")
+    return found
+
+def _id_field(path, asked, like, names):
+    "The field with names of documents; '' if nobody wants them, None if there is none"
+    found = _fields_for(path, "id", asked, like, names)
+    return found[0] if found else "" if "" in (asked, like.get("id_field") if asked is None else None) else None
 
 # %% ../nbs/62_scale_texts.ipynb #53125c05
 def _names_in_list(path):
     "The names of the fields of the first value in a JSON list, if it has any"
     with suppress(ValueError):                               # whoever reads the list says so
         first = next(list_values(path), None)
-        return tuple(first) if isinstance(first, dict) else ()
+        return tuple(field_names_of(first)) if isinstance(first, dict) else ()
     return ()
 
 def _in_stretches(path, piece, text_field, id_field=None, like=NOTHING):
@@ -122,10 +133,10 @@ def _in_stretches(path, piece, text_field, id_field=None, like=NOTHING):
     form = json_form(path) if kind == "jsonl" else None
     names = _first_names(path, text_field is None) if form == "lines" else _names(path, kind)
     named = _names_in_list(path) if form == "list" else names
-    id_ = _field_for(path, "id", id_field, like, named) if named else id_field
+    id_ = _id_field(path, id_field, like, named) if named else id_field
     if not names or kind == "arrow" or path.suffix.lower() != ending(path) and kind != "csv":    # is it packed?
         return [Stretch(str(path), field=text_field, id=id_, like=like)]
-    field = _field_for(path, "text", text_field, like, names)
+    field = _text_fields(path, text_field, like, names)
     if kind == "csv": return [Stretch(str(path), field=field, id=id_)]
     if kind == "parquet":
         return [Stretch(str(path), k, k + 1, field, id=id_) for k in range(_parquet(path).num_row_groups)]
@@ -190,7 +201,7 @@ def _check_fields(where, sources):
     for source in sources:
         if _field(source) is None: continue
         found[source.path.removeprefix(f"{where}{os.sep}")] = one = Read()
-        one.fields = Fields(source.field, [], None)
+        one.fields = Fields(list(source.field), [], None)
     check_alike(where, found)
 
 # %% ../nbs/62_scale_texts.ipynb #e3655edd
@@ -326,17 +337,17 @@ def _or_latin(write, path, *args):
         write(path, *args, WESTERN)
 
 def _write_anew(path, folder, text_field, id_field, like=NOTHING):
-    "A file as lines of JSON in a folder of its own, and the field with the text, None to look for it"
+    "A file as lines of JSON in a folder of its own, and the fields with the text, None to look for them"
     kind, new = ENDINGS[ending(path)], Path(mkdtemp(dir=folder))/f"{Path(unpacked_name(path)).stem}.jsonl"
     if kind == "jsonl":
         if json_form(path) == "list": _or_latin(_write_list, path, new)
         else:
             with passing(path) as stream, open(new, "wb") as file: copyfileobj(stream, file, MILLION)
         return new, text_field
-    text, id_ = (_field_for(path, what, asked, like, _names(path, kind)) for what, asked in (("text", text_field), ("id", id_field)))
-    fields = Fields(text, [], id_ or None)
+    names = _names(path, kind)
+    fields = Fields(list(_text_fields(path, text_field, like, names)), [], _id_field(path, id_field, like, names) or None)
     _or_latin(_write_lines, path, new, kind, fields)
-    return new, fields.text
+    return new, tuple(fields.text)
 
 def _cut_up(path, engine, *asked):
     "The same, or the file as it is where that can't be"
@@ -349,7 +360,7 @@ def _cut_up(path, engine, *asked):
 def text_sources(
     documents,                # a folder, a file, paths, `Several`, a bag or a column of Dask, or delayed lists of texts
     piece:int=PIECE,          # bytes of a file that are a partition
-    text_field:str|None=None, # field of files with the text; by default a usual name is looked for
+    text_field:str|list|None=None, # field of files with the text, or several that are joined; by default a usual one
     heads:bool=True,          # keep the heads of mails in files? If not, see `nmf2.formats.without_head`
     engine=None,              # `Local`, whose scratch folder takes large files that can't be read in part
     id_field:str|None=None,   # field with the names of documents, for `names_over`; by default a usual one, '' for none
@@ -367,9 +378,10 @@ def text_sources(
         raise ValueError(f"documents is a data frame with the columns {', '.join(map(repr, documents.columns))}; "
                          "give one of them, such as df['text']")
     if hasattr(documents, "to_delayed"): documents = list(np.ravel(documents.to_delayed()))
+    asked = None if text_field is None else tuple(text_field) if isinstance(text_field, (list, tuple)) else (text_field,)
     most = piece if engine is not None and engine.shared else 4*piece      # a worker has more room, and can't help it
     def parts(source):
-        path, field = Path(source).absolute(), text_field            # workers may be elsewhere
+        path, field = Path(source).absolute(), asked                 # workers may be elsewhere
         if _is_whole(path, most): path, field = _cut_up(path, engine, field, id_field, like)
         return [part._replace(heads=heads) for part in _in_stretches(path, piece, field, id_field, like)]
     sources = [part for source in documents for part in (parts(source) if _is_path(source) else [source])]
@@ -451,8 +463,8 @@ def _whole(source):
     "The texts of a partition that can't be read in part"
     if not isinstance(source, Stretch): return _given_texts(source)
     if not _is_parquet(source.path): return _file(source)[0]
-    columns = rows_of(source.path, "parquet", Fields(source.field, [], None), group=source.start)
-    return [text for some in columns for text in some[source.field]]
+    columns = rows_of(source.path, "parquet", Fields(list(source.field), [], None), group=source.start)
+    return [text for some in columns for text in joined_texts(*(some[name] for name in source.field))]
 
 # %% ../nbs/62_scale_texts.ipynb #e86b27d9
 def has_names(
@@ -469,7 +481,7 @@ def names_in(
     if _is_lines(source):
         lines = _numbered(source, None)
         records = json_objects(lines) or [(k, parsed_json(source.path, k, line)) for k, line in lines]
-        names = [record.get(source.id) for _, record in records]
+        names = [value_at(record, source.id) for _, record in records]
     elif _is_parquet(source.path):
         with opened(source.path) as file:
             columns = column_batches(file, "parquet", [source.id], source.start)
@@ -515,23 +527,16 @@ def _texts_in(source, lines):
         if not isinstance(record, dict):
             raise fault(source.path, k, f"each document should be an object {{...}}, not {brief(record)}")
     if source.names: _check_field(source, [record for _, record in records])
-    return [_text(source, k, record) for k, record in records]
+    columns = [[value_at(record, name, MISSING) for _, record in records] for name in source.field]
+    return texts_of_fields(source.path, [k for k, _ in records], columns, source.field)
 
 def _check_field(source, records):
     "Stop if some records have a field in which the text of all would be looked for"
     names = [*source.names, *sorted(set().union(*records).difference(source.names))]
-    field = field_names(source.path, "text", None, names)[0]
-    if field != source.field:
-        raise fault(source.path, None, f"by its first lines the text is in {brief(source.field)}, and later ones have "
+    [before], [field] = source.field, field_names(source.path, "text", None, names)
+    if field != before:
+        raise fault(source.path, None, f"by its first lines the text is in {brief(before)}, and later ones have "
                                        f"{brief(field)}, too. Say which it is with text_field=...")
-
-def _text(source, k, record):
-    "The text of a record"
-    text = record.get(source.field, MISSING)
-    if isinstance(text, str): return text if text.isascii() else as_text(text)
-    if text is None: return ""
-    what = "not there" if text is MISSING else brief(text)
-    raise fault(source.path, k, f"field {brief(source.field)} should be a string and is {what}")
 
 # %% ../nbs/62_scale_texts.ipynb #2e39f821
 class Counted(NamedTuple):
@@ -877,7 +882,7 @@ def _of_field(model, sources):
     "The same model, which knows in which field the texts were, if that is one, and whether heads of mails are left out"
     sources = _apart(sources)
     fields = set(map(_field, sources))
-    if len(fields) == 1 and None not in fields: model.reading_ = dict(text_field=fields.pop())
+    if len(fields) == 1 and None not in fields: model.reading_ = dict(text_field=one_or_list(fields.pop()))
     ids = {one.id for one in sources if isinstance(one, Stretch)}
     if model.reading_ and len(ids) == 1 and None not in ids: model.reading_["id_field"] = ids.pop()
     if not all(map(_keeps_heads, sources)): model.reading_ = (model.reading_ or {}) | {"heads": False}

@@ -25,8 +25,8 @@ import scipy.sparse as sp
 
 from nmf2.data import read
 from nmf2.files import WESTERN
-from nmf2.formats import (READERS, _dialect, _mails, _rows, _without_tags, as_cell, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
-                          read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, without_head, write_table)
+from nmf2.formats import (READERS, _dialect, _mails, _rows, _without_tags, as_cell, field_names_of, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
+                          read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, value_at, without_head, write_table)
 
 TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
 LABELS = [["sport", "hockey"], ["maths"], [], ["sport", "tennis"]]
@@ -853,10 +853,38 @@ def test_a_folder_of_files_that_are_no_text(here):
     assert len(read_folder("scans", encoding="utf-8")["texts"]) == 3
 
 
-def test_one_field_is_the_text(here):
-    Path("t.csv").write_text("subject,body\na b,c d\ne f,g h\n")
-    with pytest.raises(ValueError, match="There are: 'subject', 'body'. Only one can be the text: join them"): read_csv("t.csv", text_field="subject,body")
-    with pytest.raises(ValueError, match="There are: 'subject', 'body'$"): read_csv("t.csv", text_field="subject,title")
+def test_texts_in_several_fields_are_joined(here):
+    Path("t.csv").write_text("subject,body,\"a,b\"\na b,c d,1\ne f,,\n,g h,3\n")
+    texts = ["a b\n\nc d", "e f", "g h"]
+    for asked in ("subject,body", "subject, body", ["subject", "body"], ("subject", "body", "subject")):
+        for options in ({}, dict(encoding="utf-8")): assert read_csv("t.csv", text_field=asked, **options)["texts"] == texts
+    assert read_csv("t.csv", text_field="a,b")["texts"] == ["1", "", "3"]                       # the name of a column
+    assert read_csv("t.csv", text_field=["body", "a,b"])["texts"] == ["c d\n\n1", "", "g h\n\n3"]
+    assert read("t.csv", text_field="subject,body").reading["text_field"] == ["subject", "body"]
+    with pytest.raises(ValueError, match="no field 'title', asked for by text_field. There are: 'subject', 'body', 'a,b'$"):
+        read_csv("t.csv", text_field="subject,title")
+    with pytest.raises(ValueError, match="text_field must be the name of a field, or several; got ''"): read_csv("t.csv", text_field="")
+    records = [{"id": 1, "subject": "a b", "body": "c d"}, {"id": 2, "subject": "e f"}, {"id": 3, "subject": None, "body": "g h"}]
+    lines = put("t.jsonl", "\n".join(map(json.dumps, records)))
+    for path in (lines, put("t.json", json.dumps(records))):
+        assert read_jsonl(path, text_field="subject,body") == {"texts": texts, "ids": ["1", "2", "3"]}
+    fails(read_jsonl, put("u.jsonl", lines.read_text() + '\n{"id": 4}'), "line 4: none of the fields 'subject', 'body' is there", text_field="subject,body")
+    fails(read_jsonl, put("v.jsonl", '{"a": null, "b": null, "c": 1}'), "fields 'a', 'b' are null everywhere", text_field="a,b")
+    fails(read_jsonl, put("w.jsonl", '{"a": "x", "b": 1}'), "line 1: field 'b' should be a string and is 1", text_field="a,b")
+
+
+def test_fields_within_fields(here):
+    records = [{"id": "a", "data": {"body": "puck", "more": {"kind": "ice"}}}, {"id": "b", "data": {"body": None}, "d.e": "x"}]
+    path = put("t.jsonl", "\n".join(map(json.dumps, records)))
+    assert read_jsonl(path, text_field="data.body", label_field="data.more.kind", columns="d.e") == \
+        {"texts": ["puck", ""], "ids": ["a", "b"], "labels": [["ice"], []], "columns": {"d.e": [None, "x"]}}
+    fails(read_jsonl, path, "there are: 'id', 'data', 'data.body', 'data.more', 'data.more.kind', 'd.e'")
+    fails(read_jsonl, path, "field 'data' should be a string and is a dict of 2", text_field="data")
+    fails(read_jsonl, path, "no field 'data.title'", text_field="data.title")
+    nested = {"a": {"b.c": 1, "b": {"d": 2}}, "a.b": {"x": 3}, "e": {}, "f": [{"g": 1}]}
+    names = {"a.b.c": 1, "a.b.d": 2, "a.b.x": 3, "e": {}, "f": [{"g": 1}], "a": nested["a"], "a.b": {"x": 3}}
+    assert {*field_names_of(nested)} == {*names} and {name: value_at(nested, name) for name in names} == names
+    assert [value_at(nested, name, 0) for name in ("a.b.e", "f.g", "e.x", "a.b.c.d", "", ".", "a.")] == [0]*7
 
 
 def test_tables_are_read_as_they_were_written(here):

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -457,7 +458,7 @@ def test_tables_without_rows_and_with_other_columns(tmp_path):
         for name, text in tables.items(): (tmp_path/f"{name}.csv").write_text(text)
         return tmp_path
     sources = text_sources(put(a="id,body\n1,some words\n2,more words\n", b="body\n", c="Body;id\nlast words;3\n"))
-    assert [source.field for source in sources] == ["body", "body", "Body"] and [read_texts(s) for s in sources] == [["some words", "more words"], [], ["last words"]]
+    assert [source.field for source in sources] == [("body",), ("body",), ("Body",)] and [read_texts(s) for s in sources] == [["some words", "more words"], [], ["last words"]]
     with pytest.raises(ValueError, match="in d.csv the texts are in 'text', in a.csv in 'body'. Give it the same name in all"): text_sources(put(d="text,body\nx,y\n"))
     put(c="body\nz\n")
     assert len(text_sources(tmp_path, text_field="body")) == 4
@@ -472,6 +473,40 @@ def test_tables_without_rows_and_with_other_columns(tmp_path):
     with pytest.raises(ValueError, match="^there are no documents in partition 0, a.csv,"): fit_topics(TopicTree(2), tmp_path, engine=Local())
     model = fit_topics(TopicTree(2, min_df=1), put(a="n,body\n" + "1,some words\n2,other things\n"*9), engine=Local())
     assert model.reading_["text_field"] == "body"
+
+
+def test_texts_in_several_fields_over_partitions(tmp_path):
+    records = [{"id": f"a{i}", "subject": f"{'abc'[i % 3]*3} w{i % 7}w", "data": {"body": f"{'def'[i % 3]*3} {'ghi'[i % 3]*3}" if i % 4 else None}}
+               for i in range(90)]
+    del records[5]["subject"]
+    engine = Local()
+    flat = pd.DataFrame([dict(id=r["id"], subject=r.get("subject"), body=r["data"]["body"]) for r in records])
+    lines = "\n".join(map(json.dumps, records))
+    (tmp_path/"a.jsonl").write_text(lines)
+    (tmp_path/"b.json").write_text(json.dumps(records))
+    with gzip.open(tmp_path/"c.jsonl.gz", "wt") as f: f.write(lines)
+    flat.to_csv(tmp_path/"d.csv", index=False)
+    flat.to_parquet(tmp_path/"e.parquet")
+    for file in sorted(tmp_path.iterdir()):
+        fields = ["subject", "body" if file.name[0] in "de" else "data.body"]
+        whole = read(file, text_field=fields)
+        assert whole.texts[5] == "fff iii" and whole.texts[0] == "aaa w0w" and whole.texts[1] == "bbb w1w\n\neee hhh"
+        for asked in (fields, ",".join(fields)):
+            for piece in (100, 10**6):
+                sources = text_sources(file, piece, text_field=asked, engine=engine)
+                assert sum(map(read_texts, sources), []) == whole.texts
+        model = TopicTree(3, min_df=1).fit(whole)
+        spread = fit_topics(TopicTree(3, min_df=1), file, text_field=",".join(fields), engine=engine)
+        assert spread.reading_["text_field"] in (fields, ",".join(fields))
+        assert_array_equal(model.labels_, np.asarray(spread.labels_))
+        model.save(tmp_path/"m.nmf2")
+        again = TopicTree.load(tmp_path/"m.nmf2")
+        assert_array_equal(again.predict(read(file, like=again.reading_)), model.labels_)
+        (tmp_path/"m.nmf2").unlink()
+    (tmp_path/"a.jsonl").write_text(lines + '\n{"id": "x"}')
+    with pytest.raises(ValueError, match="a.jsonl, line 91: none of the fields 'subject', 'data.body' is there"):
+        [read_texts(source) for source in text_sources(tmp_path/"a.jsonl", text_field="subject,data.body")]
+    with pytest.raises(ValueError, match="text_field must be the name of a field, or several"): text_sources(tmp_path/"d.csv", text_field="")
 
 
 def test_files_that_are_left_alone_are_told(tmp_path):
@@ -548,7 +583,7 @@ def test_large_files_that_cant_be_read_in_part_are_written_anew(tmp_path, name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if name == "latin.csv" else "error")
         sources = text_sources(path.parent, 5_000, engine=engine)
-        assert len(sources) > 9 and sum(map(read_texts, sources), []) == some and {source.field for source in sources} == {"text"}
+        assert len(sources) > 9 and sum(map(read_texts, sources), []) == some and {source.field for source in sources} == {("text",)}
         assert has_names(sources) and list(names_over(sources, engine)) == names
     small = text_sources(path.parent, 10**9, engine=engine)
     assert sum(map(read_texts, small), []) == some and has_names(small) and list(names_over(small, engine)) == names
