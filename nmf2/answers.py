@@ -34,7 +34,7 @@ from .weighting import EmptyDocumentsWarning, known_names, trim_mask, weigh_new
 # %% ../nbs/25_answers.ipynb #c786397d
 class Signs(NamedTuple):
     "What tells documents of a fit from strangers."
-    focus:np.ndarray   # how many times as near to the nearest topic as to others, (n_docs,)
+    focus:np.ndarray   # how many times as near to the nearest topic as to all on average, (n_docs,)
     near:np.ndarray    # cosine with that topic, over the root of the number of words, (n_docs,)
 
 @in_parts
@@ -127,11 +127,11 @@ class Expected(NamedTuple):
     signs:Signs        # ascending, a thousand of each at even ranks, or all if fewer
     sizes:np.ndarray   # how many of as many documents have each leaf, (n_leaves,)
     unknown:float      # share of their different words that the fit would not know
-    ranks:np.ndarray=NOT_KNOWN    # the lower of the two ranks, likewise; none in models of before
+    ranks:np.ndarray=NOT_KNOWN    # the lower of the two ranks, likewise; none in earlier models
 
     @property
     def focus(self):
-        "That of the documents of the fit; models of before had nothing else in the place of signs"
+        "The focus of the documents of the fit; earlier models have it in the place of the signs"
         return self.signs.focus if isinstance(self.signs, Signs) else self.signs
 
 def known_columns(

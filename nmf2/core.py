@@ -357,7 +357,7 @@ def check_matrix(
     signed:bool=False,      # may values be negative?
     narrow:bool=True,       # 32-bit indices where these are enough?
 ):                          # float32 or float64, array or canonical CSR, (n_docs, n_terms)
-    "The matrix to work on: checked, in a form the kernels take, and never the caller's own to change."
+    "The matrix to work on, checked and in a form the kernels take. It may be the caller's own, so nobody changes it."
     from sklearn.utils.validation import check_array, validate_data
     check_here("X", X)
     form = dict(accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
@@ -448,7 +448,7 @@ def seed_of(
 def stream(
     seed:int,        # from `seed_of`
     node:str='',     # the node's id, a path of 0s and 1s
-    *draw:int,       # which of the node's draws this is
+    *draw:int,       # which of the node's draws this is; none is the same as 0
 )->np.random.Generator:
     "The random stream of one node, the same whatever was drawn elsewhere."
     return np.random.default_rng([seed, int("1" + node, 2), *draw])

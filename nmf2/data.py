@@ -39,7 +39,7 @@ def count_terms(
     stop_words='auto',            # words to leave out: 'auto' for the languages seen, or as for `stop_list`
     lowercase:bool=True,          # take 'Word' and 'word' for the same?
     ngram_range:tuple=(1, 1),     # (1, 2) counts pairs of neighbouring words as well
-    min_df:int|float=1,           # leave out words found in fewer documents (a share of them if below 1)
+    min_df:int|float=1,           # leave out words found in fewer documents (a fraction: that share of them)
     vocabulary=None,              # count just these words, in this order
     n_jobs:int|None=-1,           # most threads, as in scikit-learn: -1 for one a core
     **options,                    # more of `TermCounter`, such as tokenizer, analyzer or verbose
@@ -376,7 +376,7 @@ def _as_corpus(pages, min_words, shared):
 def library_docs(
     libraries:tuple=LIBRARIES,  # packages to look through
     min_words:int=30,           # leave out pages with fewer words
-    shared:int=10,              # leave out lines that occur on this many pages
+    shared:int=10,              # leave out lines that occur on this many pages or more
 )->Corpus:                      # labels: package, package.subpackage
     "The manual pages of the scientific libraries that are installed."
     check_number("min_words", min_words, 1)

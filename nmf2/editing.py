@@ -561,7 +561,7 @@ def merge(
     b,                # another, which comes to it
     documents=None,   # those of the fit, if the model has none; parts of one node need none
 )->Changed:
-    "Two leaves become one; nodes, if one has parts, parts of a new one. At the place of the first."
+    "Two leaves become one where the first is; two nodes, if one has parts, the parts of a new one."
     ready(model)
     tree = model.tree_
     a, b, shape = tree[a], tree[b], shape_of(model)

@@ -637,7 +637,7 @@ def read_jsonl(
     id_field:str|None=None,       # field with the identifier; '' for none
     columns:str|list|None=None,   # more of them to keep for a look at topics, such as dates
     encoding:str|None=None,       # of the file; by default UTF-8, and Windows-1252 where that fails
-)->dict:                          # texts, and ids and labels where there are such fields
+)->dict:                          # texts, ids and labels where there are such fields, columns if asked for
     "JSON lines, or a single JSON list of objects, or one object."
     with opened(path) as source:
         source.weigh(JSON)
@@ -783,7 +783,7 @@ def read_csv(
     quote:str='"',                # what encloses a field that holds delimiters or line ends; '' if nothing does
     header:bool=True,             # does the first line name the columns? If not, they are called '0', '1', ...
     encoding:str|None=None,       # of the file; by default UTF-8, and Windows-1252 where that fails
-)->dict:                          # texts, and ids and labels where there are such columns
+)->dict:                          # texts, ids and labels where there are such columns, more columns if asked for
     "A table with one document a row."
     if delimiter is not None: _dialect(delimiter, quote)
     def parse(text):
@@ -819,7 +819,7 @@ def read_parquet(
     label_field:str|list|None=None,  # column with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,          # column with the identifier; '' for none
     columns:str|list|None=None,      # more of them to keep for a look at topics, such as dates
-)->dict:                             # texts, and ids and labels where there are such columns
+)->dict:                             # texts, ids and labels where there are such columns, more columns if asked for
     "Parquet, by pyarrow."
     fields = text_field, label_field, id_field, columns
     if os.path.isdir(path):
@@ -833,7 +833,7 @@ def read_arrow(
     label_field:str|list|None=None,  # column with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,          # column with the identifier; '' for none
     columns:str|list|None=None,      # more of them to keep for a look at topics, such as dates
-)->dict:                             # texts, and ids and labels where there are such columns
+)->dict:                             # texts, ids and labels where there are such columns, more columns if asked for
     "Arrow and Feather files, and datasets of Hugging Face on disk, by pyarrow."
     fields = text_field, label_field, id_field, columns
     if os.path.isdir(path):
@@ -938,7 +938,7 @@ def read_mbox(
     path,                    # the file, plain or compressed
     encoding:str|None=None,  # of texts whose mail names none; by default UTF-8, and Windows-1252 where that fails
     columns:str|list|None=None,  # lines of the heads to keep for a look at topics, such as 'date'
-)->dict:                     # texts, ids (numbers of the mails)
+)->dict:                     # texts, ids (numbers of the mails), columns if asked for
     "The mails of a file, as programs for mail and mailing lists keep them: subjects and texts."
     check_encoding(encoding)
     asked = columns if isinstance(columns, (list, tuple)) else [columns]
@@ -1355,7 +1355,7 @@ def _svmlight_lines(source):
 # %% ../nbs/00_formats.ipynb #cac0e7de
 def read_svmlight(
     path,                        # the file, plain or compressed
-    n_terms:int|None=None,       # number of terms; by default the largest that occurs
+    n_terms:int|None=None,       # number of terms, unless `vocab` tells it; by default up to the largest that occurs
     zero_based:bool|None=None,   # are terms counted from 0? By default yes if a 0 occurs
     vocab=None,                  # file with one term a line, if there is one
 )->dict:                         # X, labels, and vocab if given

@@ -359,7 +359,7 @@ def outside(
 def varied(
     uses:Uses,     # how texts use words
 )->dict:           # word -> from 0 to 1
-    "The same for the texts that don't have it where most have it in a sentence."
+    "Twice the share of texts that have it elsewhere in a sentence than most, at most 1; squared."
     n_docs = uses.there.sum(0)
     share = np.maximum(n_docs - uses.n_alike + 1, 0)/(n_docs + 1)
     return dict(zip(uses.words, (np.minimum(1, 2*share)**2).tolist()))

@@ -149,7 +149,7 @@ SCORES = {"mndcg": "published", "mndcg-paper": "paper", "error": None}  # and th
 class GrowerOptions(NamedTuple):
     "How a tree is to be grown"
     imbalance:float=9.             # how many times larger the other side of a suspect one must be
-    trials:int=3                   # how often a suspect side is set aside at most
+    trials:int=3                   # of a node, before it is given up or cut; 0: no side is suspect
     min_score:float=0.             # split only leaves that score at least this
     leaf_choice:str="mndcg"        # one of `SCORES`
     split_by:object=find_split     # what splits, given documents, terms and what `start` gives
@@ -637,17 +637,17 @@ class HierNMF2(NumberedTopics, TreeEstimator):
         n_leaves:int|None=20,       # leaves wanted; None for as many as `min_score` allows
         *,
         imbalance:float=9.0,        # how many times larger the other side of a suspect one must be
-        trials:int=3,               # how often a suspect side is set aside at most; 0 keeps all
+        trials:int=3,               # of a node, before it is given up or cut; 0 keeps all documents
         max_outliers:float|None=.02, # largest share of a node to set aside; None as published
         min_score:float|None=None,  # least score of leaves that are split; None: all that can be
         leaf_choice:str="mndcg",    # "mndcg" as published, "mndcg-paper", "error" (`error_gain`)
         init="svd",                 # "svd", "random", or a function (docs, terms), see `starter`
         solver:str="rank2",         # "rank2", or one of `NMF`, slower ("active-set" is nmf-hier)
         tol:float=1e-4,             # stop at a projected gradient below this share of the reference
-        min_iter:int=1,             # iterations before the first check; not in other accelerated ones
+        min_iter:int=1,             # iterations before the first check, with solver="rank2"
         max_iter:int=1000,          # at most this many
         extrapolate:bool=True,      # accelerate? False, with init="random", is the papers' method
-        side_tol:float|None=.002,   # if accelerated: stop, too, when so small a share changes sides
+        side_tol:float|None=.002,   # "rank2", accelerated: stop, too, if so few change sides
         random_state=None,          # seed for init="random"
         verbose:bool=False,         # show a progress bar?
     ):

@@ -37,7 +37,7 @@ def solve2(
 )->tuple:                              # the two weights
     """The weights $g \\ge 0$ that bring $Bg$ nearest to $y$, two columns.
 
-    Source: Kuang and Park (2013), Algorithm 2.
+    Source: Kuang and Park (2013), Algorithm 1.
     """
     i11, i12, i22, u1, u2 = prepared
     u = u1*r1
@@ -508,7 +508,7 @@ def krylov(
 class Rules(NamedTuple):
     "The rules of `alternate`"
     tol:float           # stop when the projected gradient is below this fraction of the reference
-    side_tol:float      # or when at most this share of documents changes sides; below 0 for never
+    side_tol:float      # or, near the end (`NEAR`), if at most this share changes sides; < 0: never
     min_iter:int        # sweeps before the first look at it
     max_iter:int        # at most this many
     extrapolate:bool    # go a little further after each step?
@@ -538,7 +538,7 @@ NEAR = .02  # how small the projected gradient must be before it counts that doc
 @njit(nogil=True)
 def _verdict(
     work,      # its sums and lengths are read
-    rules,     # from `alternate`
+    rules,     # the `Rules` of `alternate`
     i,         # number of the sweep
     first,     # the reference of `tol`, squared
     slope,     # squared projected gradient at the sweep's topics

@@ -76,7 +76,7 @@ def _is_composed(text):
 def composed(
     texts:list,   # strings
 )->list:          # the very same, if all are composed already
-    "Texts in which a letter and its marks are one sign, where there is one (NFC), and so are apostrophes in Cyrillic words."
+    "Texts in which a letter and its marks are one sign, where there is one (NFC), and Cyrillic apostrophes are letters."
     def compose(text): return WITHIN.sub("\u02bc", unicodedata.normalize("NFC", text))
     others = [text for text in texts if not text.isascii()]      # mostly few, and quickly found
     if all(map(_is_composed, others)): return texts
@@ -350,7 +350,7 @@ def told_apart(
     return [one._replace(language=moved.get(one.number, one.language)) for one in seen]
 
 # %% ../nbs/00_languages.ipynb #98378ab0
-OWN = 4         # frequent words that must be of another language alone
+OWN = 4         # frequent words that must be of a further language alone; of the first, one less
 
 def _usual_together(texts):
     "Languages whose frequent words are usual in texts of which hardly any tells its language by itself"

@@ -641,7 +641,7 @@ class NMF(TopicModel):
         n_components:int=20,        # topics wanted
         *,
         solver:str="bpp",           # "bpp", "active-set", "hals", "mu", "pgd", "acls" or "ahcls"
-        init:str="nndsvd",          # one of `STARTS`, or "custom"with W or H for `fit_transform`
+        init:str="nndsvd",          # one of `STARTS`, or "custom" with W or H for `fit_transform`
         n_init:int=1,               # starts, of which the one with the smallest error is kept
         tol:float=1e-4,             # stop at a projected gradient below this share of the products
         max_iter:int=200,           # at most this many turns

@@ -262,7 +262,7 @@ def own_order(
 )->Order:
     """An order of rows and columns that depends on the entries alone.
 
-    But for rows that look alike from outside however long one describes them.
+    Rows that look alike from outside, however long one describes them, come in any order.
     """
     X = sp.csr_array(X)
     docs = np.zeros(X.shape[0], np.uint64)

@@ -678,7 +678,7 @@ def contents(
     reader,             # a `Reader`
     n_docs:int=5,       # documents of each kind at each node
     length:int=1500,    # letters of each text
-    **view,             # how the tree is seen at first: `selected`, `leaves`, `unfolded`
+    **view,             # how the tree is seen at first: `selected`, `outline`, `leaves`, `unfolded`
 )->dict:
     "Everything that the page can show."
     tree = reader.tree
@@ -720,7 +720,7 @@ def page(
     reader,            # a `Reader`
     n_docs:int=5,      # documents of each kind at each node
     length:int=1500,   # letters of each text
-    **view,            # how the tree is seen at first: `selected`, `leaves`, `unfolded`
+    **view,            # how the tree is seen at first: `selected`, `outline`, `leaves`, `unfolded`
 )->str:
     "The page for a reader, as it is seen at the moment."
     shown = contents(reader, n_docs, length, **view)

@@ -266,7 +266,7 @@ class NormalizedCutClustering(AverageAssociation):
 def principal_cut(
     X,           # points, CSR or dense, of any sign, (n, d)
     seed:int=0,  # of the search for the singular vector
-)->tuple:        # the direction, (d,); those for which x·direction is above the threshold go right
+)->tuple:        # a direction, (d,), and a threshold: points whose x·direction is above it go right
     """A cut through the mean, across the direction of most variance; None if all points are equal.
 
     Source: Boley (1998); Race (2008), Section 0.1.4.
@@ -806,7 +806,7 @@ class HierKMeans(TreeEstimator):
     def __init__(self,
         n_leaves:int|None=20,       # leaves wanted; None for as many as `min_score` allows
         *,
-        imbalance:float=9.0,        # this and the following four as in `HierNMF2`
+        imbalance:float=9.0,        # this and the following three as in `HierNMF2`
         trials:int=5,
         min_score:float|None=None,
         leaf_choice:str="mndcg",

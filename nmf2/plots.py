@@ -815,7 +815,7 @@ def _named_periods(ax, names, x0, step, y):
 def plot_over_time(
     model,                  # a fitted `TopicTree`
     dates,                  # of the documents: dates, or texts such as '2024-05-31'; nothing where there is none
-    period:str|None=None,   # 'day', 'week', 'month', 'quarter', 'year'; None for what suits their span
+    period:str|None=None,   # 'day', 'week', 'month', 'quarter', 'year', 'decade', 'century'; None for what suits
     n:int|None=None,        # in the tree with so many leaves; None for all
     documents=None,         # new ones; by default those of the fit
     counts:bool=False,      # documents, not their shares of the period?

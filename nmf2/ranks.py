@@ -50,7 +50,7 @@ def _sort(items, low, high):
 # %% ../nbs/09_ranks.ipynb #a13dbbba
 @njit(nogil=True)
 def _sort_by(bits, order, low, high, room):
-    "Sort numbers by some bits of each one's weight turned round; numbers take `room` bits"
+    "Sort numbers by some bits of each one's weight, inverted; numbers take `room` bits"
     mask = (np.uint64(1) << (high - low)) - np.uint64(1)
     items = np.empty(len(order), np.uint64)
     for i in range(len(order)):

@@ -264,7 +264,7 @@ def regroup(
     vocab=None,      # the terms in words, (n_terms,); by default those that the matrix carries
     texts=None,      # the documents, if headings may have phrases
     moves:bool=True, # may clusters move between groups? Else they are merged only
-    **options,       # of `find_phrases`
+    **options,       # of `give_headings`, such as `token_pattern`
 )->Tree:             # with a leaf for each cluster
     """A tree whose leaves are the clusters, in groups that lose least of $I_2$.
 

@@ -380,7 +380,7 @@ class Sides(Spread):
     __hash__ = None
 
 # %% ../nbs/60_scale.ipynb #dfae723e
-WHOLE = 2_000_000               # nonzeros of a collection fitted in one piece, if nothing is said
+WHOLE = 2_000_000               # nonzeros of a collection that is fitted in one piece by default
 NODE = 8*WHOLE                  # likewise of a node that is handed over
 
 class Members(Spread):
@@ -390,7 +390,7 @@ class Members(Spread):
         home:list,       # the partitions
         pieces:list,     # numbers of documents of each
         found:list,      # how many these are, and how many nonzeros they have
-        whole:int=NODE,  # nodes with at most so many nonzeros are handed over
+        whole:int=NODE,  # nodes of so many nonzeros, or under 4,000 documents, are handed over
         kind:str="float64",  # type of the matrix
     ):
         full = [k for k, f in enumerate(found) if f[0]]     # those without documents have no say
@@ -854,10 +854,10 @@ def _check_model(est):
 def fit(
     est,                # a `HierNMF2`
     X,                  # partitions, as for `as_blocks`
-    engine=None,        # `Local` or `Dask`; by default a new `Local`
+    engine=None,        # `Local` or `Dask`; by default `usual_engine()`
     *,
     vocab=None,         # the terms in words, (n_terms,)
-    whole:int=NODE,     # nodes with at most so many nonzeros are handed over to one worker
+    whole:int=NODE,     # nodes with so many nonzeros at most, or under 4,000 documents, go to one worker
     checkpoint=None,    # a folder for what is found on the way; a fit that was interrupted goes on from there
 ):                      # the same estimator, with `tree_` a `SpreadTree`
     "Fit an estimator to partitions of the documents; `labels_` are fetched when asked for."

@@ -894,7 +894,7 @@ def fit_topics(
     documents,          # as for `text_sources`; or counts in partitions, as for `as_blocks`
     vocab=None,         # with counts: the words of the columns, (n_terms,)
     engine=None,        # `Local` or `Dask`; by default `usual_engine()`
-    whole:int=WHOLE,    # a collection with at most so many different words in its documents is fetched
+    whole:int=WHOLE,    # a collection is fetched if the different words of each document, added up, are so many at most
     checkpoint=None,    # a folder for what is found on the way; a fit that was interrupted goes on from there
     memory=None,        # bytes there are; with more than that to be expected, a warning
     **options,          # of `text_sources`

@@ -151,7 +151,7 @@ def start_labels(
 class Standing(NamedTuple):
     "Clusters as they stand, as `Assignment` has them"
     tables:np.ndarray    # the sums of the clusters, a column each, (n_tables, n_terms, columns)
-    known:np.ndarray     # of each cluster: size, and squared length of the sum, (k, 3)
+    known:np.ndarray     # of each cluster: size, squared length of the sum, and a number that $I_2$ has no use for, (k, 3)
     values:np.ndarray    # what each adds to the criterion, (k, 2)
     added:np.ndarray     # all of them together, (2,)
     moves:int            # moves since the pass began

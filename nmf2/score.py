@@ -84,14 +84,14 @@ def _ideal(values, rest, over_place):
 # %% ../nbs/20_score.ipynb #efe5baa1
 @njit(nogil=True)
 def mndcg_sum(
-    terms:np.ndarray,       # numbers of the terms that occur in any of the topics, ascending, (t,)
+    terms:np.ndarray,       # ascending numbers of terms that occur, of all if not published, (t,)
     parent:np.ndarray,      # their weights in the node's own topic, (t,)
     left:np.ndarray,        # and in its children's, (t,)
     right:np.ndarray,       # likewise
     logs:Logarithms,        # from `logarithms`, for all m terms of the vocabulary
     published:bool,         # gains as in the authors' program, or else as in the paper?
 )->float:
-    "The modified NDCG, see `mndcg`, over some terms. Source: Kuang and Park (2013), Section 3."
+    "The modified NDCG, see `mndcg`, over some terms. Source: Kuang and Park (2013), Section 4."
     last = len(logs.log) - 1
     place, n_parent = _places(parent, terms)
     in_left, n_left = _places(left, terms)
@@ -154,7 +154,7 @@ def mndcg(
 )->float:                     # in [0, 1], or −3 for a parent with at most one term
     """Do both children put forward terms that matter in the parent and tell them apart?
 
-    Source: Kuang and Park (2013), Section 3, and the authors' program where the paper is silent.
+    Source: Kuang and Park (2013), Section 4, and the authors' program where the paper is silent.
     """
     if variant not in ("published", "paper"):
         raise ValueError(f'variant must be "published" or "paper", got {variant!r}')

@@ -421,7 +421,7 @@ def mixtures_of(
     chosen:np.ndarray,      # the anchors
     N:np.ndarray,           # inner products with them, (n_points, k)
     recover:str="l2",       # "l2" or "kl"
-    tol:float=1e-7,         # stop when no more than this is left to gain
+    tol:float=1e-7,         # of "kl": stop when no more is left to gain; "l2" is exact
     max_iter:int=500,       # or after this many steps
 )->np.ndarray:              # shares of the anchors in each point, (n_points, k)
     "Each point as a mixture of anchors. Source: Arora and others (2013), Algorithm 3, supplement."
@@ -535,8 +535,8 @@ class AnchorWords(_Separable):
         min_length:int=2,           # documents with fewer words are left out when pairs of words are counted
         project:int|None=None,      # find anchors after a random projection to so many columns; None for exactly
         clean_up:bool=True,         # look at each anchor again when all are known?
-        tol:float=1e-7,             # of `recover`: stop when no more than this is left to gain
-        max_iter:int=500,           # of `recover`: or after this many steps
+        tol:float=1e-7,             # of "kl": stop when no more is left to gain; "l2" is exact
+        max_iter:int=500,           # of "kl": or after this many steps
         random_state=None,          # seed of the projection
     ):
         keep_parameters(self, locals())

@@ -233,7 +233,7 @@ def topic_tree(
     verbose:bool=False,      # likewise
     texts=None,              # the documents, if headings may have phrases
     per_topic:int=PIECES,    # as for `pieces`
-    **options,               # of `find_phrases`
+    **options,               # of `give_headings`, such as `token_pattern`
 )->Grown:
     "The tree of `TopicTree` for documents that are weighted already."
     X = check_matrix(topic_tree, X, n_terms=width_of(X))
@@ -1182,7 +1182,7 @@ def update(model,
 @patch_to(TopicTree)
 def over_time(model,
     dates,                  # of the documents: dates, texts ('2024-05-31'), or a column's name
-    period:str|None=None,   # 'day', 'week', 'month', 'quarter', 'year'; None for what suits
+    period:str|None=None,   # 'day', 'week', 'month', 'quarter', 'year', 'decade', 'century', None
     n:int|None=None,        # in the tree with so many leaves; None for all
     documents=None,         # new ones, as for `predict`; by default those of the fit
     n_words:int=5,          # words for each topic and period, at most

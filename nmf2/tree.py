@@ -684,7 +684,7 @@ def cut_shares(
     W:np.ndarray,      # weights of documents in these, (n, k)
     X,                 # the documents, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves; all if None
-)->np.ndarray:         # each row sums to one, (n, n)
+)->np.ndarray:         # each row sums to one, (n_docs, leaves of the cut)
     "Leaf topics' weights as shares, summed at the nodes of a cut; leaf sizes where all are zero."
     W = at_leaves(tree, W, X)
     total = W.sum(1, keepdims=True)
@@ -710,7 +710,7 @@ def leaf_shares(
     tree,              # a Tree
     X,                 # the documents, checked, (n, n_terms)
     n:int|None=None,   # in the tree with this many leaves; all if None
-)->np.ndarray:         # each row sums to one, (n, n)
+)->np.ndarray:         # each row sums to one, (n, n_leaves)
     "`Tree.transform` of a matrix that is known to be sound."
     if tree.leaf_topics is None: return shares(tree, X, n)
     with single_blas(): return cut_shares(tree, _leaf_weights(tree, X), X, n)
