@@ -6,10 +6,10 @@
 
 A text that ends with `<!-- figures: benchmarks/results/choices.json:default -->` promises that each of its figures stands
 in that file, rounded as there, below a key or in a row with the entry `default`; without `:default` anywhere in the file;
-several files may be named, with blanks between them. A broken promise is an error. In tutorials and explanations without
+`:default+arxiv` asks for both at once; several files may be named, with blanks between them. A broken promise is an error. In tutorials and explanations without
 one, figures that stand in no output of their notebook and in no results file are listed as a warning. (One that does may
 be there by chance: only the promise says where it comes from.)
-Figures are numbers with decimals, thousands or a percent sign, and whole numbers of three digits or more.
+Figures are numbers with decimals (0.7 or .7), thousands or a percent sign, and whole numbers of three digits or more.
 """
 import json
 import re
@@ -18,18 +18,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURE = re.compile(r"(?<![\w.,/-])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.,/-])\d+\.\d+(?! ?[a-z]*\.\d)|(?<![\w.,/-])\d+(?= ?%)"
+                    r"|(?<![\w.,/-])\.\d+(?![\w.])"
                     r"|(?<![\w.,/-])\d{3,}(?![\w-])")
 PROMISE = re.compile(r"<!-- figures: (.+?) -->")
 NO_PROSE = re.compile(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$\n]*\$|\]\([^)]*\)|\((?:19|20)\d\d\)|\b(?:19|20)\d\d\b|<!--.*?-->", re.S)
 
-def numbers(data, key=None, on=True):
-    "All numbers in some JSON; with a key those below it, and those in objects one of whose entries it is"
+def numbers(data, keys=frozenset()):
+    "All numbers in some JSON; with keys those below all of these, or in objects some of whose entries they are"
     if isinstance(data, dict):
-        on = on or key in [value for value in data.values() if isinstance(value, str)]
-        for name, value in data.items(): yield from numbers(value, key, on or name == key)
+        keys = keys - {value for value in data.values() if isinstance(value, str)}
+        for name, value in data.items(): yield from numbers(value, keys - {name})
     elif isinstance(data, list):
-        for value in data: yield from numbers(value, key, on)
-    elif on and isinstance(data, (int, float)) and not isinstance(data, bool): yield float(data)
+        for value in data: yield from numbers(value, keys)
+    elif not keys and isinstance(data, (int, float)) and not isinstance(data, bool): yield float(data)
 
 def stands_in(figure, values):
     "Is a figure one of some values, rounded to as many places, or 100 times such a value for a share?"
@@ -40,8 +41,8 @@ def stands_in(figure, values):
 def measured(promises):
     "The numbers that a promise refers to"
     for promise in promises.split():
-        file, _, key = promise.partition(":")
-        yield from numbers(json.loads((ROOT/file).read_text(encoding="utf-8")), key or None, not key)
+        file, _, keys = promise.partition(":")
+        yield from numbers(json.loads((ROOT/file).read_text(encoding="utf-8")), frozenset(filter(None, keys.split("+"))))
 
 def cells(path):
     "Prose, and everything else that stands in a notebook, as texts"

@@ -196,7 +196,7 @@ class Judged(NamedTuple):
 
 def _level(reject):
     "The share of the fit's documents that would be rejected"
-    return .01 if reject is True else check_number("reject", reject, 0, whole=False, high=1)
+    return .01 if isinstance(reject, (bool, np.bool_)) and reject else check_number("reject", reject, 0, whole=False, high=1)
 
 # %% ../nbs/25_answers.ipynb #fded2b81
 STEP = 20_000      # documents that are looked at together
@@ -572,7 +572,7 @@ def _told(drift):
     words = ", ".join(f"{word} ({n:,})" for word, n in drift.words[:10])
     unknown = (f"unknown words: {drift.unknown:.1%}, expected {drift.expected:.1%}"
                + f"; most frequent: {words}"*bool(words))
-    like_none = f"like none of the fit: {drift.rejected/drift.n_docs:.1%}"
+    like_none = f"like none of the fit: {drift.rejected/max(drift.n_docs - drift.topicless, 1):.1%}"
     changed = drift.changed()
     lines = [f"{plural(drift.n_docs, 'new document')}, {drift.topicless:,} of them without a topic",
              fill(unknown, 75, subsequent_indent="  ", break_long_words=False),

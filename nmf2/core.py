@@ -7,7 +7,8 @@ __all__ = ['LIMITS', 'BETWEEN', 'expect_error', 'expect_warning', 'measured', 'c
            'at_hand', 'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'in_partitions',
            'check_several', 'check_here', 'check_matrix', 'matrix_tags', 'check_number', 'check_choice',
            'check_switches', 'seed_of', 'stream', 'with_names', 'carried', 'names_of', 'width_of', 'LabelsLater',
-           'progress_bar', 'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
+           'progress_bar', 'check_n_jobs', 'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters',
+           'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -518,6 +519,13 @@ def progress_bar(
                bar_format="{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} {unit}s [{elapsed}<{remaining}]")
 
 # %% ../nbs/00_core.ipynb #9cb7645f
+def check_n_jobs(
+    n_jobs,   # how many processes
+)->int:
+    "A number of processes, or −1 for one a core."
+    if isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool) and (n_jobs > 0 or n_jobs == -1): return n_jobs
+    raise ValueError(f"n_jobs must be a whole number of at least 1, or -1 for one a core, got {n_jobs!r:.40}")
+
 def in_processes(
     function,              # what is called
     jobs,                  # the arguments of each call, tuples

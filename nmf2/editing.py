@@ -669,7 +669,8 @@ def keep(
     id = model.tree_[node].id
     others = tuple(other for other in model.edits_.kept if other != id)
     if not on and len(others) == len(model.edits_.kept):
-        raise ValueError(f"{in_table(id)} is not kept; kept are {others}")
+        kept = "nothing is kept" if not others else f"kept are {', '.join(map(in_table, others))}"
+        raise ValueError(f"node must be one that is kept, and {in_table(id)} is not; {kept}")
     edits = model.edits_._replace(kept=(*others, id) if on else others)
     step = dict(step="keep", node=id) | ({} if on else dict(on=False))
     return new_version(model, step, *_same_tree(model), edits)

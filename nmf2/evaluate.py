@@ -22,7 +22,7 @@ from .core import by_row, check_choice, check_matrix, check_number, patch_to, wi
 from .data import Corpus
 from .formats import plural
 from .languages import WORDS, as_regex
-from .tree import Tree, largest
+from .tree import Tree, largest, tree_of
 
 # %% ../nbs/40_evaluate.ipynb #ff2b8c85
 def _is_list(values):
@@ -277,7 +277,7 @@ def entropy_of(
 )->float:          # in nats
     "The entropy of groups of these sizes."
     p = np.asarray(sizes)[np.asarray(sizes) > 0]/np.sum(sizes)
-    return float(-(p*np.log(p)).sum())
+    return float(-(p*np.log(p)).sum()) + 0.            # no −0
 
 # %% ../nbs/40_evaluate.ipynb #3074bee9
 def _nmi(counts, average):
@@ -408,12 +408,6 @@ def scores(
     return Scores(*measures, int(counts.sum()), *counts.shape, table.n_outliers, table.convention)
 
 # %% ../nbs/40_evaluate.ipynb #d71a0778
-def _tree_of(tree):
-    "A `Tree`, or that of a fitted model"
-    tree = getattr(tree, "tree_", tree)
-    if isinstance(tree, Tree): return tree
-    raise ValueError(f"tree must be a Tree or a fitted HierNMF2, got {type(tree).__name__}")
-
 class NodeCounts(NamedTuple):
     "Documents of each class at each node of a tree"
     place:dict           # id of a node: its row
@@ -427,7 +421,7 @@ def node_counts(
     unlabelled:str="error",     # as in `contingency`
 )->NodeCounts:
     "How many documents of each class are at each node."
-    tree, (numbers, names) = _tree_of(tree), _checked_classes(classes, unlabelled)
+    tree, (numbers, names) = tree_of(tree), _checked_classes(classes, unlabelled)
     if len(numbers) != tree.n_docs:
         raise ValueError(f"classes must have an entry for each of the {tree.n_docs:,} documents, "
                          f"got {len(numbers):,}")
@@ -466,7 +460,7 @@ def nmi_by_split(
     "NMI of the leaves after every split. Source: Kuang and Park (2013), Section 5."
     check_choice("outliers", outliers, OUTLIERS)
     check_choice("average", average, AVERAGES)
-    tree, (place, below, aside) = _tree_of(tree), node_counts(tree, classes, unlabelled)
+    tree, (place, below, aside) = tree_of(tree), node_counts(tree, classes, unlabelled)
     kept = below - aside
     places = [[place[id + side] for side in ("0", "1", "")] for id in tree.splits]
     split = np.array(places, int).reshape(-1, 3)
@@ -526,7 +520,7 @@ def dendrogram_purity(
 
     Source: Heller and Ghahramani (2005).
     """
-    tree = _tree_of(tree)
+    tree = tree_of(tree)
     place, below, _ = node_counts(tree, classes, unlabelled)
     pairs = below*(below - 1)/2
     parents, *children = _children_places(tree, place)
@@ -563,7 +557,7 @@ def dasgupta_cost(
     relative:bool=False,      # as a share of the cost without a tree, all documents in one leaf?
 )->float:                     # small is good
     "What pairs of documents pay for being together in large nodes only. Source: Dasgupta (2016)."
-    tree = _tree_of(tree)
+    tree = tree_of(tree)
     X = check_matrix(tree, X, reset=False, n_terms=width_of(X), min_docs=1)  # its terms may differ
     if X.shape[0] != tree.n_docs:
         raise ValueError(f"X must have the tree's {tree.n_docs:,} documents, got {X.shape[0]:,}")

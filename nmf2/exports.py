@@ -17,15 +17,8 @@ import numpy as np
 
 from .core import as_table
 from .topictree import as_in_fit
-from .tree import Tree, check_given, in_table, or_none, shortened
+from .tree import check_given, in_table, or_none, shortened, tree_of
 from .weighting import EmptyDocumentsWarning
-
-# %% ../nbs/44_exports.ipynb #5b0e7c21
-def _tree_of(tree):
-    "A `Tree`, or that of a fitted model"
-    tree = getattr(tree, "tree_", tree)
-    if isinstance(tree, Tree): return tree
-    raise ValueError(f"tree must be a Tree or a fitted model that has one, got {type(tree).__name__}")
 
 # %% ../nbs/44_exports.ipynb #00481f9b
 def topic_columns(
@@ -52,7 +45,7 @@ def topics_table(
     n_terms:int=8,   # words for each node
 ):                   # a pandas data frame, or a list of dictionaries
     "The nodes of a tree, with parents, sizes, names, titles and words."
-    tree = _tree_of(tree)
+    tree = tree_of(tree)
     return as_table(topic_rows(tree, n_terms), topic_columns(tree))
 
 # %% ../nbs/44_exports.ipynb #0e762e6e
@@ -93,7 +86,7 @@ def assignments_table(
     levels=None,   # numbers of leaves; by default those of the tree's outline
 ):                 # a pandas data frame, or a list of dictionaries
     "The leaf of each document, its number and title, and titles at each level."
-    tree = _tree_of(tree)
+    tree = tree_of(tree)
     levels = tree.levels if levels is None else levels
     return as_table(assignment_rows(tree, ids, n, levels), assignment_columns(levels))
 
@@ -123,7 +116,7 @@ def to_graphml(
     n_terms:int=10,    # words for each node
 )->str:
     "The tree as GraphML: edges go from parent to child. Source: graphml.graphdrawing.org, GraphML 1.0."
-    tree = _tree_of(tree)
+    tree = tree_of(tree)
     root = ElementTree.Element("graphml", xmlns=GRAPHML)
     for name, kind in COLUMNS.items():
         ElementTree.SubElement(root, "key", {"id": name, "for": "node", "attr.name": name, "attr.type": kind})
@@ -145,7 +138,7 @@ def to_newick(
     tree,    # a `Tree` or a fitted model that has one
 )->str:
     "The tree in Newick's format: names are id and title. Source: Olsen (1990), Newick's 8:45 tree format standard."
-    tree = _tree_of(tree)
+    tree = tree_of(tree)
     height = {id: k for k, id in enumerate(reversed(tree.splits), 1)}                       # leaves are at 0
     text = {}
     for node in reversed(list(tree)):                                                       # children first
@@ -157,6 +150,7 @@ def to_newick(
 # %% ../nbs/44_exports.ipynb #1e9db99c
 def _documents_for(model, documents):
     "The documents that were given, or those of the fit"
+    if not hasattr(model, "given_"): raise ValueError(f"model must be a fitted TopicTree, got {type(model).__name__}")
     if documents is not None: return documents
     kept = model.given_
     if kept is None or getattr(kept, "texts", kept) is None and getattr(kept, "X", None) is None:

@@ -47,8 +47,8 @@ def _classes_of(classes, n_docs):
     if np.shape(classes) != (n_docs,):
         raise ValueError(f"classes must have {n_docs} entries, got shape {np.shape(classes)}")
     classes = by_row(classes)
-    if any(c is None or c != c or c == -1 for c in classes):
-        raise ValueError("classes must be numbers or names, and some are missing (None, NaN or -1): "
+    if any(c is None or c != c or c == -1 or c == "" for c in classes):
+        raise ValueError("classes must be numbers or names, and some are missing (None, NaN, -1 or ''): "
                          "leave these documents out, or give them a name")
     return np.array([str(c) for c in classes]) if np.asarray(classes).dtype == object else np.asarray(classes)
 

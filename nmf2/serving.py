@@ -10,6 +10,8 @@ import threading
 import webbrowser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from .core import check_number
+
 # %% ../nbs/52_serving.ipynb #c6ee6d25
 LOOPBACK = "127.0.0.1"
 
@@ -39,6 +41,7 @@ def page_server(
     port:int=0,     # of the loopback address; 0 for any that is free
 )->ThreadingHTTPServer:   # listens already, and answers when `serve_forever` is called
     "A server with one page, for browsers on this computer."
+    check_number("port", port, 0, high=65535)
     handler = type("Handler", (_OnePage,), dict(page=page.encode("utf-8", "backslashreplace")))
     try: return ThreadingHTTPServer((LOOPBACK, port), handler)
     except OSError as e:

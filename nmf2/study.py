@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_number, in_processes, patch_to, progress_bar, renamed
+from .core import check_n_jobs, check_number, in_processes, patch_to, progress_bar, renamed
 from .evaluate import group_numbers, scores
 from .formats import plural
 from .hier import checksum
@@ -391,7 +391,7 @@ def run(study,
     verbose:bool=False,       # show a bar?
 )->Study:
     "Do what isn't done yet."
-    if n_jobs != -1: check_number("n_jobs", n_jobs, 1)
+    check_n_jobs(n_jobs)
     done = {_key(run) for run in study.runs if not (retry and run["error"])}
     begun = False
     n = len(study.methods)*len(study.seeds)*len(study.clusters or [None])

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .bisection import bisect, bisections, criterion_of, refine, unit_rows
 from .compiling import njit
-from .core import (as_table, check_matrix, check_number, in_processes, patch_to, progress_bar, seed_of,
+from .core import (as_table, check_matrix, check_n_jobs, check_number, in_processes, patch_to, progress_bar, seed_of,
                        single_blas, stream, width_of)
 from .cutting import as_csr, take
 from .kernels import documents
@@ -121,7 +121,7 @@ def check_support_options(
     "Stop at options of `support` that make no sense."
     check_number("n_fits", n_fits, 1)
     check_number("share", share, 0, whole=False, above=True, high=1)
-    if n_jobs != -1: check_number("n_jobs", n_jobs, 1)
+    check_n_jobs(n_jobs)
 
 # %% ../nbs/26_support.ipynb #e10e6f04
 def _means(runs):

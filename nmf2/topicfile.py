@@ -21,8 +21,7 @@ from .answers import NOT_KNOWN, Expected, Signs, known_columns
 from .core import check_number, is_corpus
 from .counting import LANGUAGES, Auto, TermCounter, check_options, found_of, stop_list
 from .data import LEVELS, Corpus
-from .dates import missing
-from .topictree import Documents, Edits, TopicTree, as_asked, begin_history, own_index, topics_of
+from .topictree import Documents, Edits, TopicTree, as_asked, as_strings, begin_history, own_index, topics_of
 from .treefile import (LARGEST, apart, as_json, check_rows, check_tree, check_types, check_view, check_weights,
                            check_words, from_json, json_room, packed, read_arrays, read_file, read_member, sound,
                            tree_of, write_arrays)
@@ -173,8 +172,6 @@ def _titles(model):
     ids = getattr(model.given_, "ids", None)
     return None if ids is None or list(ids) == [str(i) for i in range(len(ids))] else ids
 
-def _as_texts(values): return ["" if missing(value) else str(value) for value in values]
-
 def _documents_kept(model, keep_texts):
     "Arrays with what is kept of the documents, and the same in words"
     arrays = dict(wordless=model.documents_.wordless, topicless=model.documents_.topicless)
@@ -193,7 +190,7 @@ def _documents_kept(model, keep_texts):
         about["levels"] = given.labels.shape[1]
     columns = getattr(given, "columns", {}) if corpus else {}
     if corpus: about |= dict(name=given.name, columns=list(columns))
-    for i, values in enumerate(columns.values()): arrays |= packed_texts(_as_texts(values), f"column{i}")
+    for i, values in enumerate(columns.values()): arrays |= packed_texts(as_strings(values), f"column{i}")
     return arrays | packed_texts(texts, "texts"), about
 
 # %% ../nbs/25_topicfile.ipynb #c57b0003

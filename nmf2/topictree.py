@@ -8,7 +8,7 @@ __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDI
            'settled_topics', 'check_enough', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of',
            'Documents', 'about_words', 'phrase_options', 'index_of', 'own_index', 'by_index', 'Edits', 'Saved',
            'begin_history', 'as_asked', 'topics_of', 'tell', 'warn_of_few', 'number_of', 'compile_late',
-           'two_compilers', 'in_order', 'as_in_fit', 'as_output', 'numbers_of']
+           'two_compilers', 'in_order', 'as_in_fit', 'as_output', 'numbers_of', 'as_strings']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
@@ -940,7 +940,11 @@ def _texts_of(model):
     check_is_fitted(model)
     return () if model.given_ is None else (model.given_,)
 
-def _as_texts(texts): return ["" if missing(text) else str(text) for text in texts]
+def as_strings(
+    values,   # texts, or what else is known of documents
+)->list:      # '' for what is missing
+    "Values in words."
+    return ["" if missing(value) else str(value) for value in values]
 
 def _weights_of(model, shown):
     "The weights of what is shown, None if they can't be told; an error if it belongs elsewhere"
@@ -948,7 +952,7 @@ def _weights_of(model, shown):
     if shown is None: return None
     check_names(model, shown)
     texts, *_ = _given(shown)
-    if texts is not None: shown = _as_texts(texts)
+    if texts is not None: shown = as_strings(texts)
     X = None
     with warnings.catch_warnings(), suppress(ValueError):    # texts of a model of counts, say
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
@@ -961,7 +965,7 @@ def _weights_of(model, shown):
 def _same_texts(own, shown):
     "Are these the texts of the fit, word for word?"
     own, shown = (None if documents is None else _given(documents)[0] for documents in (own, shown))
-    return own is not None and shown is not None and _as_texts(own) == _as_texts(shown)
+    return own is not None and shown is not None and as_strings(own) == as_strings(shown)
 
 BY_DOCUMENT = "ids", "labels", "columns", "shares"      # what may be given for each document
 

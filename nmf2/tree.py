@@ -6,7 +6,7 @@
 __all__ = ['CONTROL', 'UNSEEN', 'WEAK', 'WORDS_WANTED', 'STYLE', 'part_of', 'Split', 'Node', 'as_words', 'shortened', 'Tree',
            'remember_ids', 'in_table', 'span', 'largest', 'words_in_title', 'like_word', 'route', 'leaf_gram',
            'numbers_at', 'Ways', 'leaves_found', 'leaf_numbers', 'shares', 'at_leaves', 'cut_shares', 'leaf_shares',
-           'Support', 'check_given', 'beginning', 'or_none']
+           'Support', 'tree_of', 'check_given', 'beginning', 'or_none']
 
 # %% ../nbs/21_tree.ipynb #978ea29b
 import html
@@ -815,6 +815,15 @@ STYLE = """.nmf2-tree{font:15px/1.5 system-ui,sans-serif;max-width:60rem}
 .nmf2-tree ol{margin:.2rem 0 .6rem;font-size:.9em}
 .nmf2-tree li{margin:.15rem 0}
 .nmf2-tree li>span{opacity:.7;margin-right:.5rem}"""
+
+# %% ../nbs/21_tree.ipynb #7c1e5a30
+def tree_of(
+    tree,   # a `Tree`, or a fitted model that has one
+)->Tree:
+    "A tree, or that of a fitted model."
+    tree = getattr(tree, "tree_", tree)
+    if isinstance(tree, Tree): return tree
+    raise ValueError(f"tree must be a Tree or a fitted model that has one, got {type(tree).__name__}")
 
 # %% ../nbs/21_tree.ipynb #8efa967a
 def check_given(

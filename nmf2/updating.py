@@ -580,8 +580,9 @@ def _checked(model, texts, documents, min_new):
     "Stop at what can't be added, before any work; gives weights of new documents in the old model"
     check_is_fitted(model)
     if min_new is not None: check_number("min_new", min_new, 2)
-    given = as_in_fit(model, texts)
-    if not isinstance(given, list) and not given.shape[0]:
+    none = isinstance(texts, (list, tuple)) and not texts
+    given = None if none else as_in_fit(model, texts)
+    if none or not isinstance(given, list) and not given.shape[0]:
         raise ValueError("texts must be new documents, got none")
     _check_levels(_with_names(model, documents), texts)
     if documents is not None or own_documents(model) is None: matrix_of(model, documents, "update")

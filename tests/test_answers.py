@@ -383,3 +383,20 @@ def test_words_of_counts(corpus, model):
     for one, own in zip(model.explain(new), model.transform(new)):
         assert one.share == pytest.approx(own.max(), abs=1e-5) and sum(here for _, here, _ in one.words) == pytest.approx(one.share, abs=1e-5) and not one.unknown
         assert len(str(one).splitlines()) <= 12
+
+
+def test_drift_tells_the_share_of_documents_that_have_a_topic():
+    corpus = planted_tree((3, 2), n_docs=400, overlap=.3, noise=.2, random_state=0)
+    model = TopicTree(4).fit(corpus)
+    strange = sp.csr_array(np.ones((10, corpus.X.shape[1])))
+    drift = model.drift(sp.vstack([strange, sp.csr_array((90, corpus.X.shape[1]))], format="csr"))
+    assert drift.topicless == 90 and drift.rejected == 10
+    assert "like none of the fit: 100.0%" in str(drift)
+    assert "like none of the fit: 0.0%" in str(model.drift(sp.csr_array((5, corpus.X.shape[1]))))
+
+
+@pytest.mark.parametrize("true", [True, np.True_])
+def test_reject_is_true_in_numpy_as_well(true):
+    corpus = planted_tree((3, 2), n_docs=400, overlap=.3, noise=.2, random_state=0)
+    model = TopicTree(4).fit(corpus)
+    assert_array_equal(model.predict(corpus, reject=true), model.predict(corpus, reject=.01))

@@ -1149,6 +1149,7 @@ def test_labels_are_those_on_view(outlined, outline_page):
     assert numbers() == tree.labels(9).tolist()
     explorer = TreeExplorer(tree, outline_page[2])
     assert explorer.file("labels")["text"] == saved(outlined, "labels")
+    with pytest.raises(ValueError, match="what must be one of 'page', 'labels', 'topics', 'JSON'"): explorer.file("html")
     outlined.click("text=All splits")
     assert numbers() == tree.labels().tolist()
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 
-from nmf2.core import LIMITS, check_matrix, check_number, check_sparse, expect_error
+from nmf2.core import LIMITS, check_matrix, check_n_jobs, check_number, check_sparse, expect_error
 from nmf2.data import Corpus, planted_tree
 
 FORMATS = ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"]
@@ -239,3 +239,9 @@ def test_a_number_has_limits_and_its_message_stays_short():
         with pytest.raises(ValueError, match="tau must be a number of at least 0 and at most 3, got"): check_number("tau", wrong, 0, whole=False, high=3)
     with pytest.raises(ValueError, match="n_topics must be a whole number") as e: check_number("n_topics", ["a long text "*100]*100, 1)
     assert len(str(e.value)) < 150
+
+
+def test_numbers_of_processes():
+    assert [check_n_jobs(n) for n in (-1, 1, np.int64(7))] == [-1, 1, 7]
+    for wrong in (0, -2, 1.5, "2", True, None):
+        with pytest.raises(ValueError, match="n_jobs must be a whole number of at least 1, or -1 for one a core"): check_n_jobs(wrong)

@@ -444,7 +444,7 @@ def test_a_new_fit_forgets(corpus):
     (lambda m: m.drop_words(3), "words must be .* and 3 is not"), (lambda m: m.drop_words(None), "words must be .* and None is not"),
     (lambda m: m.drop_words([["a"]]), "words must be .* is not"), (lambda m: m.keep("0", "no"), "on must be True, or False .* got 'no'"),
     (lambda m: m.rename({}), "node must be one node"), (lambda m: m.rename({"0": "a name"}, "another"), "node must be one node"),
-    (lambda m: m.keep("0", on=False), "is not kept"), (lambda m: m.redo(), "no step to redo"), (lambda m: m.undo(), "none was made")])
+    (lambda m: m.keep("0", on=False), "node must be one that is kept, and root/0 is not; nothing is kept"), (lambda m: m.redo(), "no step to redo"), (lambda m: m.undo(), "none was made")])
 def test_bad_input(starts, step, message):
     model = starts[1][0]
     before = bits(model)

@@ -203,3 +203,7 @@ def test_the_schema_asks_for_every_field():
     node = data["nodes"][0]
     for name in node: assert not validator.is_valid(data | dict(nodes=[{key: value for key, value in node.items() if key != name}])), name
     assert validator.is_valid(data | dict(more=1, nodes=[node | dict(support=.5)]))               # what comes later does no harm
+
+
+def test_pyldavis_wants_a_model(model):
+    with pytest.raises(ValueError, match="model must be a fitted TopicTree, got Tree"): pyldavis_input(model.tree_)

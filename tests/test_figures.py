@@ -28,14 +28,16 @@ def here(tmp_path, monkeypatch):
 
 
 def test_which_numbers_are_figures():
-    text = "In 2013, Kuang (2015) had `0.7`, $0.8$, [1.5](a-0.9.html), numpy 2.4.6; 58.6 %, 5 %, 12,500, 0.25, 1234 and 12 of them, tr41."
-    assert figures.FIGURE.findall(figures.NO_PROSE.sub(" ", text))[-5:] == ["58.6", "5", "12,500", "0.25", "1234"]
+    text = "In 2013, Kuang (2015) had `0.7`, $0.8$, [1.5](a-0.9.html), numpy 2.4.6; 58.6 %, 5 %, 12,500, 0.25, 1234, .75 and −.5, 12 of them, tr41, e.g..8, 1..9."
+    assert figures.FIGURE.findall(figures.NO_PROSE.sub(" ", text))[-7:] == ["58.6", "5", "12,500", "0.25", "1234", ".75", ".5"]
 
 
 def test_numbers_below_a_key_or_in_a_row():
     assert set(figures.numbers(DATA)) == {.58634, 12500, .4, 3.25}
-    assert set(figures.numbers(DATA, "default", False)) == {.58634, 12500}
-    assert set(figures.numbers(DATA, "versions", False)) == {3.25}
+    assert set(figures.numbers(DATA, frozenset(["default"]))) == {.58634, 12500}
+    assert set(figures.numbers(DATA, frozenset(["versions"]))) == {3.25}
+    assert set(figures.numbers(DATA, frozenset(["rows", "other"]))) == set(figures.numbers(DATA, frozenset(["other", "mean"]))) == {.4}
+    assert not [*figures.numbers(DATA, frozenset(["default", "other"]))]
 
 
 def test_promises_are_kept_or_broken(here, capsys):
@@ -44,6 +46,8 @@ def test_promises_are_kept_or_broken(here, capsys):
     broken = notebook(here/"nbs"/"a.ipynb", "It is 0.587, and the other 0.4. <!-- figures: r.json:default -->")
     assert figures.main([broken]) == 1
     assert capsys.readouterr().out == "ERROR a.ipynb: 0.587 is not in r.json:default\nERROR a.ipynb: 0.4 is not in r.json:default\n"
+    assert figures.main([notebook(here/"nbs"/"a.ipynb", "It is .59 and .4. <!-- figures: r.json:other+rows -->")]) == 1
+    assert capsys.readouterr().out == "ERROR a.ipynb: .59 is not in r.json:other+rows\n"
 
 
 def test_figures_without_a_source_are_a_warning(here, capsys):

@@ -66,3 +66,9 @@ def test_classes_of_the_report():
     for right in (labels, list("abc"*20), np.array(list("abc"*20), object), (labels == 0).tolist()):
         assert cluster_report(X, labels, classes=right).purity == 1
     with pytest.raises(ValueError, match="vocab"): cluster_report(X, labels, vocab=["a"])
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, -1, ""])
+def test_documents_without_a_class_are_an_error(missing):
+    with pytest.raises(ValueError, match="classes must be numbers or names, and some are missing"):
+        cluster_report(np.eye(3), [0, 0, 1], classes=["a", "b", missing])

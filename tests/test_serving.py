@@ -65,3 +65,8 @@ def test_it_ends_by_ctrl_c_and_frees_the_port(monkeypatch, wanted):
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         again.bind((LOOPBACK, server.server_port))
+
+
+@pytest.mark.parametrize("port", [-1, 65_536, 99_999, "80"])
+def test_a_port_that_is_none(port):
+    with pytest.raises(ValueError, match="port must be a whole number of at least 0 and at most 65535"): page_server("", port)

@@ -502,7 +502,7 @@ def test_documents_that_come_as_before_are_no_new_topic():
 
 
 @pytest.mark.parametrize("texts, options, message", [
-    ([], {}, "at least one document"), ("one text", {}, "text"), (some_texts(3), dict(min_new=1), "min_new must be"),
+    ([], {}, "texts must be new documents, got none"), ("one text", {}, "text"), (some_texts(3), dict(min_new=1), "min_new must be"),
     (some_texts(3), dict(min_new="many"), "min_new must be"), (np.eye(3), {}, "documents must be texts"), ([1, 2], {}, "must be")])
 def test_bad_input(texts, options, message):
     model = fitted(some_texts(40), n_topics=3, max_df=.6)
@@ -574,3 +574,9 @@ def test_a_new_subject_whose_old_words_are_typical_of_another(seed):
     X = sp.random(20, 9, .4, "csr", random_state=seed)
     some = rng.random(9) < .5
     for row, part in zip(X.toarray(), in_new_words(X, some)): assert part == pytest.approx((row[some]**2).sum()/max((row**2).sum(), 1e-30))
+
+
+def test_nothing_to_update_with():
+    corpus = planted_tree((3, 2), n_docs=200, random_state=0)
+    for none in ([], (), corpus.X[:0]):
+        with pytest.raises(ValueError, match="texts must be new documents, got none"): TopicTree(3).fit(corpus).update(none)
