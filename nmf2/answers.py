@@ -196,7 +196,8 @@ class Judged(NamedTuple):
 
 def _level(reject):
     "The share of the fit's documents that would be rejected"
-    return .01 if isinstance(reject, (bool, np.bool_)) and reject else check_number("reject", reject, 0, whole=False, high=1)
+    if isinstance(reject, (bool, np.bool_)) and reject: return .01
+    return check_number("reject", reject, 0, whole=False, high=1)
 
 # %% ../nbs/25_answers.ipynb #fded2b81
 STEP = 20_000      # documents that are looked at together
