@@ -704,6 +704,7 @@ def _column_names(path, rows, header):
     if first is None: raise NoDocuments(path, "the file is empty")
     if not header: return [str(i) for i in range(len(first))], itertools.chain([(line, first)], rows)
     names = [name.strip() for name in first]
+    while names.count("") > 1 and not names[-1]: names.pop()      # a program went on to the right
     if len(set(names)) < len(names): raise fault(path, line, f"two columns have the same name: {listing(names)}")
     return names, rows
 
@@ -723,14 +724,19 @@ def _head(source, text):
     return named, n, head
 
 # %% ../nbs/00_formats.ipynb #fa46792d
+def _of_other_length(source, line, row, names, separator):
+    "The error about a row that has not as many columns as there are names"
+    remedy = ("If that is a line above the names of the columns, take it out" if len(names) == 1
+              else f"Give all rows as many; a text with {separator!r} in it needs quotation marks around it")
+    return fault(source, line, f"{plural(len(row), 'column')} where the first line has {len(names)} "
+                               f"(separated by {separator!r}). {remedy}.")
+
 def _table_records(source, rows, names, fields, separator):
-    "(line number, dict of the fields that are needed) of each row"
+    "(line number, dict of the fields that are needed) of each row, which may be empty beyond them"
     wanted = [(name, names.index(name)) for name in fields.names()]
     records = []
     for line, row in rows:
-        if len(row) != len(names):
-            raise fault(source, line, f"{plural(len(row), 'column')} where the first line has {len(names)} "
-                                      f"(separated by {separator!r}). Give all rows as many, or fewer names.")
+        if len(row) < len(names) or any(row[len(names):]): raise _of_other_length(source, line, row, names, separator)
         records.append((line, {name: row[i] for name, i in wanted}))
         source.justify(len(records), "documents")
     if not records: raise NoDocuments(source)

@@ -1077,3 +1077,18 @@ def test_texts_of_excel_in_the_west(tmp_path):
         with pytest.warns(UserWarning, match="not UTF-8 and (was )?read as Windows-1252"): assert read(tmp_path/name).texts == found
     assert bytes(range(256)).decode(WESTERN).encode("latin-1", "ignore") == bytes(k for k in range(256) if not 0x80 <= k < 0xa0 or k in (0x81, 0x8d, 0x8f, 0x90, 0x9d))
     assert said.encode(WESTERN) == data and io.TextIOWrapper(io.BytesIO(data), WESTERN).read() == said
+
+
+@pytest.mark.parametrize("text", ["id,text\n1,puck,\n2,net,\n", "id,text\n1,puck,,,\n2,net\n", "id,text,,,\n1,puck,,,\n2,net,,,\n"])
+def test_empty_columns_without_a_name(here, text):
+    expected = {"texts": ["puck", "net"], "ids": ["1", "2"]}
+    assert read_csv(put("a.csv", text)) == read_csv("a.csv", encoding="utf-8") == expected
+    from nmf2.scale_texts import read_texts, text_sources
+    assert sum(map(read_texts, text_sources(here/"a.csv")), []) == expected["texts"]
+
+
+def test_rows_of_another_length(here):
+    fails(read_csv, put("a.csv", "id,text\n1,puck, ice\n"), "line 2: 3 columns where the first line has 2", "a text with ',' in it needs quotation marks")
+    fails(read_csv, put("a.csv", "id,text,,\n1,puck,,ice\n"), "line 2: 4 columns where the first line has 3")
+    fails(read_csv, put("a.csv", "id,text,area\n1,puck\n"), "line 2: 2 columns where the first line has 3")
+    fails(read_csv, put("a.csv", "report\nid,text\n"), "line 2: 2 columns where the first line has 1", "above the names of the columns, take it out", delimiter=",")
