@@ -416,13 +416,19 @@ function explore(place, host, before) {
 
   // ---- Documents: a name and a beginning; the whole text is fetched when one is unfolded
 
+  // a long name may go on in the next line after these signs, so that it begins beside its triangle
+  function parted(name) {
+    const parts = name.match(/[^/\\_.:-]*[/\\_.:-]*/g).filter(Boolean)
+    return parts.flatMap((part, k) => (k ? [make('wbr'), part] : [part]))
+  }
+
   function doc(about, i, note, pattern, open = false) {
     const soft = words => make('span', {class: 'soft'}, ' ', words)
     const text = make('div', {class: 'text'})
     const line = make(
       'summary',
       {},
-      make('b', {}, about.id),
+      make('b', {}, parted(about.id)),
       note && soft(note),
       about.labels.length > 0 && soft(about.labels.at(-1)),
       make('span', {class: 'begins'}, ' ', marked(about.text, pattern)),
