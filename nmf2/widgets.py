@@ -84,7 +84,7 @@ class TreeExplorer(_View):
         title:str="",       # what the collection is called
         height:str="36em",  # of the two panes, in CSS
         levels=None,        # numbers of leaves of an outline, ascending; None for the tree's own, () for all splits
-        columns=None,       # more about the documents, {name: (n_docs,)} or a data frame: classes, or dates
+        columns=None,       # more about the documents, {name: (n_docs,)} or a data frame: classes, numbers or dates
         shares=None,        # of the leaves in each document, as `transform` gives them, (n_docs, n_leaves)
         weights=None,       # of the tree's words in each document, CSR, (n_docs, n_terms)
         model=None,         # the `TopicTree` that the tree is of, to be changed by menu

@@ -135,8 +135,8 @@ def test_years_of_a_page_are_times_where_the_name_says_so():
     from nmf2.page import _column
     for name, is_time in (("year", True), ("Year", True), ("pub_date", True), ("pubYear", True), ("YEAR", True), ("Erscheinungsjahr", False),
                           ("jahr", True), ("updated", False), ("price", False), (0, False)):
-        assert _column([2003, None, 2005.], name).is_time == is_time, name
-    assert not _column([2003, 20], "year").is_time
+        assert (_column([2003, None, 2005.], name).kind == "times") == is_time, name
+    assert _column([2003, 20], "year").kind == "numbers"
 
 
 def test_what_looks_like_dates_and_is_none_is_told(model):

@@ -3,16 +3,19 @@ import datetime
 import json
 import pickle
 import re
+from decimal import Decimal
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmf2.data import Corpus, planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.exports import titles
-from nmf2.page import Reader, _column, _drawn, _first_of_each, confidence, document_map, first_view, index, keywords, map_words, page, to_html
+from nmf2.page import Reader, _column, _drawn, _first_of_each, confidence, details, document_map, first_view, index, keywords, map_words, page, to_html
 from nmf2.tree import Support
 from nmf2.headings import find_headings
 from nmf2.weighting import count_pipeline
@@ -242,12 +245,53 @@ def test_columns_of_one_name(planted):
 ], ids=["days", "quarters", "decades", "weeks"])
 def test_times_are_as_long_as_there_is_room(values, names, codes):
     found = _column(values)
-    assert found.is_time and found.codes.tolist() == codes and len(found.names) <= 60
+    assert found.kind == "times" and found.codes.tolist() == codes and len(found.names) <= 60
     if names: assert found.names.tolist() == names
 
 
 @pytest.mark.parametrize("values", [["2024-02-31", "2024-01-01"], ["a", "2024-01-01"], [2024, 2023], ["", None], ["2024", "2023"]])
-def test_what_is_no_date_is_a_class(values): assert not _column(values).is_time
+def test_what_is_no_date_is_a_class(values): assert _column(values).kind != "times"
+
+
+@pytest.mark.parametrize("values, names, codes", [
+    ([3, 1, None, 5, 1], ["1", "3", "5"], [1, 0, -1, 2, 0]), (["2", "10", "", " 2 "], ["2", "10"], [0, 1, -1, 0]),
+    (["1.50", ".5", "-2e3", "nan"], None, None), ([Decimal("1.5"), 2.5, np.float32(1.5)], ["1.5", "2.5"], [0, 1, 0]),
+    ([1200, 1200.5, float("nan")], ["1,200", "1,200.5"], [0, 1, -1]), (["007", "7"], None, None), ([True, False], None, None),
+    (["1", "one"], None, None), ([float("inf"), 1], None, None), ([[1], [2]], None, None), (["1,5", "2"], None, None)])
+def test_few_numbers_are_told_in_their_order(values, names, codes):
+    column = _column(values)
+    assert (column.kind == "numbers") == (names is not None)
+    if names: assert column.names.tolist() == names and column.codes.tolist() == codes
+
+
+@given(st.lists(st.one_of(st.integers(-10**6, 10**6), st.floats(-1e6, 1e6), st.none()), min_size=1, max_size=200))
+def test_numbers_are_in_the_ranges_that_are_told(values):
+    column, numbers = _column(values), np.array([np.nan if value is None else float(value) for value in values])
+    if np.isnan(numbers).all(): return
+    assert column.kind == "numbers" and ((column.codes < 0) == np.isnan(numbers)).all() and len(column.names) <= 12
+    for name, code in zip(column.names, range(len(column.names))):
+        inside, (low, *more) = numbers[column.codes == code], name.replace(",", "").replace("below ", "-inf to ").replace("and more", "to inf").split(" to ")
+        high = more[0] if more else low
+        exact = 1e-9*np.abs(inside) + 1e-300                       # names have ten figures
+        assert (inside >= float(low) - exact).all() and (inside <= float(high) + exact).all()
+    if len(np.unique(numbers[~np.isnan(numbers)])) > 12: assert 2 <= len(column.names) <= 6
+
+
+def test_ranges_have_about_as_many_documents_each():
+    numbers = np.random.default_rng(0).lognormal(3, 1, 6000)
+    column = _column(numbers)
+    assert column.names.tolist() == ["below 8", "8 to 12", "12 to 20", "20 to 30", "30 to 50", "50 and more"]
+    sizes = np.bincount(column.codes)
+    assert sizes.min() > 600 and sizes.max() < 1400
+    assert _column([0]*900 + list(range(1, 101))).names.tolist() == ["below 1", "1 and more"]
+    assert _column(np.repeat(np.arange(20), 5)).names.tolist()[0].startswith("below ")
+
+
+def test_all_ranges_are_told_at_a_node(planted):
+    tree = planted[1]
+    reader = Reader(tree, columns=dict(price=[*range(20)]*18))
+    [column] = details(reader, "", n_labels=2)["columns"]
+    assert sum(n for _, n in column["top"]) == 360 and len(column["top"]) == len(reader.columns["price"].names) and column["others"] == 0
 
 
 def test_find_words_and_documents(planted):
