@@ -565,7 +565,7 @@ def renamed(
             if new in given:
                 raise TypeError(f"{what} got both {old} and {new}: the first is the old name of the second")
             warnings.warn(f"{old} of {what} is called {new} now; the old name will go with version 0.3",
-                          FutureWarning, stacklevel=3)
+                          FutureWarning, stacklevel=frames_up())
             given[new] = given.pop(old)
         return given
     def taking_both(function, what):

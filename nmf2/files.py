@@ -28,7 +28,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
-from .core import patch_to
+from .core import frames_up, patch_to
 
 # %% ../nbs/00_files.ipynb #c421729a
 def fault(
@@ -623,7 +623,8 @@ def decoded(
     try: return parse(io.TextIOWrapper(source.stream(), first, newline=newline))
     except UnicodeError as e:
         if encoding or first != "utf-8-sig": raise not_that_encoding(source, encoding, e) from None
-    warnings.warn(f"{source} is not UTF-8 and was read as Windows-1252; pass encoding=... if that is wrong", stacklevel=2)
+    warnings.warn(f"{source} is not UTF-8 and was read as Windows-1252; pass encoding=... if that is wrong",
+                  stacklevel=frames_up())
     return parse(io.TextIOWrapper(source.stream(), WESTERN, newline=newline))
 
 # %% ../nbs/00_files.ipynb #fa09ed62
