@@ -406,7 +406,7 @@ def check_number(
     good = isinstance(value, kind) and not isinstance(value, bool)
     if not (good and (value > low if above else value >= low) and value <= high):
         kind, limit = "whole number" if whole else "number", f"above {low}" if above else f"of at least {low}"
-        if high < np.inf: limit += f" and at most {high:g}"
+        if high < np.inf: limit += f" and at most {high:,}" if whole else f" and at most {high:g}"
         raise ValueError(f"{name} must be a {kind} {limit}, got {value!r:.60}")
     return int(value) if whole else float(value)
 

@@ -509,7 +509,7 @@ BEFOREHAND = 64  # chunks that are unpacked before there is a reader
 def _begun(path):
     "The source of a compressed file, a thread at work on it; None for other files"
     try: source = Source(path)
-    except OSError: return None
+    except (OSError, ValueError): return None
     if not source.packed: return source.close()
     source._go_ahead(BEFOREHAND)
     return source

@@ -1135,10 +1135,10 @@ def _header(path, n, line, counts, what):
     return [int(x) for x in numbers]
 
 # %% ../nbs/00_formats.ipynb #30f9c7d5
-def _word_list(path, expected=None, what="", limits=True):
+def _word_list(name, path, expected=None, what="", limits=True):
     "One entry a line, as many as expected"
     if not isinstance(path, (str, os.PathLike)):
-        raise ValueError(f"words and names must be in a file, one a line; give its path, not {brief(path)}")
+        raise ValueError(f"{name} must be in a file, one a line: give its path, not {brief(path)}")
     with opened(path, limits) as source:
         source.weigh(LINE)
         words = decoded(source, None, lambda text: [word.strip() for word in text])
@@ -1183,7 +1183,7 @@ def _cluto_names(path, n_docs, n_terms):
     for end, key, size, what in [(".clabel", "vocab", n_terms, "terms"), (".rlabel", "ids", n_docs, "documents"),
                                  (".rclass", "labels", n_docs, "documents")]:
         file = _next_to(path, name + end, Path(name).stem + end)
-        if file: found[key] = _word_list(file, size, what, path.limits)
+        if file: found[key] = _word_list(key, file, size, what, path.limits)
     if "labels" in found: found["labels"] = [_levels(label) for label in found["labels"]]
     return found
 
@@ -1266,7 +1266,7 @@ def read_docword(
         found = {"X": _matrix(source, *table.T, (n_docs, n_terms), line_of)}
         name = unpacked_name(source)
         vocab = vocab or _next_to(source, name.replace("docword", "vocab"), "vocab.txt")
-        if vocab: found["vocab"] = _word_list(vocab, n_terms, "words", source.limits)
+        if vocab: found["vocab"] = _word_list("vocab", vocab, n_terms, "words", source.limits)
     return found
 
 # %% ../nbs/00_formats.ipynb #467054a8
@@ -1334,9 +1334,9 @@ def read_matrix_market(
     docs = documents or near("documents")
     found = {}
     with opened(path) as source:
+        if terms: found["vocab"] = _word_list("dictionary", terms, limits=source.limits)
+        if docs: found["ids"] = _word_list("documents", docs, limits=source.limits)
         X = _coordinates(source)
-        if terms: found["vocab"] = _word_list(terms, limits=source.limits)
-        if docs: found["ids"] = _word_list(docs, limits=source.limits)
         X = _orient(source, X, len(found["vocab"]) if terms else None, len(found["ids"]) if docs else None, orient)
     return {"X": X, **found}
 
@@ -1365,11 +1365,14 @@ def read_svmlight(
     if n_terms is not None and (not isinstance(n_terms, (int, np.integer)) or n_terms < 1):
         raise ValueError(f"n_terms must be a whole number of at least 1; got {brief(n_terms)}")
     with opened(path) as source:
+        words = _word_list("vocab", vocab, limits=source.limits) if vocab else None
+        if words is not None and n_terms not in (None, len(words)):
+            raise ValueError(f"n_terms={n_terms}, but there are {len(words):,} in vocab: leave n_terms out, "
+                             "or give the vocab that belongs to the file")
         source.weigh(PAIR)
         docs = list(_svmlight_lines(source))
         if not docs: raise fault(source, None, "no documents in this file")
         rows, numbers, labels = zip(*docs)
-        words = _word_list(vocab, limits=source.limits) if vocab else None
         base = 0 if zero_based or zero_based is None and any((row[0::2] == 0).any() for row in rows) else 1
         X = _paired_rows(source, rows, numbers, n_terms if words is None else len(words), base)
     return {"X": X, "labels": list(labels), **({} if words is None else {"vocab": words})}

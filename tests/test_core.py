@@ -242,6 +242,7 @@ def test_a_number_has_limits_and_its_message_stays_short():
         with pytest.raises(ValueError, match="tau must be a number of at least 0 and at most 3, got"): check_number("tau", wrong, 0, whole=False, high=3)
     with pytest.raises(ValueError, match="n_topics must be a whole number") as e: check_number("n_topics", ["a long text "*100]*100, 1)
     assert len(str(e.value)) < 150
+    with pytest.raises(ValueError, match="n_terms must be a whole number of at least 2 and at most 24,010,200, got 1$"): check_number("n_terms", 1, 2, high=24_010_200)
 
 
 def cut(texts): return [*texts, "我们今天下午去看足球比赛"]
