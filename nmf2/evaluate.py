@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from .core import by_row, check_choice, check_matrix, check_number, frames_up, patch_to, width_of
 from .data import Corpus
-from .formats import plural
+from .files import plural
 from .languages import WORDS, as_regex
 from .tree import Tree, largest
 

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from .core import check_number, frames_up, in_processes, patch_to, progress_bar, renamed
 from .evaluate import group_numbers, scores
-from .formats import plural
+from .files import plural
 from .hier import checksum
 from .nnls import heaviest
 
