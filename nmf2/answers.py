@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from .bisection import unit_rows
 from .core import as_table, check_here, check_number, is_corpus, single_blas
 from .counting import found_of
-from .formats import plural
+from .files import plural
 from .nnls import heaviest, heaviest_by, in_slices, memberships, nnls
 from .parts import ROWS, in_parts, n_parts
 from .products import Rows

@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import is_new, njit, say_if_compiling
-from .core import (check_choice, check_matrix, check_number, keep_parameters, matrix_tags,
+from .core import (check_choice, check_matrix, check_number, frames_up, keep_parameters, matrix_tags,
                        patch_to, renamed, seed_of, stream, width_of)
 from .instructions import add_to_strip, fetch, strip_product
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
@@ -1155,7 +1155,7 @@ def fit(self,
     self.components_ = (D/np.linalg.norm(D, axis=1)[:,None]).astype(X.dtype)
     if len(D) < self.n_clusters:
         warnings.warn(f"only {len(D)} clusters, not n_clusters={self.n_clusters}: "
-                      "the documents in each are copies of one another", ConvergenceWarning)
+                      "the documents in each are copies of one another", ConvergenceWarning, stacklevel=frames_up())
     return self
 
 # %% ../nbs/22_bisection.ipynb #31634e52

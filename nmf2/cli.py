@@ -55,8 +55,8 @@ import numpy as np
 
 from .compiling import STOPPING
 from .core import check_number
-from .files import Several, brief, expanded, listing, one_or_several, unpacked_ahead
-from .formats import FIELDS, READERS, plural, write_table
+from .files import Several, brief, expanded, listing, one_or_several, plural, unpacked_ahead
+from .formats import FIELDS, READERS, write_table
 from .loading import put_off
 from .writing import AsRead, check_folder, stamp_of, whole_file, whole_folder
 

@@ -171,7 +171,9 @@ def column_batches(
             groups = None if group is None else [group]
             batches = file.iter_batches(_batch_size(source.size), row_groups=groups, columns=names)
         else: batches = _arrow_batches(source)[1]
-        for batch in batches: yield {name: _plain(batch.column(name)).to_pylist() for name in names}
+        for batch in batches:
+            batch.validate(full=True)
+            yield {name: _plain(batch.column(name)).to_pylist() for name in names}
 
 # %% ../nbs/00_columns.ipynb #729eac99
 def folder_columns(

@@ -25,8 +25,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, unit_rows
-from .core import (check_choice, check_matrix, check_number, check_switches, keep_parameters, matrix_tags,
-                       patch_to, progress_bar, renamed, seed_of)
+from .core import (check_choice, check_matrix, check_number, check_switches, frames_up, keep_parameters,
+                       matrix_tags, patch_to, progress_bar, renamed, seed_of)
 from .parts import in_threads
 from .nmf import NMF, nmf
 from .nnls import heaviest
@@ -251,7 +251,7 @@ def _say_once(said, n):
     for w in said: kinds.setdefault((w.category, str(w.message).split(":")[0]), []).append(str(w.message))
     for (category, _), texts in kinds.items():
         often = f" ({len(texts)} such warnings in {n} runs)" if len(texts) > 1 else ""
-        warnings.warn(texts[0] + often, category, stacklevel=4)
+        warnings.warn(texts[0] + often, category, stacklevel=frames_up())
 
 def _saying_once(task, n):
     "What a task of several runs gives, and its warnings, each once"
@@ -371,7 +371,7 @@ def _best_labels(runs, k):
     errors = np.array([run.error for run in runs])
     if len(runs) > 1 and k > 1 and all(np.array_equal(labels, labelings[0]) for labels in labelings):
         warnings.warn("all runs are the same, down to the numbers of their clusters: does base use its random_state?",
-                      stacklevel=3)
+                      stacklevel=frames_up())
     best = np.nanargmin(errors) if np.isfinite(errors).any() else agreement(labelings).sum(0).argmax()
     return labelings[best].copy()
 

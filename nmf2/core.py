@@ -407,7 +407,7 @@ def check_number(
     good = isinstance(value, kind) and not isinstance(value, bool)
     if not (good and (value > low if above else value >= low) and value <= high):
         kind, limit = "whole number" if whole else "number", f"above {low}" if above else f"of at least {low}"
-        if high < np.inf: limit += f" and at most {high:g}"
+        if high < np.inf: limit += f" and at most {high:,}" if whole else f" and at most {high:g}"
         raise ValueError(f"{name} must be a {kind} {limit}, got {value!r:.60}")
     return int(value) if whole else float(value)
 
@@ -573,7 +573,7 @@ def renamed(
             if new in given:
                 raise TypeError(f"{what} got both {old} and {new}: the first is the old name of the second")
             warnings.warn(f"{old} of {what} is called {new} now; the old name will go with version 0.3",
-                          FutureWarning, stacklevel=3)
+                          FutureWarning, stacklevel=frames_up())
             given[new] = given.pop(old)
         return given
     def taking_both(function, what):

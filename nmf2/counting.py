@@ -35,7 +35,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from .core import check_here, is_corpus, patch_to, progress_bar, renamed, with_names
+from .core import check_here, frames_up, is_corpus, patch_to, progress_bar, renamed, with_names
 from .languages import (AFTER_FIRST, FREQUENT, STEM, as_regex, composed, cut_stop_words, cutter, languages_of,
                             look_at, told_apart)
 
@@ -149,7 +149,7 @@ def warn_of_lists(
                           (unlisted, "stop_words=[...] takes a longer list of your own")):
         if not names or names is others and _has_lists(): continue
         warnings.warn(f"there are texts in {', '.join(map(str.capitalize, names))}, of which only the most frequent "
-                      f"stop words are left out: {remedy}", stacklevel=4)
+                      f"stop words are left out: {remedy}", stacklevel=frames_up())
 
 # %% ../nbs/00_counting.ipynb #a410e34b
 def stop_list(
@@ -338,7 +338,7 @@ def check_spaces(
         remedy = (f"Cut them into words ({CUT_BY.get(script, 'a function of your own can be the tokenizer')}), "
                   "or count pairs of letters: TermCounter(analyzer='char', ngram_range=(2, 2))")
         if share >= .5 and script in found: raise ValueError(f"texts can't be counted: {share:.0%} {why}. {remedy}")
-        if share >= .02: warnings.warn(f"{share:.0%} {why}. {remedy}", stacklevel=4)
+        if share >= .02: warnings.warn(f"{share:.0%} {why}. {remedy}", stacklevel=frames_up())
 
 # %% ../nbs/00_counting.ipynb #39d23ba2
 def lengths_of(
@@ -829,7 +829,7 @@ def _shared_out(counter, texts, fixed, bar):
     except BrokenProcessPool:
         bar.reset()
         warnings.warn("a process that counted terms was killed, perhaps for lack of memory; counting again in one "
-                      "process. n_jobs=1 does so from the start", stacklevel=2)
+                      "process. n_jobs=1 does so from the start", stacklevel=frames_up())
         return None
     if fixed: return counter.vocabulary_, sp.vstack([X for _, X in counted], format="csr")
     numbers, X = join_shares(counted)

@@ -25,8 +25,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from .core import (by_row, check_choice, check_number, check_sparse, frames_up, patch_to,
-                       progress_bar, renamed, seed_of)
+from .core import (by_row, check_choice, check_number, check_sparse, frames_up, is_arrow_table, is_frame,
+                       patch_to, progress_bar, renamed, seed_of)
+from .dates import missing
 from .files import (Folder, Several, brief, expanded, listing, no_bare_errors, one_or_several, opened, plural,
                         there, unpacked_name)
 from .formats import FIELDS, JOINED, NoField, READERS, TOGETHER, guess_format, not_as_in_fit, one_or_list, walk, without_head
@@ -52,9 +53,9 @@ def count_terms(
     return X, counter.get_feature_names_out().astype(object)
 
 # %% ../nbs/01_data.ipynb #eab4e8d9
-def _is_frame(values):
-    "Is this a data frame, of pandas, polars or another library?"
-    return hasattr(values, "columns") and hasattr(values, "shape")
+def _is_table(values):
+    "Is this a data frame, of pandas, polars or another library, or a table of Arrow?"
+    return is_frame(values) or is_arrow_table(values)
 
 def _columns_of(frame):
     "Names of the columns of a data frame or a table of Arrow"
@@ -62,7 +63,7 @@ def _columns_of(frame):
 
 def _as_list(values, argument):
     "`values` as a list, if it is a sequence with an entry for each thing"
-    if _is_frame(values):
+    if _is_table(values):
         columns = listing(_columns_of(values), 6, quote="'")
         raise ValueError(f"{argument} is a data frame with the columns {columns}; "
                          f"give one of them, such as {argument}=df[...]")
@@ -70,27 +71,20 @@ def _as_list(values, argument):
         raise ValueError(f"{argument} must be a list, and this is of type {type(values).__name__}")
     return list(by_row(values) if hasattr(type(values), "to_pylist") else values)    # of Arrow
 
-# %% ../nbs/01_data.ipynb #0a69bf5c
+# %% ../nbs/01_data.ipynb #ea624897
 LEVELS = 64      # more levels than this are a mistake, and a table of them can be huge
 
-def _missing(value):
-    "None, or a value that is not equal to itself: NaN, and pandas' NA, which doesn't want to be asked"
-    if value is None: return True
-    try: return bool(value != value)
-    except (TypeError, ValueError): return True
-
-# %% ../nbs/01_data.ipynb #ea624897
 def _label_rows(labels):
     "For each document the list of its labels"
     if isinstance(labels, str):
         raise ValueError("labels must be a list with an entry for each document; this is a single string")
-    if _is_frame(labels): labels = by_row(labels)
+    if _is_table(labels): labels = by_row(labels)
     rows = [row if isinstance(row, (list, tuple, np.ndarray)) else [row] for row in _as_list(labels, "labels")]
     deepest = max(map(len, rows), default=0)
     if deepest > LEVELS:
         raise ValueError(f"labels has a document with {plural(deepest, 'level')}; "
                          f"at most {LEVELS} from coarse to fine make sense")
-    return [["" if _missing(v) else str(v) for v in row] for row in rows]
+    return [["" if missing(v) else str(v) for v in row] for row in rows]
 
 # %% ../nbs/01_data.ipynb #9e35a538
 def _label_table(labels, n_docs):
@@ -106,7 +100,7 @@ def _label_table(labels, n_docs):
 def _names(values, argument, expected, thing):
     "`values` as an array of str, if there are as many as expected"
     values = _as_list(values, argument)
-    odd = next((i for i, value in enumerate(values) if _missing(value)), None)
+    odd = next((i for i, value in enumerate(values) if missing(value)), None)
     if odd is not None:
         raise ValueError(f"{argument} must have a name for each {thing}, and {argument}[{odd}] is {values[odd]}; "
                          f"without {argument} they are numbered")
@@ -132,22 +126,24 @@ def _made(numbers, start=""):
 # %% ../nbs/01_data.ipynb #e377f079
 def _check_texts(texts):
     "`texts` as a list, if it is one of strings"
-    if isinstance(texts, str):
-        raise ValueError("texts must be a list of strings, one a document; this is a single string")
-    texts = _as_list(texts, "texts")      # a column of a data frame is a sequence like another
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise ValueError(f"texts must be strings, and texts[{i}] is {brief(text)} ({type(text).__name__})")
-    return texts
+    if not isinstance(texts, str):
+        texts = _as_list(texts, "texts")       # a column of a data frame is a sequence like another
+        if all(isinstance(text, str) for text in texts): return texts
+    from nmf2.counting import check_texts      # only for its errors: it takes scikit-learn along
+    return check_texts(texts)
 
 # %% ../nbs/01_data.ipynb #465ed3a2
 def _check_counts(X):
     "`X` as a CSR matrix of floating-point numbers"
     if sp.issparse(X): X = check_sparse(X)
-    try: X = sp.csr_matrix(X)
+    try:
+        if not sp.issparse(X): X = np.asarray(X)
+        if X.dtype.kind in "buif": X = sp.csr_matrix(X)
     except (TypeError, ValueError, MemoryError, OverflowError) as e:
         raise ValueError(f"X must be a matrix of counts, documents x terms ({e})") from None
-    if X.dtype.kind not in "buif": raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}")
+    if X.dtype.kind not in "buif":
+        remedy = "texts are given as texts=..." if X.dtype.kind in "US" else "leave out what is no number"
+        raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}: {remedy}")
     if not np.isfinite(X.data).all(): raise ValueError("X has NaN or infinite entries; replace or drop them")
     if X.nnz and X.data.min() < 0:
         raise ValueError(f"X must hold counts, or weights above zero, and has {X.data.min():g}")
@@ -159,7 +155,7 @@ def _fitting(texts, X, vocab, ids, labels):
     if texts is None and X is None: raise ValueError("a Corpus needs texts, or counts X, or both")
     if X is None and vocab is not None:
         raise ValueError("vocab names the columns of X, so give X too, such as count_terms(texts, vocabulary=vocab)[0]")
-    if vocab is None and _is_frame(X): vocab = list(X.columns)
+    if vocab is None and _is_table(X): vocab = _columns_of(X)
     texts = None if texts is None else _check_texts(texts)
     X = None if X is None else _check_counts(X)
     n_docs = len(texts) if X is None else X.shape[0]
@@ -175,7 +171,7 @@ def _fitting(texts, X, vocab, ids, labels):
 def _columns(columns, n_docs):
     "More about documents, a list for each name"
     if columns is None: return {}
-    if _is_frame(columns): columns = {name: columns[name] for name in _columns_of(columns)}
+    if _is_table(columns): columns = {name: columns[name] for name in _columns_of(columns)}
     if not isinstance(columns, dict):
         raise ValueError(f"columns must be a dictionary with a list for each name, got a {type(columns).__name__}")
     lists = {str(name): _as_list(values, f"columns[{name!r}]") for name, values in columns.items()}
@@ -183,7 +179,6 @@ def _columns(columns, n_docs):
         if len(values) != n_docs:
             raise ValueError(f"columns[{name!r}] must have an entry for each document ({n_docs}), and has {len(values)}")
     return lists
-
 
 # %% ../nbs/01_data.ipynb #b09b4852
 class Corpus:

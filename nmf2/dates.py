@@ -24,7 +24,7 @@ def missing(
     value,    # anything
 )->bool:
     "Is there nothing? None, or what data frames have in its place."
-    return value is None or not isinstance(value, str) and str(value) in ("nan", "<NA>", "NaT")
+    return value is None or not isinstance(value, str) and str(value) in ("nan", "NaN", "<NA>", "NaT")
 
 # %% ../nbs/00_dates.ipynb #8178a7e9
 # what is behind a time, a fraction of a second and its zone, is left out
@@ -203,6 +203,7 @@ def in_periods(
     "The period of each date."
     if period is not None: check_choice("period", period, PERIODS)
     there = ~np.isnat(dates)
+    if not there.any(): raise ValueError("dates are all NaT: leave out a column without dates")
     unit, width = np.datetime_data(dates.dtype)
     finest = {"3M": "quarter", "1M": "month", "1Y": "year"}.get(f"{width}{unit}", "day")
     some = dropwhile(lambda name: name != finest, PERIODS) if period is None else [period]

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .core import by_row, check_choice, check_matrix, check_number, patch_to, width_of
+from .core import by_row, check_choice, check_matrix, check_number, frames_up, patch_to, width_of
 from .data import Corpus
-from .formats import plural
+from .files import plural
 from .languages import WORDS, as_regex
 from .tree import Tree, largest, tree_of
 
@@ -787,7 +787,7 @@ def _coherence(topics, X, n, window, vocab, value):
         if len(i): values[k] = value(single[there][i], single[there][j], pairs[np.ix_(there, there)][i, j], found.n)
     if absent := sum(sizes) - n_words.sum():
         warnings.warn(f"{absent} of the {sum(sizes)} top words don't occur in the reference; their pairs are left out",
-                      stacklevel=3)
+                      stacklevel=frames_up())
     good = values[np.isfinite(values)]
     return Coherence(float(good.mean()) if len(good) else np.nan, values, n_words)
 

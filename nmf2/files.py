@@ -28,7 +28,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
-from .core import patch_to
+from .core import frames_up, patch_to
 
 # %% ../nbs/00_files.ipynb #c421729a
 def fault(
@@ -509,7 +509,7 @@ BEFOREHAND = 64  # chunks that are unpacked before there is a reader
 def _begun(path):
     "The source of a compressed file, a thread at work on it; None for other files"
     try: source = Source(path)
-    except OSError: return None
+    except (OSError, ValueError): return None
     if not source.packed: return source.close()
     source._go_ahead(BEFOREHAND)
     return source
@@ -623,7 +623,8 @@ def decoded(
     try: return parse(io.TextIOWrapper(source.stream(), first, newline=newline))
     except UnicodeError as e:
         if encoding or first != "utf-8-sig": raise not_that_encoding(source, encoding, e) from None
-    warnings.warn(f"{source} is not UTF-8 and was read as Windows-1252; pass encoding=... if that is wrong", stacklevel=2)
+    warnings.warn(f"{source} is not UTF-8 and was read as Windows-1252; pass encoding=... if that is wrong",
+                  stacklevel=frames_up())
     return parse(io.TextIOWrapper(source.stream(), WESTERN, newline=newline))
 
 # %% ../nbs/00_files.ipynb #fa09ed62

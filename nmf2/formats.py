@@ -44,7 +44,7 @@ import scipy.sparse as sp
 
 from .columns import (STATE, SPLITS, arrow_columns, column_batches, csv_columns, dataset_files, folder_columns,
                           json_objects, parquet_columns)
-from .core import check_layout
+from .core import check_layout, frames_up
 from .files import (LIFT, PACKED, WESTERN, Several, brief, check_encoding, contents, decoded, fault, is_text, listing, look, as_text,
                         not_that_encoding, opened, passing, plural, unpacked_limit, unpacked_name, usual_encoding)
 from .matlab import matlab_arrays
@@ -100,7 +100,8 @@ def _tell(folder, n_read, left):
     "Say what was left alone in a folder, and why"
     kinds = {why: [name for name, reason in left if reason == why] for why in dict.fromkeys(why for _, why in left)}
     parts = [f"{len(names):,} {why} ({listing(names, 3)})" for why, names in kinds.items()]
-    if left: warnings.warn(f"{folder}: {plural(n_read, 'file')} read, left alone {', '.join(parts)}", stacklevel=3)
+    if not left: return
+    warnings.warn(f"{folder}: {plural(n_read, 'file')} read, left alone {', '.join(parts)}", stacklevel=frames_up())
 
 # %% ../nbs/00_formats.ipynb #16ab41b6
 def _check_folder(path):
@@ -170,7 +171,8 @@ def read_folder(
         raise fault(path, None, f"no file here is text ({listing(binary, 3)}): text files have to be made of them first")
     if not found: raise fault(path, None, f"no text files match {pattern!r} {_in_it(path)}. Is that the right place?")
     for odd, why in [(guessed, "not UTF-8 and read as Windows-1252"), (binary, "not text and left out")]:
-        if odd: warnings.warn(f"{path}: {len(odd)} of {len(names)} files are {why}, the first {odd[0]}", stacklevel=2)
+        if odd: warnings.warn(f"{path}: {len(odd)} of {len(names)} files are {why}, the first {odd[0]}",
+                              stacklevel=frames_up())
     _tell(path, len(found), left)
     docs = {"texts": list(found.values()), "ids": list(found)}
     if any("/" in name for name in found): docs["labels"] = [_path_labels(name) for name in found]
@@ -276,7 +278,7 @@ def read_mail(
     "A mail: its subject and its text, without what is attached."
     check_encoding(encoding)
     with opened(path) as source: text, guess = _mail(source, source.read(), encoding)
-    if guess: warnings.warn(f"{path} is not UTF-8 and was read as Windows-1252", stacklevel=2)
+    if guess: warnings.warn(f"{path} is not UTF-8 and was read as Windows-1252", stacklevel=frames_up())
     return {"texts": [text], "ids": [_shown_name(Path(path).name)]}
 
 # %% ../nbs/00_formats.ipynb #e3a1100c
@@ -475,7 +477,7 @@ def _texts(path, lines, values, field):
     n = sum(text is not value for text, value in zip(texts, values))
     if n:
         warnings.warn(f"{path}: {plural(n, 'text')} with halves of letters (lone surrogates), shown as \ufffd",
-                      stacklevel=2)
+                      stacklevel=frames_up())
     return texts
 
 # %% ../nbs/00_formats.ipynb #5adef373
@@ -761,7 +763,7 @@ def _tell_of_one(path, name):
     if name.lower() in FIELDS["text"]: return
     warnings.warn(f"{path}: a single column, {brief(name)}, is taken for the text. If this is a text itself, pass "
                   "header=False; if there are several columns, delimiter=...; lines above the names must be taken out. "
-                  "text_field=... says that it is right", stacklevel=3)
+                  "text_field=... says that it is right", stacklevel=frames_up())
 
 # %% ../nbs/00_formats.ipynb #b0c5a204
 def _begin(source, text, delimiter=None, quote='"', header=True):
@@ -937,7 +939,7 @@ class _Mails:
         for why, some in self.odd.items():
             left = "" if why.startswith("not") else " and left out"
             if some: warnings.warn(f"{path}: {len(some):,} of {self.n:,} mails are {why}{left}, the first number "
-                                   f"{some[0]}", stacklevel=3)
+                                   f"{some[0]}", stacklevel=frames_up())
 
 # %% ../nbs/00_formats.ipynb #b0c5a1e9
 def read_mbox(
@@ -1139,10 +1141,10 @@ def _header(path, n, line, counts, what):
     return [int(x) for x in numbers]
 
 # %% ../nbs/00_formats.ipynb #30f9c7d5
-def _word_list(path, expected=None, what="", limits=True):
+def _word_list(name, path, expected=None, what="", limits=True):
     "One entry a line, as many as expected"
     if not isinstance(path, (str, os.PathLike)):
-        raise ValueError(f"words and names must be in a file, one a line; give its path, not {brief(path)}")
+        raise ValueError(f"{name} must be in a file, one a line: give its path, not {brief(path)}")
     with opened(path, limits) as source:
         source.weigh(LINE)
         words = decoded(source, None, lambda text: [word.strip() for word in text])
@@ -1187,7 +1189,7 @@ def _cluto_names(path, n_docs, n_terms):
     for end, key, size, what in [(".clabel", "vocab", n_terms, "terms"), (".rlabel", "ids", n_docs, "documents"),
                                  (".rclass", "labels", n_docs, "documents")]:
         file = _next_to(path, name + end, Path(name).stem + end)
-        if file: found[key] = _word_list(file, size, what, path.limits)
+        if file: found[key] = _word_list(key, file, size, what, path.limits)
     if "labels" in found: found["labels"] = [_levels(label) for label in found["labels"]]
     return found
 
@@ -1270,7 +1272,7 @@ def read_docword(
         found = {"X": _matrix(source, *table.T, (n_docs, n_terms), line_of)}
         name = unpacked_name(source)
         vocab = vocab or _next_to(source, name.replace("docword", "vocab"), "vocab.txt")
-        if vocab: found["vocab"] = _word_list(vocab, n_terms, "words", source.limits)
+        if vocab: found["vocab"] = _word_list("vocab", vocab, n_terms, "words", source.limits)
     return found
 
 # %% ../nbs/00_formats.ipynb #467054a8
@@ -1338,9 +1340,9 @@ def read_matrix_market(
     docs = documents or near("documents")
     found = {}
     with opened(path) as source:
+        if terms: found["vocab"] = _word_list("dictionary", terms, limits=source.limits)
+        if docs: found["ids"] = _word_list("documents", docs, limits=source.limits)
         X = _coordinates(source)
-        if terms: found["vocab"] = _word_list(terms, limits=source.limits)
-        if docs: found["ids"] = _word_list(docs, limits=source.limits)
         X = _orient(source, X, len(found["vocab"]) if terms else None, len(found["ids"]) if docs else None, orient)
     return {"X": X, **found}
 
@@ -1369,11 +1371,14 @@ def read_svmlight(
     if n_terms is not None and (not isinstance(n_terms, (int, np.integer)) or n_terms < 1):
         raise ValueError(f"n_terms must be a whole number of at least 1; got {brief(n_terms)}")
     with opened(path) as source:
+        words = _word_list("vocab", vocab, limits=source.limits) if vocab else None
+        if words is not None and n_terms not in (None, len(words)):
+            raise ValueError(f"n_terms={n_terms}, but there are {len(words):,} in vocab: leave n_terms out, "
+                             "or give the vocab that belongs to the file")
         source.weigh(PAIR)
         docs = list(_svmlight_lines(source))
         if not docs: raise fault(source, None, "no documents in this file")
         rows, numbers, labels = zip(*docs)
-        words = _word_list(vocab, limits=source.limits) if vocab else None
         base = 0 if zero_based or zero_based is None and any((row[0::2] == 0).any() for row in rows) else 1
         X = _paired_rows(source, rows, numbers, n_terms if words is None else len(words), base)
     return {"X": X, "labels": list(labels), **({} if words is None else {"vocab": words})}
@@ -1672,7 +1677,8 @@ def _names_in(folder, found):
 def _labels_in(folder, found, asked):
     "The labels of the documents of several files, in default of any the folders they are in; or None"
     if n := sum("labels" in one for one in found.values()):
-        if n < len(found): warnings.warn(f"{folder}: only {n:,} of {plural(len(found), 'file')} have labels", stacklevel=4)
+        if n < len(found): warnings.warn(f"{folder}: only {n:,} of {plural(len(found), 'file')} have labels",
+                                         stacklevel=frames_up())
         return [label for one in found.values() for label in one.get("labels", [[]]*len(one["texts"]))]
     if asked is not None or not any("/" in name for name in found): return None
     return [_path_labels(name) for name, one in found.items() for _ in one["texts"]]
@@ -1736,7 +1742,8 @@ def _tell_lacking(folder, lacking, n_files):
     for name in dict.fromkeys(e.name for e in lacking):
         those = [e for e in lacking if e.name == name]
         if len(those) == n_files: raise those[0]
-        warnings.warn(f"{folder}: {len(those):,} of {n_files:,} files have no field {brief(name)}", stacklevel=4)
+        warnings.warn(f"{folder}: {len(those):,} of {n_files:,} files have no field {brief(name)}",
+                      stacklevel=frames_up())
 
 def _read_several(folder, read, format, options):
     "What a reader finds in each file of a format"

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import bisect, composites, unit_rows
 from .compiling import say_if_compiling
-from .core import (LabelsLater, check_choice, check_here, check_matrix, check_number,
+from .core import (LabelsLater, check_choice, check_here, check_matrix, check_number, frames_up,
                        in_partitions, keep_parameters, matrix_tags, names_of, patch_to, progress_bar, renamed,
                        seed_of, single_blas, stream)
 from .cutting import as_csr, stored, take
@@ -464,7 +464,7 @@ def _warn_of_max_iter(took, options):
     if "tol" in options: end = f"reaching tol={options['tol']}: raise either"
     warnings.warn(f"{unfinished} split{'s'*(unfinished != 1)} stopped "
                   f"at max_iter={options['max_iter']} before {end}",
-                  ConvergenceWarning, stacklevel=4)
+                  ConvergenceWarning, stacklevel=frames_up())
 
 def _why_no_more(tree, min_score, may_cut):
     "Why a tree has no more leaves; `may_cut`: can the caller say that outliers are cut off?"
@@ -484,7 +484,7 @@ def _warn_of_leaves(est, n_leaves, min_score):
     if n_leaves and est.tree_.n_leaves < n_leaves:
         why = _why_no_more(est.tree_, min_score, hasattr(est, "max_outliers"))
         warnings.warn(f"{est._size}={n_leaves} can't be had: {why}",
-                      stacklevel=4)
+                      stacklevel=frames_up())
 
 # %% ../nbs/22_hier.ipynb #dacdabf3
 class GrowsOn(InOwnOrder):

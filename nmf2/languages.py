@@ -378,6 +378,6 @@ def languages_of(
     counted = Counter(one.language for one in seen if one.language)
     n_known, enough = sum(counted.values()), len(seen)*RARE
     counted = [(name, n) for name, n in _most_frequent_first(counted) if n >= enough]
-    names = [name for i, (name, n) in enumerate(counted) if i == 0 or n >= max(3, RARE*n_known)]
+    names = [name for i, (name, n) in enumerate(counted) if i == 0 or n >= 3]
     if n_known >= FEW*len(seen) and names: return tuple(names)
     return tuple(dict.fromkeys(names + (_usual_together(seen) or ["english"])))

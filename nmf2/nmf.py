@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
-from .core import (check_matrix, check_number, keep_parameters, patch_to, seed_of,
+from .core import (check_matrix, check_number, frames_up, keep_parameters, patch_to, seed_of,
                        single_blas, value_range, width_of)
 from .instructions import strip_product
 from .parts import ROWS, in_parts, in_threads, n_parts
@@ -608,7 +608,7 @@ def _turns_of(est, X, W, H):
                     ridge=est.ridge, sparsity=est.sparsity, random_state=est.random_state)
     if not turns.converged and est.tol > 0:
         warnings.warn(f"stopped at max_iter={est.max_iter} before reaching tol={est.tol}: "
-                      "raise either", ConvergenceWarning, stacklevel=2)
+                      "raise either", ConvergenceWarning, stacklevel=frames_up())
     return turns
 
 # %% ../nbs/12_nmf.ipynb #e08d52a5

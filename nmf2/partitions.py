@@ -22,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, composites, refine, unit_rows
-from .core import (LIMITS, check_choice, check_matrix, check_number, check_switches, keep_parameters, matrix_tags,
-                       patch_to, renamed, seed_of, stream)
+from .core import (LIMITS, check_choice, check_matrix, check_number, check_switches, frames_up, keep_parameters,
+                       matrix_tags, patch_to, renamed, seed_of, stream)
 from .hier import TreeEstimator
 from .cutting import stored
 from .nmf import NMF
@@ -447,7 +447,7 @@ def fit(self,
     self.names_[filled] = names
     found = len(self.cuts_) + 1
     if found < k:
-        warnings.warn(f"n_clusters={k} can't be had: there are only {found} different documents", stacklevel=2)
+        warnings.warn(f"n_clusters={k} can't be had: there are only {found} different documents", stacklevel=frames_up())
     labels = numbered(names, self.cuts_)
     self.components_ = centroids(inside, labels, found)
     if self.kmeans: labels, self.components_ = _with_kmeans(self, inside, labels, seed)

@@ -22,7 +22,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
-from .core import by_row, check_number, patch_to
+from .core import by_row, check_number, frames_up, patch_to
 from .headings import outline_rows
 from .islands import dots, islands, nearness
 from .over_time import by_period, shares_of
@@ -48,7 +48,7 @@ def _fonts_for(lacking):
             lacking -= has
     if lacking:
         warnings.warn("some letters are in no font on this machine and are drawn as □: install one that has them, "
-                      "such as Noto Sans CJK for Chinese, Japanese and Korean", stacklevel=2)
+                      "such as Noto Sans CJK for Chinese, Japanese and Korean", stacklevel=frames_up())
     return found, lacking
 
 # %% ../nbs/50_plots.ipynb #4d6abd1d

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import say_if_compiling
-from .core import (check_matrix, check_number, check_switches, keep_parameters, renamed, seed_of,
-                       single_blas, stream)
+from .core import (check_matrix, check_number, check_switches, frames_up, keep_parameters, renamed,
+                       seed_of, single_blas, stream)
 from .cutting import stored, take
 from .kernels import (CONVERGED, DIED, Rules, alternate, documents, krylov, nnls2,
                           squared_error, unit2)
@@ -230,7 +230,7 @@ def _warn_of_max_iter(est):
     "Say that the sweeps of an estimator were too few"
     from sklearn.exceptions import ConvergenceWarning
     warnings.warn(f"Rank2NMF stopped at max_iter={est.max_iter} before reaching tol={est.tol}: "
-                  "raise either", ConvergenceWarning, stacklevel=3)
+                  "raise either", ConvergenceWarning, stacklevel=frames_up())
 
 def _own_start(est, n_terms):
     "Topics from which an estimator starts; None for those from the singular vectors"

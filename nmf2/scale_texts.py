@@ -856,7 +856,7 @@ def _warn_of_room(blocks, n_topics, memory):
     if memory is None or need <= 1.1*memory: return                  # the need is about right
     warnings.warn(f"{n_topics} topics and {blocks.shape[1]:,} words take about {need/1e9:.1f} GB "
                   f"of memory, more than the {memory/1e9:.1f} GB there are: have fewer topics, "
-                  "or keep fewer words with a higher min_df", stacklevel=4)
+                  "or keep fewer words with a higher min_df", stacklevel=frames_up())
 
 # %% ../nbs/62_scale_texts.ipynb #f51c08b7
 def _grow_topics(model, blocks, seed, how, texts_of, seen, memory):

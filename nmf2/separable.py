@@ -17,7 +17,8 @@ from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from .compiling import njit, say_if_compiling
-from .core import check_choice, check_matrix, check_number, check_switches, keep_parameters, patch_to, renamed, seed_of, single_blas
+from .core import (check_choice, check_matrix, check_number, check_switches, frames_up, keep_parameters, patch_to,
+                       renamed, seed_of, single_blas)
 from .parts import FAST, in_parts
 from .products import Rows
 from .nnls import TopicModel, heaviest, nnls
@@ -492,7 +493,7 @@ class _Separable(TopicModel):
             H = self._fit(X)
             if len(H) < self.n_clusters:
                 warnings.warn(f"{len(H)} topics instead of n_clusters={self.n_clusters}: all candidates are mixtures "
-                              f"of {len(H)} of them", ConvergenceWarning)
+                              f"of {len(H)} of them", ConvergenceWarning, stacklevel=frames_up())
             self.components_ = np.ascontiguousarray(H, X.dtype)
             W = self._weigh(X)
         self.labels_ = heaviest(W)

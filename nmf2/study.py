@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_n_jobs, check_number, in_processes, patch_to, progress_bar, renamed
+from .core import check_n_jobs, check_number, frames_up, in_processes, patch_to, progress_bar, renamed
 from .evaluate import group_numbers, scores
-from .formats import plural
+from .files import plural
 from .hier import checksum
 from .nnls import heaviest
 
@@ -348,7 +348,7 @@ def _loaded(study, name):
     try: X, classes = source() if callable(source) else source
     except Exception as e:
         warnings.warn(f"collection {name!r} could not be loaded ({type(e).__name__}: {e}); "
-                      "its runs are left for another time", stacklevel=3)
+                      "its runs are left for another time", stacklevel=frames_up())
         return None
     return X, classes, _about(study, name, (X, classes))
 
@@ -497,7 +497,8 @@ def _warn_of_failures(runs, values):
     "Say so where a failed run has none of the figures"
     lost = sum(bool(run.get("error")) and any(run.get(name) is None for name in values) for run in runs)
     if not lost: return
-    warnings.warn(f"{lost} of {plural(len(runs), 'run')} failed, and the table is one of the rest", stacklevel=3)
+    warnings.warn(f"{lost} of {plural(len(runs), 'run')} failed, and the table is one of the rest",
+                  stacklevel=frames_up())
 
 def _title(names): return names[0] if len(names) == 1 else ", ".join(map(str, names))
 

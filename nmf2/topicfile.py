@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .answers import NOT_KNOWN, Expected, Signs, known_columns
-from .core import check_number, is_corpus
+from .core import check_number, frames_up, is_corpus
 from .counting import LANGUAGES, Auto, TermCounter, check_options, found_of, stop_list
 from .data import LEVELS, Corpus
 from .topictree import Documents, Edits, TopicTree, as_asked, as_strings, begin_history, own_index, topics_of
@@ -82,7 +82,7 @@ REMEDIES = dict(tokenizer="To predict, give it again: TopicTree.load(path, token
 def _warn_of_lost(model):
     "Say what a file will not hold"
     for name, what in cannot_be_kept(as_asked(model)).items():
-        warnings.warn(f"{name} ({what}) can't be kept in a file. {REMEDIES[name]}", stacklevel=4)
+        warnings.warn(f"{name} ({what}) can't be kept in a file. {REMEDIES[name]}", stacklevel=frames_up())
 
 # %% ../nbs/25_topicfile.ipynb #f0b64c6c
 def packed_texts(
@@ -164,7 +164,7 @@ def _warn_of_index(model):
     index = own_index(model)
     if index is None or _index_kept(model)[0]: return
     warnings.warn(f"index_ (a {type(index).__name__}) can't be kept in a file, only whole numbers and texts can. The loaded model takes "
-                  "dates, labels and other columns in the order of the documents", stacklevel=4)
+                  "dates, labels and other columns in the order of the documents", stacklevel=frames_up())
 
 # %% ../nbs/25_topicfile.ipynb #4a18fc5a
 def _titles(model):

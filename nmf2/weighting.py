@@ -28,17 +28,13 @@ from .compiling import njit
 from .core import (carried, check_choice, check_matrix, check_number, check_switches, frames_up, keep_parameters,
                        matrix_tags, names_of, patch_to, renamed, with_names)
 from .counting import TermCounter
+from .files import plural
 from .languages import WORDS
-from .formats import plural
 from .parts import in_threads
 from .scanning import Terms
 
 # %% ../nbs/02_weighting.ipynb #4fb776d5
 BLOCK = 250_000    # entries of a matrix that are worked on at a time, so that what is made on the way stays small
-
-def _in_blocks(X, work):
-    "Call `work` with the first entry of each block and the one after its last, in threads"
-    in_threads(lambda b: work(BLOCK*b, min(BLOCK*(b + 1), X.nnz)), -(-X.nnz//BLOCK))
 
 def _by_columns(X, dtype, put):
     """Zeros, (shares, n_terms), into whose rows `put(row, columns, values)` has put all entries, in threads.
@@ -56,6 +52,7 @@ def _by_columns(X, dtype, put):
     in_threads(work, shares)
     return rows
 
+# %% ../nbs/02_weighting.ipynb #0dfeb0ce
 def doc_freq(
     X,              # document-term matrix, dense or CSR without explicit zeros, (n_docs, n_terms)
 )->np.ndarray:      # whole numbers, (n_terms,)
@@ -63,7 +60,6 @@ def doc_freq(
     if not sp.issparse(X): return np.count_nonzero(X, axis=0)
     def put(row, j, _): row += np.bincount(j, minlength=len(row))
     return _by_columns(X, np.int64, put).sum(0)
-
 
 # %% ../nbs/02_weighting.ipynb #abcc3e3b
 def check_counts(
@@ -509,6 +505,10 @@ def divide_rows(
     return out
 
 # %% ../nbs/02_weighting.ipynb #8f7663f4
+def _in_blocks(X, work):
+    "Call `work` with the first entry of each block and the one after its last, in threads"
+    in_threads(lambda b: work(BLOCK*b, min(BLOCK*(b + 1), X.nnz)), -(-X.nnz//BLOCK))
+
 def _times_idf(tfidf, X):
     "Counts times the factors of a fitted `TfIdf`, in place: what scikit-learn's `transform` does, a block at a time"
     def weigh(start, end):

@@ -11,7 +11,7 @@ import pytest
 
 from nmf2 import files, formats
 from nmf2.data import read
-from nmf2.formats import guess_format, read_arrow, read_csv, read_jsonl, read_parquet
+from nmf2.formats import Fields, guess_format, read_arrow, read_csv, read_jsonl, read_parquet, rows_of
 from nmf2.topictree import TopicTree
 
 pa = pytest.importorskip("pyarrow")
@@ -201,6 +201,15 @@ def test_damaged_files(name, how):
         else: assert how == "flip" and len(corpus) <= 100
 
 
+def test_offsets_that_lead_out_of_a_file():
+    """Read in batches, as partitions are, such a file ended the process."""
+    file("a.arrow", pa.table({"text": ["puck and ice"]*3}))
+    offsets, wrong = (np.array(ends, "<i4").tobytes() for ends in ([0, 12, 24, 36], [0, 12, 2**31 - 10, 36]))
+    Path("a.arrow").write_bytes(Path("a.arrow").read_bytes().replace(offsets, wrong))
+    bad("damaged", "a.arrow")
+    with pytest.raises(ValueError, match="a.arrow: damaged, cut short"): list(rows_of("a.arrow", "arrow", Fields(["text"], [], None)))
+
+
 @pytest.mark.slow
 def test_a_file_that_unpacks_to_too_much():
     table = pa.table({"text": pa.array(["x"*200_000]).dictionary_encode().take(np.zeros(3_000, int))})
@@ -234,7 +243,8 @@ def test_without_the_libraries(monkeypatch):
     Path("a.csv").write_text("id,text\n1,a\n")
     Path("a.txt.zst").write_bytes(zstd(b"a\n"))
     without(monkeypatch, "pyarrow", "orjson")
-    for name in [*WRITERS, "a.txt.zst"]: bad("pip install 'nmf2[files]'", name)
+    for name in [*WRITERS, "a.txt.zst"]:
+        with files.unpacked_ahead(name): bad("pip install 'nmf2[files]'", name)            # the reader tells
     assert read("a.jsonl").texts == read("a.csv").texts == ["a"]
 
 

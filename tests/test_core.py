@@ -9,7 +9,10 @@ from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 
 from nmf2.core import LIMITS, check_matrix, check_n_jobs, check_number, check_sparse, expect_error
-from nmf2.data import Corpus, planted_tree
+from nmf2.counting import TermCounter
+from nmf2.data import Corpus, planted_tree, read
+from nmf2.hier import HierNMF2
+from nmf2.weighting import text_pipeline
 
 FORMATS = ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"]
 
@@ -239,6 +242,27 @@ def test_a_number_has_limits_and_its_message_stays_short():
         with pytest.raises(ValueError, match="tau must be a number of at least 0 and at most 3, got"): check_number("tau", wrong, 0, whole=False, high=3)
     with pytest.raises(ValueError, match="n_topics must be a whole number") as e: check_number("n_topics", ["a long text "*100]*100, 1)
     assert len(str(e.value)) < 150
+    with pytest.raises(ValueError, match="n_terms must be a whole number of at least 2 and at most 24,010,200, got 1$"): check_number("n_terms", 1, 2, high=24_010_200)
+
+
+def cut(texts): return [*texts, "我们今天下午去看足球比赛"]
+
+
+@pytest.mark.parametrize("warns, what", [
+    (lambda path: read(path/"latin.txt"), "is not UTF-8"),
+    (lambda path: read(path, format="folder"), "files are not UTF-8"),
+    (lambda path: read(path/"one.csv"), "a single column"),
+    (lambda path: TermCounter().fit(cut(["the ball and the goal of the match"]*3)), "without spaces"),
+    (lambda path: text_pipeline(min_df=1, max_df=1.).fit(cut(["a ball and a goal of the match", "a vote on a law"])), "without spaces"),
+    (lambda path: HierNMF2(9).fit(np.eye(4)), "n_leaves=9 can't be had"),
+], ids=["read", "folder", "table", "TermCounter", "pipeline", "tree"])
+def test_warnings_name_the_line_of_the_caller(tmp_path, recwarn, warns, what):
+    (tmp_path/"latin.txt").write_bytes("un café\n".encode("latin-1"))
+    (tmp_path/"plain.txt").write_text("a ball\n", encoding="utf-8")
+    (tmp_path/"one.csv").write_text("wording\na ball\n", encoding="utf-8")
+    warns(tmp_path)
+    told = [w for w in recwarn if what in str(w.message)]
+    assert told and {w.filename for w in told} == {__file__}
 
 
 def test_numbers_of_processes():

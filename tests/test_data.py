@@ -5,6 +5,7 @@ import pickle
 import warnings
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +107,9 @@ def test_pickles(c):
     (dict(), "needs texts"), (dict(texts=[]), "at least one document"), (dict(texts="text"), "single string"), (dict(texts=["a", 1]), r"texts\[1\]"),
     (dict(texts=["a", "b"], ids=["x"]), r"ids must have an entry for each document .2., and has 1"), (dict(texts=["a", "b"], ids=["x", "x"]), "'x' occurs more than once"),
     (dict(texts=["a"], labels=["x", "y"]), "labels must have an entry for each document .1., and has 2"), (dict(texts=["a"], labels="x"), "single string"), (dict(texts=["a"], X=np.eye(2)), "texts must have"),
-    (dict(X=np.eye(2), vocab=["a"]), "vocab must have"), (dict(texts=["a"], vocab=["a"]), "vocab names the columns"), (dict(X=[["a"]]), "X must be a matrix"),
+    (dict(X=np.eye(2), vocab=["a"]), "vocab must have"), (dict(texts=["a"], vocab=["a"]), "vocab names the columns"), (dict(X=[["a"]]), "X must be a matrix of numbers, and its type is <U1: texts are given as texts=...$"),
+    (dict(X=[[1, 2], [3]]), "X must be a matrix of counts"), (dict(X=np.array([[1, "a"]], object)), "its type is object: leave out what is no number"),
+    (dict(texts=["a", None]), r"texts\[1\] must be a string, got NoneType None. Replace missing texts by '' or leave them out"),
     (dict(texts=["a", "b"], ids=["x", None]), r"ids must have a name for each document, and ids\[1\] is None; without ids they are numbered"),
     (dict(texts=["a", "b"], ids=[float("nan"), "x"]), r"ids\[0\] is nan"), (dict(X=np.eye(2), vocab=["a", None]), r"vocab\[1\] is None"),
     (dict(X=np.zeros((0, 3))), "at least one document")])
@@ -470,11 +473,13 @@ def test_names_that_are_none():
 
 class Frame:
     "As much of a data frame of pandas or polars as matters"
-    def __init__(self, table): self.table, self.columns, self.shape = table, list(table), (len(next(iter(table.values()))), len(table))
+    columns = dtypes = property(lambda self: list(self.table))
+    def __init__(self, table): self.table, self.shape = table, (len(next(iter(table.values()))), len(table))
     def __iter__(self): return iter(self.columns)
     def __len__(self): return self.shape[0]
     def __array__(self, dtype=None, copy=None): return np.array(list(self.table.values())).T
     def to_numpy(self): return self.__array__()
+    def rows(self): return [*zip(*self.table.values())]
 
 
 def frames(table):
@@ -515,6 +520,19 @@ def test_columns_of_arrow():
     assert Corpus(list("abc"), labels=table).labels.tolist() == [["x", "1"], ["", "2"], ["y", ""]]
     assert Corpus(list("abc"), columns=table).columns == dict(a=["x", None, "y"], b=[1, 2, None])
     with pytest.raises(ValueError, match="texts is a data frame with the columns 'a', 'b'; give one"): Corpus(table)
+    counts = Corpus(X=pa.table(dict(ball=[1, 0], vote=[0, 2])))
+    assert counts.vocab.tolist() == ["ball", "vote"] and counts.X.toarray().tolist() == [[1, 0], [0, 2]]          # names, not columns
+
+
+def test_a_series_with_a_label_called_columns():
+    pd = pytest.importorskip("pandas")
+    assert Corpus(pd.Series(["a", "b"], ["columns", "rows"])).texts == ["a", "b"]                  # that is no data frame
+
+
+def test_what_is_missing_among_labels():
+    pd = pytest.importorskip("pandas")
+    gaps = [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("NaN")]
+    assert Corpus(list("abcdefgh"), labels=[*gaps, "nan"]).labels.ravel().tolist() == [""]*7 + ["nan"]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

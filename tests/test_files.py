@@ -359,7 +359,7 @@ def test_files_of_words(here):
     put("empty.txt", "")
     refused("a.svm", "from 1 to 0", vocab="empty.txt")
     for vocab in (5, ["ball", "vote"]):
-        with pytest.raises(ValueError, match="must be in a file, one a line; give its path"): read("a.svm", vocab=vocab)
+        with pytest.raises(ValueError, match="vocab must be in a file, one a line: give its path"): read("a.svm", vocab=vocab)
 
 
 def test_names_of_files_that_are_no_text(here):

@@ -675,6 +675,14 @@ def test_svmlight(here):
     assert read_svmlight("t.txt", n_terms=9)["X"].shape == (3, 9)
     assert read_svmlight("t.txt", zero_based=True)["X"].shape == (3, 5)
     assert read_svmlight("t.txt", vocab=put("words", "\n".join(VOCAB)))["vocab"] == VOCAB
+    assert read_svmlight("t.txt", vocab="words", n_terms=len(VOCAB))["X"].shape == (3, len(VOCAB))
+    with pytest.raises(ValueError, match=f"n_terms=9, but there are {len(VOCAB)} in vocab: leave n_terms out"): read_svmlight("t.txt", vocab="words", n_terms=9)
+
+
+@pytest.mark.parametrize("read_it, argument", [(read_svmlight, "vocab"), (read_docword, "vocab"), (read_matrix_market, "dictionary"), (read_matrix_market, "documents")])
+def test_words_and_names_are_in_a_file(here, read_it, argument):
+    path = put("a.txt", "2\n2\n1\n1 1 1\n" if read_it is read_docword else "1 1:2\n")
+    with pytest.raises(ValueError, match=f"^{argument} must be in a file, one a line: give its path, not a list of 2"): read_it(path, **{argument: ["ball", "vote"]})
 
 
 @pytest.mark.parametrize("line, words", [

@@ -225,6 +225,10 @@ def test_bad_input(model, dates, options, message):
     with pytest.raises(ValueError, match=message): model.over_time(dates, **options)
 
 
+def test_periods_of_no_date():
+    with pytest.raises(ValueError, match="dates are all NaT"): in_periods(np.array(["NaT", "NaT"], "datetime64[s]"))
+
+
 def test_the_picture_has_a_row_for_each_topic(model):
     import matplotlib.pyplot as plt
     from nmf2.plots import plot_over_time
