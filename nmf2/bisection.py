@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['CRITERIA', 'I1', 'I2', 'E1', 'H1', 'H2', 'G1', 'G1P', 'COLUMNS', 'COPIES', 'N_A', 'N_B', 'SQUARE_A', 'SQUARE_B',
            'WHOLE_A', 'WHOLE_B', 'GAIN', 'CALM', 'REST', 'SAME', 'PART', 'rows_of', 'unit_factors', 'unit_rows',
-           'cluster_values', 'worth', 'Documents', 'arrays', 'labels_of', 'kind_of', 'composites', 'composites_of',
-           'numbered', 'criterion_of_sums', 'criterion_of', 'shuffle_docs', 'Task', 'Trials', 'is_first_use', 'Halves',
+           'cluster_values', 'worth', 'Documents', 'arrays', 'kind_of', 'composites', 'composites_of', 'numbered',
+           'criterion_of_sums', 'criterion_of', 'shuffle_docs', 'Task', 'Trials', 'is_first_use', 'Halves',
            'first_best', 'bisect', 'Cluster', 'Clustering', 'repeated_bisection', 'coarser', 'bisections', 'sum_tables',
            'Assignment', 'revalue', 'recount', 'wants_to_move', 'move_each', 'refine', 'direct', 'RepeatedBisection']
 
@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import is_new, njit, say_if_compiling
-from .core import (check_choice, check_matrix, check_number, frames_up, keep_parameters, matrix_tags,
+from .core import (check_choice, check_matrix, check_number, frames_up, keep_parameters, labels_of, matrix_tags,
                        patch_to, renamed, seed_of, stream, width_of)
 from .instructions import add_to_strip, fetch, strip_product
 from .parts import FAST, ROWS, in_parts, in_threads, n_parts
@@ -140,30 +140,6 @@ def _add_up(part, of, docs, factors, labels, D):
         for p in range(np.uintp(docs.starts[i]), np.uintp(docs.ends[i])):
             row[np.uintp(terms[p])] += weights[p]*factors[i]
 
-
-# %% ../nbs/22_bisection.ipynb #a4d06db5
-def labels_of(
-    labels,            # cluster of each document, whole numbers, (n_docs,)
-    n_docs:int,        # how many there must be
-    k:int=2**31,       # all must be below this
-    none:bool=True,    # may a document belong nowhere, with label −1?
-)->np.ndarray:         # (n_docs,), int64, and never the caller's own
-    "The labels, checked."
-    labels, low = np.asarray(labels), -1 if none else 0
-    if labels.shape != (n_docs,):
-        raise ValueError(f"labels must have {n_docs} entries, one for each document, "
-                         f"got shape {labels.shape}")
-    whole = labels.dtype.kind in "iuf"
-    odd = np.ones(n_docs, bool)
-    if whole: odd = ~((labels >= low) & (labels < k) & (labels == np.rint(labels)))
-    if labels.dtype.kind != "b" and odd.any():
-        high = "" if k == 2**31 else f" to {k - 1}"
-        named = labels.dtype.kind in "OUS"
-        advice = ": np.unique(labels, return_inverse=True)[1] makes such numbers from names"
-        first = labels[odd].tolist()[0]
-        raise ValueError(f"labels must be whole numbers from {low}{high or ' on'}, "
-                         f"got {first!r}{advice if named else ''}")
-    return labels.astype(np.int64)
 
 # %% ../nbs/22_bisection.ipynb #d1769e63
 def kind_of(
@@ -629,6 +605,9 @@ def bisect(
     X, kind = _ready(X, criterion, n_init=n_init, max_iter=max_iter)
     if pull is not None and np.shape(pull) != (n := X.shape[0],):
         raise ValueError(f"pull must have {n} entries, got shape {np.shape(pull)}")
+    if pull is not None and not np.isfinite(pull).all():
+        raise ValueError("pull must hold finite numbers: "
+                         "look for NaN or inf in the collection's sum")
     task = _task(arrays(X), X.shape[1], pull, kind, n_init, max_iter, rng)
     _trials(len(task.states), task)
     return _best(task)
@@ -759,7 +738,7 @@ def coarser(
 )->np.ndarray:          # (n_docs,)
     "The clusters when there were n."
     check_number("n", n, 1)
-    labels, now = labels_of(labels, len(labels), len(splits) + 1), np.arange(len(splits) + 1)
+    labels, now = labels_of(labels, k=len(splits) + 1), np.arange(len(splits) + 1)
     for r in range(n, len(now)): now[r] = now[splits[r-1]]
     return np.where(labels < 0, -1, now[labels])
 
@@ -773,8 +752,10 @@ def bisections(
     seed:int=0,         # from `seed_of`
 ):                      # a `Clustering` for each, one at a time
     "Clusterings of `repeated_bisection` for several numbers of clusters, each from the one before."
+    numbers = [check_number("numbers", k, 1) for k in numbers]
+    if numbers != sorted(numbers): raise ValueError(f"numbers must be ascending, got {numbers!r:.60}: sort them")
     X, kind = _ready(X, "i2", n_init=n_init, max_iter=max_iter)
-    yield from _cut_up(X, numbers, "best", kind, n_init, max_iter, seed)
+    return _cut_up(X, numbers, "best", kind, n_init, max_iter, seed)
 
 # %% ../nbs/22_bisection.ipynb #9fb384e1
 @njit(nogil=True)

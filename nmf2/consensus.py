@@ -25,12 +25,27 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .bisection import RepeatedBisection, unit_rows
-from .core import (check_choice, check_matrix, check_number, check_switches, frames_up, keep_parameters,
+from .core import (check_choice, check_matrix, check_number, check_switches, frames_up, keep_parameters, labels_of,
                        matrix_tags, patch_to, progress_bar, renamed, seed_of)
 from .parts import in_threads
 from .nmf import NMF, nmf
 from .nnls import heaviest
 from .partitions import RACE, centroids, race2008, rows_of_length_one
+
+# %% ../nbs/32_consensus.ipynb #4f1d9c62
+def _clustering(labels, n=None, name="labels"):
+    "The labels of `n` documents, checked; −1 for all that are negative, such as the −2 and −3 of HDBSCAN"
+    labels = np.asarray(labels)
+    if labels.dtype.kind in "if": labels = np.maximum(labels, -1)
+    return labels_of(labels, n, name=name)
+
+def _labelings(labelings):
+    "Clusterings of the same documents, checked"
+    labelings = [_clustering(labels, name=f"labelings[{i}]") for i, labels in enumerate(labelings)]
+    if len(sizes := {len(labels) for labels in labelings}) != 1:
+        found = " and ".join(map(str, sorted(sizes))) or "none"
+        raise ValueError(f"labelings must all be of the same documents, got {found} of them")
+    return labelings
 
 # %% ../nbs/32_consensus.ipynb #7c798416
 def columns_of(
@@ -39,7 +54,7 @@ def columns_of(
     k:int|None=None,     # clusters; None for as many as the labels say
 )->sp.csr_array:         # (n_docs, k)
     "The columns of one clustering: a document has one entry, in the column of its cluster."
-    labels = np.asarray(labels)
+    labels = _clustering(labels)
     k = max(1, int(labels.max(initial=-1)) + 1) if k is None else k
     if labels.max(initial=-1) >= k:
         raise ValueError(f"labels must be below k={k}, and there is {labels.max()}")
@@ -52,10 +67,7 @@ def hypergraph(
     labelings,   # clusterings of the same documents, a list of (n_docs,)
 )->sp.csr_array: # (n_docs, clusters of all together)
     "Clusterings side by side: 1 for a document in its cluster. Source: Strehl and Ghosh (2002)."
-    columns = [columns_of(labels) for labels in labelings]
-    if len(sizes := {H.shape[0] for H in columns}) != 1:
-        found = " and ".join(map(str, sorted(sizes))) or "none"
-        raise ValueError(f"labelings must all be of the same documents, got {found} of them")
+    columns = [columns_of(labels) for labels in _labelings(labelings)]
     return sp.hstack(columns, format="csr")
 
 # %% ../nbs/32_consensus.ipynb #260d9adc
@@ -67,7 +79,7 @@ def weighted_columns(
     weights:str="weighted",   # one of `WEIGHTS`
 )->sp.csr_array:              # (n_docs, k)
     "Columns of a run from its memberships. Source: Shinnou and Sasaki (2007), Sections 3.2 and 5."
-    labels = heaviest(W) if labels is None else labels
+    labels = heaviest(W) if labels is None else _clustering(labels, len(W))
     if weights == "standard": return columns_of(labels, k=W.shape[1])
     total = W.sum(1, dtype=np.float64)
     share = W/np.where(total > 0, total, 1)[:,None]
@@ -105,7 +117,7 @@ def renumber(
     labels,       # whole numbers, negative for none, (n_docs,)
 )->np.ndarray:    # (n_docs,)
     "Labels counted from 0 without gaps, in the order in which they occur; −1 for none."
-    labels = np.asarray(labels)
+    labels = _clustering(labels)
     out = np.full(len(labels), -1)
     _, first, inverse = np.unique(labels[labels >= 0], return_index=True, return_inverse=True)
     out[labels >= 0] = first.argsort().argsort()[inverse]
@@ -207,7 +219,8 @@ def integrate(
     seed:int=0,            # of what is random in it
 )->np.ndarray:             # (n_docs,)
     "Cluster the rows of an incidence matrix; −1 for documents without any entry."
-    if isinstance(how, str): check_choice("how", how, INTEGRATORS)
+    check_number("k", k, 1)
+    if not is_estimator(how): check_choice("how", how, INTEGRATORS)
     labels = np.full(H.shape[0], -1)
     there = np.flatnonzero(np.diff(H.indptr))
     H = H[there]
@@ -217,7 +230,8 @@ def integrate(
     labels = renumber(labels)
     found = labels.max(initial=-1) + 1
     if found < k:
-        warnings.warn(f"only {found} clusters, not {k}, among {len(kinds)} different rows of the incidence matrix")
+        warnings.warn(f"only {found} clusters, not {k}, among {len(kinds)} different rows of the incidence matrix: "
+                      "ask for fewer", stacklevel=frames_up())
     return labels
 
 # %% ../nbs/32_consensus.ipynb #05137507
@@ -299,7 +313,7 @@ def owners(
     k:int,            # how many
 )->np.ndarray:        # rows sum to 1, (clusters, k)
     "How much of the weight of each cluster of the runs went to each final cluster."
-    S = (H.T @ columns_of(labels, k=k)).toarray().astype(np.float64)
+    S = (H.T @ columns_of(_clustering(labels, H.shape[0]), k=k)).toarray().astype(np.float64)
     total = S.sum(1, keepdims=True)
     return S/np.where(total > 0, total, 1)
 
@@ -320,6 +334,7 @@ def agreement(
     labelings,      # clusterings of the same documents, a list of (n_docs,); −1 where one is silent
 )->np.ndarray:      # (r, r), from 0 to 1
     "Normalised mutual information of each two clusterings, by the arithmetic mean, over the documents that both place."
+    labelings = _labelings(labelings)
     H = hypergraph(labelings).astype(np.float64)
     f = _summed_logs
     C = (H.T @ H).tocsr()
@@ -466,7 +481,8 @@ def stability(
     labels,             # the clustering made of them, (n_docs,)
 )->tuple:               # of documents (n_docs,), of clusters (k,), from 0 to 1
     "How often a document is with the others of its cluster, on average over them; and the mean over each cluster."
-    H, labels = hypergraph(labelings), np.asarray(labels)
+    H = hypergraph(labelings)
+    labels = _clustering(labels, H.shape[0])
     k = max(1, labels.max(initial=-1) + 1)
     there = labels >= 0
     mine = labels[there]
@@ -490,7 +506,8 @@ def ordered_co_association(
     random_state=0,     # seed of the draw
 )->tuple:               # the share of the clusterings in which two documents meet, (m, m); and which documents, (m,)
     "The co-association of a sample, cluster after cluster, and in each the most stable documents first."
-    H, labels = hypergraph(labelings), np.asarray(labels)
+    H = hypergraph(labelings)
+    labels = _clustering(labels, H.shape[0])
     docs = _some_docs(len(labels), n_docs, seed_of(random_state))
     docs = docs[np.lexsort((-stability(labelings, labels)[0][docs], labels[docs]))]
     return co_association(H, docs)/len(labelings), docs
@@ -512,7 +529,7 @@ def patterns(
     labelings,   # clusterings of the same documents, a list of (n_docs,)
 )->tuple:        # clusterings of kinds (p,); each document's kind (n_docs,); how many of each (p,)
     "Documents that all clusterings treat alike, put together."
-    rows = np.stack(labelings, 1)
+    rows = np.stack(_labelings(labelings), 1)
     kinds, which, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     return list(kinds.T), which.ravel(), count
 
@@ -610,6 +627,25 @@ def one_round(
     found = in_parallel(lambda i: integrate(M, k, algorithms[i], seed + i), len(algorithms), "Clustering again")
     return judge(found, M.shape[1])
 
+# %% ../nbs/32_consensus.ipynb #c9057ed1
+def _check_rounds(threshold, max_iter, agree, max_entries):
+    "Stop at options of `aggregate` that are out of range"
+    if not np.size(threshold): raise ValueError("threshold must be a number or a list of some, got none")
+    for name, values in (("threshold", np.atleast_1d(threshold).tolist()), ("agree", [agree])):
+        for value in values:
+            if check_number(name, value, 0, whole=False) >= 1:
+                raise ValueError(f"{name} is a share and must be below 1, got {value!r}")
+    check_number("max_iter", max_iter, 1)
+    check_number("max_entries", max_entries, 1)
+
+def _check_algorithms(algorithms):
+    "Stop at what can't cluster an aggregation matrix"
+    if not isinstance(algorithms, (list, tuple)) or not algorithms:
+        raise ValueError(f"algorithms must be a list of estimators or names, got {algorithms!r:.60}")
+    for one in algorithms:
+        if not (one in INTEGRATORS if isinstance(one, str) else is_estimator(one)):
+            raise ValueError(f"algorithms must hold estimators, or names among {', '.join(INTEGRATORS)}; got {one!r:.60}")
+
 # %% ../nbs/32_consensus.ipynb #6c1a03eb
 @renamed(max_rounds="max_iter")
 def aggregate(
@@ -624,6 +660,10 @@ def aggregate(
     seed:int=0,                    # of everything random
 )->tuple:                          # a list of `Round`, and do enough algorithms agree in the last?
     "Aggregation, iterated until the algorithms agree. Source: Race (2008), Section 0.3."
+    check_number("k", k, 1)
+    _check_rounds(threshold, max_iter, agree, max_entries)
+    _check_algorithms(algorithms)
+    labelings = _labelings(labelings)
     thresholds = np.atleast_1d(threshold).tolist()
     rounds = []
     for i in range(max_iter):
@@ -634,15 +674,6 @@ def aggregate(
         if i and all(same_clusterings(pair)[1] == 0 for pair in zip(labelings, found)): break
         labelings = found
     return rounds, False
-
-# %% ../nbs/32_consensus.ipynb #df941f4c
-def _given_labels(labels, n):
-    "A clustering that was given, checked, its clusters counted from 0"
-    labels = np.asarray(labels)
-    if labels.shape != (n,) or labels.dtype.kind not in "iu":
-        raise ValueError(f"clusterers must hold estimators, or arrays of {n} whole numbers, one for each document; "
-                         f"got an array of shape {labels.shape} and type {labels.dtype}")
-    return renumber(labels)
 
 # %% ../nbs/32_consensus.ipynb #2c0cb692
 def _first(est, n_terms):
@@ -656,9 +687,7 @@ def _again(est, first):
     "What clusters the aggregation matrix"
     again = [one for one in first if hasattr(one, "fit")] if est.algorithms is None else list(est.algorithms)
     again = again or ["bisection", "kmeans", "nmf", "spectral"]
-    for one in again:
-        if not (one in INTEGRATORS if isinstance(one, str) else hasattr(one, "fit")):
-            raise ValueError(f"algorithms must hold estimators, or names among {', '.join(INTEGRATORS)}; got {one!r}")
+    _check_algorithms(again)
     return again
 
 def _lists(est, n_terms):
@@ -673,22 +702,18 @@ def _lists(est, n_terms):
 # %% ../nbs/32_consensus.ipynb #dda408ba
 def _clusterings(first, X, seed, verbose):
     "Those that were given, and those by the estimators among `first`"
-    given = {i: _given_labels(one, X.shape[0]) for i, one in enumerate(first) if not hasattr(one, "fit")}
+    def checked(i): return renumber(_clustering(first[i], X.shape[0], f"clusterers[{i}], if no estimator,"))
+    given = {i: checked(i) for i, one in enumerate(first) if not hasattr(one, "fit")}
     def task(i): return given[i] if i in given else renumber(_labels_by(seeded(first[i], seed + i), X))
     return in_parallel(task, len(first), "Clusterings", verbose)
 
 # %% ../nbs/32_consensus.ipynb #bd991ffb
 def _options(est):
     "The options of `aggregate`, or an error that names the parameter that is wrong"
-    for name in ("threshold", "agree"):
-        if not np.size(getattr(est, name)): raise ValueError(f"{name} must be a number or a list of some, got none")
-        for value in np.atleast_1d(getattr(est, name)).tolist():
-            if check_number(name, value, 0, whole=False) >= 1:
-                raise ValueError(f"{name} is a share and must be below 1, got {value!r}")
     check_switches(est, "iterate")
-    rounds = check_number("max_iter", est.max_iter, 1)
-    return dict(threshold=est.threshold, agree=est.agree, max_iter=rounds if est.iterate else 1,
-                max_entries=check_number("max_entries", est.max_entries, 1))
+    options = {name: getattr(est, name) for name in ("threshold", "agree", "max_iter", "max_entries")}
+    _check_rounds(**options)
+    return options if est.iterate else options | dict(max_iter=1)
 
 # %% ../nbs/32_consensus.ipynb #43f358a8
 @renamed(max_rounds="max_iter", progress="verbose")

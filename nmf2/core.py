@@ -6,9 +6,9 @@
 __all__ = ['LIMITS', 'BETWEEN', 'expect_error', 'expect_warning', 'measured', 'check_layout', 'check_sparse', 'value_range',
            'at_hand', 'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'in_partitions',
            'check_several', 'check_here', 'check_matrix', 'matrix_tags', 'check_number', 'check_choice',
-           'check_switches', 'seed_of', 'stream', 'with_names', 'carried', 'names_of', 'width_of', 'LabelsLater',
-           'progress_bar', 'check_n_jobs', 'in_processes', 'as_table', 'renamed', 'patch_to', 'keep_parameters',
-           'single_blas']
+           'check_switches', 'labels_of', 'seed_of', 'stream', 'with_names', 'carried', 'names_of', 'width_of',
+           'LabelsLater', 'progress_bar', 'check_n_jobs', 'in_processes', 'as_table', 'renamed', 'patch_to',
+           'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -431,6 +431,29 @@ def check_switches(
         value = getattr(est, name)
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{name} must be True or False, got {value!r:.60}")
+
+# %% ../nbs/00_core.ipynb #8e40d1a6
+def labels_of(
+    labels,                  # cluster of each document, whole numbers, (n_docs,)
+    n_docs:int|None=None,    # how many there must be; None for any number
+    k:int=2**31,             # all must be below this
+    none:bool=True,          # may a document belong nowhere, with label −1?
+    name:str="labels",       # the argument, as the caller knows it
+)->np.ndarray:               # (n_docs,), int64, and never the caller's own
+    "Labels, checked."
+    labels, low = np.asarray(labels), -1 if none else 0
+    if labels.ndim != 1 or n_docs not in (None, len(labels)):
+        many = "one entry" if n_docs is None else f"{n_docs} entries, one"
+        raise ValueError(f"{name} must have {many} for each document, got shape {labels.shape}")
+    odd = np.ones(len(labels), bool)
+    if labels.dtype.kind in "iuf": odd = ~((labels >= low) & (labels < k) & (labels == np.rint(labels)))
+    if labels.dtype.kind != "b" and odd.any():
+        high = "" if k == 2**31 else f" to {k - 1}"
+        named = labels.dtype.kind in "OUS"
+        advice = ": np.unique(labels, return_inverse=True)[1] makes such numbers from names"
+        first = labels[odd].tolist()[0]
+        raise ValueError(f"{name} must be whole numbers from {low}{high or ' on'}, got {first!r:.60}{advice if named else ''}")
+    return labels.astype(np.int64)
 
 # %% ../nbs/00_core.ipynb #07523f57
 def seed_of(

@@ -80,6 +80,10 @@ def as_csr(
 TAKEN = 20_000                  # documents to a part
 
 def _check_rows(X, rows):
+    "Stop at what is no list of row numbers, and at rows that aren't there"
+    if len(rows) and rows.dtype.kind not in "iu":
+        raise ValueError(f"rows must be numbers of documents, got an array of {rows.dtype}: "
+                         "np.flatnonzero(rows) finds them in a mask")
     if len(rows) and not 0 <= rows.min() <= rows.max() < X.shape[0]:
         raise IndexError(f"rows must be documents of X, 0 to {X.shape[0] - 1}")
 
@@ -106,7 +110,6 @@ def _copied(pieces, ends, new, n_terms):
     _in_shares(_copy, [(len(rows), X.data, X.indices, X.indptr, rows, own, new, values, columns)
                        for X, rows, own in _with_ends(pieces, ends)])
     return as_csr(values, columns, ends, n_terms)
-
 
 # %% ../nbs/08_cutting.ipynb #7634395f
 def _take_dense(X, rows):

@@ -457,7 +457,7 @@ def nmi_by_split(
     *,
     average:str="arithmetic",
 )->np.ndarray:                  # with 2 leaves, with 3, and so on, (n_leaves - 1,)
-    "NMI of the leaves after every split. Source: Kuang and Park (2013), Section 5."
+    "NMI of the leaves after every split. Source: Kuang and Park (2013), Section 6."
     check_choice("outliers", outliers, OUTLIERS)
     check_choice("average", average, AVERAGES)
     tree, (place, below, aside) = tree_of(tree), node_counts(tree, classes, unlabelled)
@@ -495,7 +495,7 @@ def nmi_by_level(
     *,
     average:str="arithmetic",
 )->np.ndarray:                  # (n_levels,)
-    "One NMI for each level of classes. Source: Kuang and Park (2013), Section 5."
+    "One NMI for each level of classes. Source: Kuang and Park (2013), Section 6."
     known = _levels(class_levels)
     tree = getattr(tree_or_labels, "tree_", tree_or_labels)
     labels = tree.labels() if isinstance(tree, Tree) else _array(tree, "tree_or_labels")
@@ -802,7 +802,7 @@ def umass_coherence(
 )->Coherence:             # at most about 0, the larger the better
     """Log shares of documents with a word that have another, summed over pairs.
 
-    Source: Mimno and others (2011), Equation 1; Kuang and Park (2013), Section 5.
+    Source: Mimno and others (2011), Equation 1; Kuang and Park (2013), Section 6.
     """
     check_number("eps", eps, 0, whole=False, above=True)
     def value(first, second, both, n_docs): return np.log((both + eps)/first).sum()

@@ -471,7 +471,7 @@ def _why_no_more(tree, min_score, may_cut):
     if tree.n_leaves == 1:
         return "the only leaf can't be split: it holds at most three documents, or copies of one"
     none = f"none of the {tree.n_leaves} leaves there are"
-    hint = "" if min_score else ": each holds at most three documents, or copies of one"
+    hint = ": lower it" if min_score else ": each holds at most three documents, or copies of one"
     why = f"{none} scores at least min_score={min_score}" if min_score else f"{none} can be split"
     given_up = sum(leaf.score == -2 for leaf in tree.leaves())
     if not given_up: return why + hint
@@ -522,7 +522,7 @@ class GrowsOn(InOwnOrder):
 def _find_matrix(est, X):
     "Give an estimator the training matrix in its own order: the one it kept, or `X` if the same"
     if hasattr(est.tree_, "gathered"):
-        raise ValueError("n_leaves can't be raised where documents are in partitions: fit again with more of them")
+        raise ValueError("n_leaves can't be raised where documents are in partitions: fit again with a larger n_leaves")
     if X is None and not hasattr(est, "_own"):
         raise ValueError("X must be given: "
                          "the training matrix is not copied or pickled with the model")

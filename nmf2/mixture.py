@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import get_num_threads
 
-from .core import check_matrix, check_number, progress_bar, width_of
+from .core import check_matrix, check_number, labels_of, progress_bar, width_of
 from .parts import ROWS, in_parts, in_threads, n_parts
 from .products import Rows, strips_of
 from .weighting import doc_freq
@@ -174,11 +174,7 @@ def made_up(
 def _checked(X, labels, max_iter, tol, alpha):
     "The documents and their labels, and how many clusters these have; or an error"
     X = sp.csr_array(check_matrix(fit_mixture, X, min_docs=1, n_terms=width_of(X)))
-    labels = np.asarray(labels)
-    if labels.shape != (X.shape[0],) or labels.dtype.kind not in "iu":
-        n = X.shape[0]
-        raise ValueError(f"labels must be whole numbers, one for each of the {n} documents")
-    labels = np.where(np.diff(X.indptr) > 0, labels, -1)
+    labels = np.where(np.diff(X.indptr) > 0, labels_of(labels, X.shape[0]), -1)
     used = np.unique(labels[labels != -1])
     if not len(used) or not np.array_equal(used, np.arange(len(used))):
         raise ValueError("labels must be numbers of clusters from 0 on, each of which some "

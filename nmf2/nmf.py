@@ -664,11 +664,11 @@ class NMF(TopicModel):
 # %% ../nbs/12_nmf.ipynb #f123ffef
 @patch_to(NMF)
 def inverse_transform(model,
-    W:np.ndarray,    # weights, (n, n_components)
+    W,               # weights, dense or sparse, (n, n_components)
 )->np.ndarray:       # dense, (n, n_terms)
     "The matrix that weights stand for, W H."
     check_is_fitted(model)
-    W, k = np.asarray(W), len(model.components_)
+    W, k = W if sp.issparse(W) else np.asarray(W), len(model.components_)
     if W.shape[-1:] != (k,):
         raise ValueError(f"W must be (n, {k}), a weight for each topic, got {W.shape}")
     return W @ model.components_

@@ -332,13 +332,13 @@ def nnls(
     R = np.ascontiguousarray(R, dtype=None if single else np.float64)
     gram = _checked(G, R, method)
     out = _place(out, R.shape, dtype)
+    if first is not None and np.shape(first) != R.shape:
+        raise ValueError(f"first must be {R.shape} as R, got {np.shape(first)}")
     if R.shape[1] == 0: return out
     if method == "bpp" and R.shape[1] == 2 and R.min(initial=0) >= 0:
         out[:] = nnls2(gram.G, R.astype(float))
     else:
         if first is None: first = np.empty((0, R.shape[1]))
-        elif np.shape(first) != R.shape:
-            raise ValueError(f"first must be {R.shape} as R, got {np.shape(first)}")
         first = np.ascontiguousarray(first, dtype=np.float64)
         _nnls(n_parts(len(R)), gram.scaled, gram.single, R, gram.over, first, out,
               method == "active-set")

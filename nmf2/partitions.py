@@ -381,12 +381,12 @@ def by_cosine(
 
 # %% ../nbs/30_partitions.ipynb #435255f4
 def _points(est, X, reset=True):
-    "The matrix checked, of any sign; and which rows are documents: all, but for the empty ones of a nonnegative matrix"
+    "The matrix checked, of any sign; and which rows are documents: all, but for empty ones if the fit's are nonnegative"
     every = getattr(est, "_every", False)               # inside of another method, which has looked at its documents
     X = check_matrix(est, X, reset=reset, min_docs=2 if reset and not every else 1, signed=True)
     values = X.data if sp.issparse(X) else X
-    if every or values.size and values.min() < 0: return X, np.ones(X.shape[0], bool)
-    return X, Rows(X).squares() > 0
+    if reset: est._signed = bool(every or values.size and values.min() < 0)
+    return X, np.ones(X.shape[0], bool) if est._signed else Rows(X).squares() > 0
 
 # %% ../nbs/30_partitions.ipynb #ed4b30f9
 def _check_pddp(est):
@@ -557,6 +557,12 @@ def clusterer_of(
     raise ValueError('clusterer must be "pddp", "pddp-kmeans", "pddp-cosine", "kmeans" or an estimator with '
                      f'the parameter n_clusters, got {clusterer!r}')
 
+def _must_predict(clusterer):
+    "Stop at a clusterer that has no place for new documents"
+    if not hasattr(clusterer, "predict"):
+        raise ValueError(f"clusterer must have predict to tell the cluster of new documents, and "
+                         f"{type(clusterer).__name__} has not: labels_ are those of the fit")
+
 # %% ../nbs/30_partitions.ipynb #2c515956
 @renamed(rank="n_components")
 class SVDClustering(ClusterMixin, BaseEstimator):
@@ -629,9 +635,7 @@ def predict(self,
 )->np.ndarray:   # −1 for empty documents, (n,)
     "The cluster of new documents, if the clusterer can tell."
     check_is_fitted(self)
-    if not hasattr(self.clusterer_, "predict"):
-        raise ValueError(f"clusterer must have predict to tell the cluster of new documents, and "
-                         f"{type(self.clusterer_).__name__} has not: labels_ are those of the fit")
+    _must_predict(self.clusterer_)
     X, filled = _points(self, X, reset=False)
     if not filled.any(): return spread([], filled)
     _, sizes, V, mean = self.leading_
@@ -703,6 +707,7 @@ def predict(self,
 )->np.ndarray:   # −1 for documents without any weight, (n,)
     "The cluster of new documents, if the clusterer can tell."
     check_is_fitted(self)
+    _must_predict(self.clusterer_)
     W = np.asarray(self.nmf_.transform(check_matrix(self, X, reset=False, min_docs=1)))
     filled = _has_weights(W)
     return spread(self.clusterer_.predict(W[filled]), filled) if filled.any() else spread([], filled)
@@ -801,7 +806,7 @@ class HierKMeans(TreeEstimator):
     - `components_` (n_leaves_, n_terms): the leaves' topics, each of unit length
     - `n_leaves_` int: leaves there are, fewer than asked for if nothing is left to split
 
-    Source: kmeans-hier of Kuang and Park (2013), Section 5, and of Kuang, Drake and Park, Section 7.2.
+    Source: kmeans-hier of Kuang and Park (2013), Section 6, and of Kuang, Drake and Park, Section 7.2.
     """
     def __init__(self,
         n_leaves:int|None=20,       # leaves wanted; None for as many as `min_score` allows

@@ -213,6 +213,7 @@ def rank2_nmf(
 
     Source: Kuang and Park (2013), Sections 2 and 3; Kuang, Drake and Park, Section 3.
     """
+    check_number("max_iter", max_iter, 1)
     Ht = first_topics(docs, Ht0, W0)
     if W0 is None and not extrapolate: return terms_last(docs, Ht, tol, min_iter, max_iter)
     return _docs_last(docs, Ht, tol, min_iter, max_iter, extrapolate,

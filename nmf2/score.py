@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import njit
+from .core import labels_of
 from .kernels import documents
 from .rank2 import leading_pair
 from .ranks import descending
@@ -146,6 +147,13 @@ def mndcg_of(
     return mndcg_sum(*present, logarithms(len(parent)), published)
 
 # %% ../nbs/20_score.ipynb #eb2b4db5
+def _weights(name, w):
+    "A topic that was given, if it can be one"
+    w = np.asarray(w, np.float64)
+    if w.ndim != 1 or not 0 <= w.min(initial=0) <= w.max(initial=0) < np.inf:
+        raise ValueError(f"{name} must hold a finite weight for each term, none below zero")
+    return w
+
 def mndcg(
     parent:np.ndarray,        # the node's own topic, (n_terms,)
     left:np.ndarray,          # the topics its documents would be split into, (n_terms,)
@@ -158,10 +166,13 @@ def mndcg(
     """
     if variant not in ("published", "paper"):
         raise ValueError(f'variant must be "published" or "paper", got {variant!r}')
-    if not np.shape(parent) == np.shape(left) == np.shape(right):
+    parent = _weights("parent", parent)
+    left = _weights("left", left)
+    right = _weights("right", right)
+    if not len(parent) == len(left) == len(right):
         lengths = f"{len(parent)}, {len(left)} and {len(right)}"
         raise ValueError(f"parent, left and right must weigh the same terms, got {lengths}")
-    return mndcg_of(np.asarray(parent), np.arange(len(parent)), np.stack([left, right], 1), variant)
+    return mndcg_of(parent, np.arange(len(parent)), np.stack([left, right], 1), variant)
 
 # %% ../nbs/20_score.ipynb #9426ba49
 def error_gain(
@@ -172,6 +183,9 @@ def error_gain(
 
     Source: Gillis, Kuang and Park (2015).
     """
+    side = labels_of(side, X.shape[0], 2, none=False, name="side")
+    if not np.ptp(side):
+        raise ValueError("side must put documents on both sides, and all are on one")
     def explained(part):
         _, images, mix = leading_pair(documents(part), steps=6)
         return float(((images @ mix[:,0])**2).sum())

@@ -95,8 +95,12 @@ def spa(
     normalize:bool=True,   # divide each row by its sum first?
 )->np.ndarray:             # numbers of the corners, in the order in which they were found
     "Corners by successive projection. Source: Araújo and others (2001); Gillis and Vavasis (2014)."
+    check_number("k", k, 1)
     P = sp.csr_matrix(P, dtype=np.float64) if sp.issparse(P) else np.asarray(P, np.float64)
-    if not np.isfinite(P.data if sp.issparse(P) else P).all(): raise ValueError("P must hold finite numbers")
+    values = P.data if sp.issparse(P) else P
+    if not np.isfinite(values).all(): raise ValueError("P must hold finite numbers")
+    if normalize and values.min(initial=0) < 0:
+        raise ValueError("P must hold no numbers below zero where rows are divided by their sums: give normalize=False")
     if normalize: P = divide_rows(P, np.asarray(P.sum(1)).ravel())
     points = Points(P)
     return corners(points, k, np.flatnonzero(points.squares() > 0), affine=False, clean_up=False)[0]
@@ -791,16 +795,20 @@ def _squish(part, Z):
 # %% ../nbs/31_separable.ipynb #baec1c4b
 @renamed(epochs="max_iter")
 def hottopixx(
-    P:np.ndarray,        # points, dense, nonnegative, (n_points, n_features)
+    P,                   # points, CSR or dense, nonnegative, (n_points, n_features)
     k:int,               # how many corners
     max_iter:int=200,    # passes over the features
     random_state=None,   # seed of the order of features and of the prices
 )->np.ndarray:           # the diagonal of C, mean over the second half of the passes, (n_points,)
     "How hott each point is. Source: Bittorf, Recht, Ré and Tropp (2012)."
+    check_number("k", k, 1)
+    check_number("max_iter", max_iter, 1)
+    points = _nonnegative(P)
+    P = points.toarray() if sp.issparse(P) else np.asarray(P, np.float64)
     rng = np.random.default_rng(seed_of(random_state))
     f, n = P.shape
     parts = -(-f//HOTT_ROWS)
-    D = np.ascontiguousarray(n*divide_rows(np.asarray(P, np.float64), P.sum(1)).T)
+    D = np.ascontiguousarray(n*divide_rows(P, P.sum(1)).T)
     sizes = (D*D).sum(1)
     longest = .1/np.median(np.sqrt(sizes[sizes > 0]))                   # step
     prices = .01*(1 + rng.random(f))

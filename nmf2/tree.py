@@ -494,7 +494,10 @@ def like_word(
 # %% ../nbs/21_tree.ipynb #8455b2e4
 def _number_of(tree, term):
     "The number of a term that is given as a word of the vocabulary, or as a number"
-    if tree.vocab is not None and isinstance(term, str):
+    if isinstance(term, str):
+        if tree.vocab is None:
+            raise ValueError(f"term must be a number, got {shortened(term)!r}: the tree has no words. "
+                             "For words, set tree.vocab to the names of the columns")
         known = np.flatnonzero(tree.vocab == term)
         if not len(known):
             raise ValueError(f"term {shortened(term)!r} is not in the vocabulary{like_word(tree.vocab, term)}")
@@ -781,6 +784,7 @@ def to_text(tree,
     n:int|None=None,   # in the tree with this many leaves
 )->str:
     "The tree as lines of text."
+    check_number("n_terms", n_terms, 1)
     ends = {leaf.id for leaf in tree.leaves(n)}
     lines = []
     todo = [(tree[""], "", "")]
@@ -880,6 +884,8 @@ def to_fragment(tree,
     levels:int=3,      # levels that are unfolded to begin with
 )->str:
     "The tree as nested HTML, to be put on a page."
+    check_number("n_terms", n_terms, 1)
+    check_number("n_docs", n_docs, 0)
     texts, ids = check_given(tree, texts=texts, ids=ids)
     out = [f"<style>{STYLE}</style><div class='nmf2-tree'><ul>"]
     todo = [tree[""]]
@@ -952,6 +958,7 @@ def to_json(tree,
     Splits in order, and for each node its size, score, support if it is known, terms and outliers.
     Leaves have their documents.
     """
+    check_number("n_terms", n_terms, 1)
     ids, = check_given(tree, ids=ids)
     about = dict(format="nmf2 tree", version=1, n_docs=tree.n_docs, n_terms=tree.n_terms,
                  n_leaves=tree.n_leaves, levels=list(tree.levels))
@@ -976,6 +983,7 @@ def to_networkx(tree,
     n_terms:int=10,    # words for each node
 ):
     "A networkx `DiGraph` of ids with name, size, score and terms; edges go from parent to child."
+    check_number("n_terms", n_terms, 1)
     try: import networkx as nx
     except ImportError as e:
         raise ImportError("to_networkx needs networkx: pip install 'nmf2[graph]'") from e

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score as nmi
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from nmf2.bisection import CRITERIA, RepeatedBisection, bisect, coarser, composites, criterion_of, direct, refine, repeated_bisection, \
+from nmf2.bisection import CRITERIA, RepeatedBisection, bisect, bisections, coarser, composites, criterion_of, direct, refine, repeated_bisection, \
                            rows_of, unit_rows
 from nmf2.data import load, planted_tree
 from nmf2.report import cluster_report
@@ -421,7 +421,11 @@ def test_wrong_criteria_and_options_are_named():
     with pytest.raises(ValueError, match="n_init"): bisect(U, n_init=0)
     with pytest.raises(ValueError, match="k must"): direct(U, 0)
     with pytest.raises(ValueError, match="max_iter"): refine(U, labels, max_iter=-1)
-    with pytest.raises(ValueError, match="pull"): bisect(U, np.zeros(3))
+    with pytest.raises(ValueError, match="pull must have"): bisect(U, np.zeros(3))
+    for value in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="pull must hold finite"): bisect(U, np.full(60, value), criterion="e1")
+    for numbers, message in (((5, 3), "numbers must be ascending"), ((0, 3), "numbers must be a whole number"), ((2, "3"), "numbers must be")):
+        with pytest.raises(ValueError, match=message): bisections(U, numbers)      # at the call, not at the first clustering
 
 
 @pytest.mark.parametrize("form", ["csc", "coo", "lil", "dok", "bsr", "dia", "dense", "unsorted", "doubled", "whole"])

@@ -77,7 +77,8 @@ def test_products_against_their_slow_twins():
     with pytest.raises(ValueError, match="docs must be at most"): co_association(columns_of(np.zeros(10_001, int)))
     for f in (hypergraph, agreement):
         with pytest.raises(ValueError, match="labelings must all be of the same documents, got 2 and 3"): f([[0, 1, 1], [0, 1]])
-    with pytest.raises(ValueError, match="labelings must .* got none"): hypergraph([])
+    for f in (hypergraph, agreement, cophenetic, patterns, lambda none: aggregate(none, 2), lambda none: stability(none, [0, 1])):
+        with pytest.raises(ValueError, match="labelings must .* got none"): f([])
 
 
 def test_agreement_is_scikit_learns():
@@ -335,7 +336,7 @@ def test_default_is_races_nine(planted):
 
 
 @pytest.mark.parametrize("options, message", [
-    (dict(clusterers=[]), "at least one"), (dict(clusterers=[[0, 1]]), "whole numbers"), (dict(clusterers=[np.full(270, .5)]), "whole numbers"),
+    (dict(clusterers=[]), "at least one"), (dict(clusterers=[[0, 1]]), r"clusterers\[0\], if no estimator, must have 270 entries"), (dict(clusterers=[np.full(270, .5)]), "whole numbers"),
     (dict(algorithms=["k-means"]), "algorithms"), (dict(threshold=1), "threshold"), (dict(threshold=-.1), "threshold"), (dict(agree=1), "agree"),
     (dict(max_iter=0), "max_iter"), (dict(max_entries=0), "max_entries"), (dict(n_clusters=300), "at most 270")])
 def test_aggregation_names_what_is_wrong(planted, options, message):
@@ -422,3 +423,34 @@ def test_too_few_columns_are_an_error_that_names_their_limit():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert aggregate(same, 5)[0][-1].columns == 3
+
+
+def test_labels_that_are_none_are_named():
+    "Not cut off to whole numbers, nor met with an error of NumPy's"
+    for f in (hypergraph, agreement, cophenetic, patterns, judge, lambda both: aggregate(both, 2), lambda both: stability(both, [0, 1, 1])):
+        with pytest.raises(ValueError, match=r"(labels|labelings\[0\]) must be whole numbers from -1 on, got 1.5"): f([[0, 1.5, 2], [0, 1, 2]])
+    for f in (columns_of, renumber, lambda labels: owners(hypergraph([[0, 1]]), labels, 2), lambda labels: weighted_columns(np.eye(2), labels)):
+        with pytest.raises(ValueError, match="labels must be whole numbers .* makes such numbers from names"): f(["a", "b"])
+    labelings = [[0, 0, 1, 1], [0, 1, 1, 1]]
+    for f in (stability, ordered_co_association, lambda _, labels: owners(hypergraph(labelings), labels, 2)):
+        with pytest.raises(ValueError, match="labels must have 4 entries"): f(labelings, [0, 0, 1])
+    assert_array_equal(columns_of([0., -3, 1]).toarray(), [[1, 0], [0, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("options, message", [
+    (dict(k=0), "k must be"), (dict(threshold=5), "threshold is a share"), (dict(threshold=[.5, 1]), "threshold is a share"), (dict(threshold=[]), "got none"),
+    (dict(max_iter=0), "max_iter"), (dict(agree=1), "agree is a share"), (dict(agree="x"), "agree must"), (dict(max_entries=0), "max_entries"),
+    (dict(algorithms=["k-means"]), "algorithms must hold .* got 'k-means'"), (dict(algorithms=[KMeans]), "algorithms must hold"),
+    (dict(algorithms="kmeans"), "algorithms must be a list"), (dict(algorithms=[]), "algorithms must be a list")])
+def test_wrong_options_of_rounds_are_named(options, message):
+    with pytest.raises(ValueError, match=message): aggregate(**{"labelings": [[0, 0, 1, 1]]*3, "k": 2, **options})
+
+
+def test_wrong_options_of_integration_are_named():
+    H = hypergraph([[0, 0, 1, 1]])
+    for k in ("2", 0, 1.5):
+        with pytest.raises(ValueError, match="k must be a whole number of at least 1"): integrate(H, k)
+    for how in (None, KMeans, "cluto"):
+        with pytest.raises(ValueError, match="how must be one of"): integrate(H, 2, how)
+    with pytest.warns(UserWarning, match="only 2 clusters, not 3, .*: ask for fewer") as said: integrate(H, 3)
+    assert said[0].filename == __file__

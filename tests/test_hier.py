@@ -421,7 +421,7 @@ def test_accelerated_from_a_random_start_mostly_the_same_tree():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("solver", ["active-set", "bpp"])
 def test_nmf_hier_is_the_same_tree_turn_for_turn(solver, dtype):
-    """Kuang and Park (2013), Section 5: the results of nmf-hier are identical, as it stops by the same rule."""
+    """Kuang and Park (2013), Section 6: the results of nmf-hier are identical, as it stops by the same rule."""
     X = corpus_matrix().astype(dtype)
     for seed in range(3):
         plain = dict(init="random", extrapolate=False, random_state=seed)

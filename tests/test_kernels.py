@@ -336,6 +336,15 @@ def test_matrices_that_cannot_be_taken_from_together():
         with pytest.raises(IndexError, match="rows must be documents"): take_from([(X, one), (X, np.array([wrong]))])
 
 
+def test_a_mask_is_no_list_of_rows():
+    "As NumPy takes it and compiled loops don't, it is refused for every form"
+    X = sp.random(30, 8, .5, "csr", rng=np.random.default_rng(0))
+    for form in (X, X.toarray()):
+        for rows in (np.arange(30) < 3, np.array([0., 1])):
+            with pytest.raises(ValueError, match="rows must be numbers of documents.*np.flatnonzero"): take(form, rows)
+        assert take(form, np.zeros(0))[0].shape == (0, 0) if sp.issparse(form) else True
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_threads_work_after_a_fork():

@@ -156,9 +156,9 @@ def test_the_input_stays_as_it_is():
 
 
 @pytest.mark.parametrize("labels, options, what", [
-    ([0, 1], {}, "labels must be whole numbers, one for each of the 40"), (np.zeros(40), {}, "labels must be whole"),
+    ([0, 1], {}, "labels must have 40 entries, one for each document"), (np.full(40, .5), {}, "labels must be whole"),
     (np.full(40, -1), {}, "labels must be numbers of clusters"), (np.full(40, 2), {}, "labels must be numbers of clusters"),
-    (start(40, 3) - 3, {}, "labels must be numbers of clusters"), (start(40, 3), dict(max_iter=0), "max_iter"), (start(40, 3), dict(tol=-1.), "tol"),
+    (start(40, 3) - 3, {}, "labels must be whole numbers from -1 on"), (start(40, 3), dict(max_iter=0), "max_iter"), (start(40, 3), dict(tol=-1.), "tol"),
     (start(40, 3), dict(alpha=0.), "alpha"), (start(40, 3), dict(alpha=np.nan), "alpha")])
 def test_bad_input(labels, options, what):
     with pytest.raises(ValueError, match=what): fit_mixture(words(), labels, **options)

@@ -316,6 +316,7 @@ def test_estimator(planted):
     assert_array_equal(model.labels_, W.argmax(1)), assert_array_equal(model.predict(X), model.labels_)
     assert_array_equal(clone(model).fit_predict(X), model.labels_)
     assert_allclose(model.reconstruction_err_, np.linalg.norm(X - model.inverse_transform(W)), rtol=1e-6)
+    for sparse in (sp.csr_array, sp.csc_matrix): assert_allclose(model.inverse_transform(sparse(W)), model.inverse_transform(W))
     for wrong in (W[:,1:], W[0,1:], 1.):
         with pytest.raises(ValueError, match=rf"W must be \(n, {W.shape[1]}\), a weight for each topic"): model.inverse_transform(wrong)
     assert list(model.get_feature_names_out()[:2]) == ["nmf0", "nmf1"] and model.components_.shape == (6, X.shape[1])

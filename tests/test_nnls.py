@@ -88,7 +88,8 @@ def test_documents_do_not_depend_on_each_other():
 
 @pytest.mark.parametrize("G, R, options, message", [
     (np.eye(3), np.ones((4, 2)), {}, "B.T @ B"), (np.eye(3), np.ones(3), {}, "B.T @ B"), (np.ones((2, 3)), np.ones((4, 3)), {}, "B.T @ B"),
-    (np.eye(2)*np.nan, np.ones((4, 2)), {}, "finite"), (np.eye(2), np.full((4, 2), np.inf), {}, "finite"), (np.eye(3), np.ones((4, 3)), dict(method="x"), "method")])
+    (np.eye(2)*np.nan, np.ones((4, 2)), {}, "finite"), (np.eye(2), np.full((4, 2), np.inf), {}, "finite"), (np.eye(3), np.ones((4, 3)), dict(method="x"), "method"),
+    *((np.eye(k), np.ones((4, k)), dict(first=np.ones((3, k))), "first must be") for k in (1, 2, 3))])
 def test_bad_input_is_named(G, R, options, message):
     with pytest.raises(ValueError, match=message): nnls(G, R, **options)
 

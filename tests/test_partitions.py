@@ -434,8 +434,23 @@ def test_one_document_with_words(name):
 def test_a_clusterer_without_predict_says_so():
     from sklearn.cluster import AgglomerativeClustering
     X = np.random.default_rng(0).random((30, 6))
-    model = SVDClustering(3, clusterer=AgglomerativeClustering(), random_state=0).fit(X)
-    with pytest.raises(ValueError, match="clusterer must have predict.*AgglomerativeClustering has not"): model.predict(X)
+    for method in (SVDClustering, NMFClustering):
+        model = method(3, clusterer=AgglomerativeClustering(), random_state=0).fit(X)
+        with pytest.raises(ValueError, match="clusterer must have predict.*AgglomerativeClustering has not"): model.predict(X)
+
+
+@pytest.mark.parametrize("method", [PDDP(2), PDDP(2, kmeans=True), FlatKMeans(2, random_state=0), SVDClustering(2, random_state=0)])
+def test_what_becomes_of_a_row_of_zeros_is_decided_in_the_fit(method):
+    "Not by the rows that come with it"
+    S = np.array([[0., 0], [1, -1], [2, 1], [-3, .5]])
+    for X in (S, sp.csr_array(S)):
+        model = clone(method).fit(X)
+        assert_array_equal([model.predict(X[[i]])[0] for i in range(4)], model.predict(X))
+        assert model.predict(X[[0]])[0] >= 0
+        model = clone(method).fit(abs(X))
+        assert model.labels_[0] == -1
+        assert_array_equal([model.predict(X[[i]])[0] for i in range(4)], model.predict(X))
+        assert model.predict(X)[0] == -1
 
 
 def test_the_remedy_for_leaves_given_up_is_one_that_the_method_has():

@@ -246,6 +246,13 @@ def test_seeds():
     assert not np.array_equal(runs[0], runs[2])
 
 
+@pytest.mark.parametrize("extrapolate", [True, False])
+def test_iterations_are_checked_before_they_are_made(extrapolate):
+    for wrong in (0, "3", 2.5):
+        with pytest.raises(ValueError, match="max_iter must be a whole number of at least 1"):
+            rank2_nmf(documents(matrix()), max_iter=wrong, extrapolate=extrapolate)
+
+
 def test_new_documents_need_the_same_terms():
     model = Rank2NMF().fit(matrix())
     with pytest.raises(ValueError, match="features"): model.transform(np.ones((2, 7)))

@@ -214,6 +214,20 @@ def test_wrong_arguments_of_xray_are_named():
         with pytest.raises(ValueError, match="P must hold finite numbers"): spa(P, 3)
 
 
+def test_wrong_arguments_of_spa_and_hottopixx_are_named():
+    X = counts()
+    for k in (0, "2", 2.5):
+        for way in (spa, hottopixx):
+            with pytest.raises(ValueError, match="k must be a whole number of at least 1"): way(X, k)
+    with pytest.raises(ValueError, match="max_iter must be"): hottopixx(X, 3, 0)
+    for P in (-X, sp.csr_array(-X)):
+        with pytest.raises(ValueError, match="none below zero"): hottopixx(P, 3)
+        with pytest.raises(ValueError, match="none below zero|normalize=False"): spa(P, 3)
+        assert len(spa(P, 3, normalize=False)) == 3
+    with pytest.raises(ValueError, match="P must hold finite"): hottopixx(X*np.nan, 3)
+    assert_allclose(hottopixx(sp.csr_array(X[:12]), 3, 5, 0), hottopixx(X[:12], 3, 5, 0))
+
+
 @pytest.mark.no_estimator
 @pytest.mark.parametrize("select", ["greedy", "dist", "max"])
 def test_rays_are_the_plain_ones(select):

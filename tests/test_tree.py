@@ -520,3 +520,20 @@ def test_nodes_by_their_names():
     for name in ("root causes", "roots", "/dev/null", "root/x"):
         tree.rename(b, name)
         assert tree[name] is b and tree[f"root/{a.id}"] is a
+
+
+@pytest.mark.parametrize("name", ["to_text", "to_fragment", "to_json", "to_networkx"])
+def test_numbers_of_words_are_called_what_they_are(name):
+    out = getattr(by_hand(), name)
+    for wrong in (0, "3", 2.5):
+        with pytest.raises(ValueError, match="n_terms must be a whole number of at least 1"): out(n_terms=wrong)
+    if name == "to_fragment":
+        with pytest.raises(ValueError, match="n_docs must be a whole number of at least 0"): out(n_docs=-1)
+        assert "<ol></ol>" in out(n_docs=0)
+
+
+def test_a_tree_without_words_says_how_to_give_them():
+    tree = by_hand()
+    tree.vocab = None
+    with pytest.raises(ValueError, match="term must be a number, got 'ball': the tree has no words. For words, set tree.vocab"): tree.find("ball")
+    assert tree.find(0)
