@@ -248,7 +248,8 @@ def _column(values, name=""):
         times = in_periods(dates)
         return Column(times.names, times.codes, "times")
     numbers = _as_numbers(values)
-    return Column(*_coded(values), "classes") if numbers is None else Column(*in_ranges(numbers), "numbers")
+    if numbers is not None: return Column(*in_ranges(numbers), "numbers")
+    return Column(*_coded(values), "classes")
 
 def _by_name(columns):
     "The columns of a dictionary or a data frame, by name"
