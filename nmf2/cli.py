@@ -4,17 +4,18 @@
 
 # %% auto #0
 __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITCHES', 'KINDS', 'FOR_READERS', 'VALUE', 'PHRASES',
-           'UNKNOWN', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'FROM_TABLES', 'IN_COLUMNS', 'AS_BEFORE', 'STDIN', 'SMALL',
-           'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'NEW', 'AS_IN_FIT', 'ANSWERS',
-           'stop_if_interrupted', 'interruptible', 'told_when_there', 'no_empty_folders', 'count', 'weigh', 'Topics',
-           'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows', 'node_columns', 'document_rows',
-           'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options', 'silence', 'Forgiving', 'say',
-           'stage', 'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds', 'readable', 'what_to_ask',
-           'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree', 'model_options', 'find_support',
-           'Made', 'make_topics', 'told_columns', 'told_options', 'how_read', 'keeps_heads', 'as_asked', 'left_out',
-           'about_reading', 'read_corpus', 'run_job', 'demo', 'named', 'reader_options', 'from_path', 'documents_at',
-           'what_is_asked_for', 'each_of', 'folder_around', 'usual_name', 'cluster', 'size_in_bytes', 'spread',
-           'check_checkpoint', 'check_in_partitions', 'check_spread', 'room_of', 'engine_of', 'about_partitions',
+           'UNKNOWN', 'NOT_HAD', 'PUBLISHED', 'LEAST', 'N_LEAVES', 'FROM_TABLES', 'IN_COLUMNS', 'AS_BEFORE', 'STDIN',
+           'SMALL', 'IN_PARTITIONS', 'ANEW', 'FORMATS', 'READING', 'EXAMPLES', 'ALSO_CALLED', 'NEW', 'AS_IN_FIT',
+           'ANSWERS', 'stop_if_interrupted', 'interruptible', 'told_when_there', 'no_empty_folders', 'count', 'weigh',
+           'Topics', 'warn_of_fewer', 'join', 'split', 'as_model', 'only_a_tree', 'first_levels', 'node_rows',
+           'node_columns', 'document_rows', 'document_columns', 'file_lines', 'write_results', 'in_shell', 'as_options',
+           'silence', 'Forgiving', 'say', 'stage', 'agreement', 'without_leaf', 'reason', 'summary', 'in_seconds',
+           'readable', 'what_to_ask', 'print_results', 'given', 'n_leaves', 'check_arguments', 'make_tree',
+           'model_options', 'find_support', 'Made', 'make_topics', 'told_columns', 'told_options', 'how_read',
+           'keeps_heads', 'as_asked', 'left_out', 'about_reading', 'read_corpus', 'run_job', 'demo', 'named',
+           'reader_options', 'from_path', 'documents_at', 'what_is_asked_for', 'each_of', 'folder_around', 'usual_name',
+           'cluster', 'size_in_bytes', 'spread', 'has_checkpoint', 'check_checkpoint', 'check_in_partitions',
+           'check_spread', 'room_of', 'hush_dask', 'engine_of', 'about_partitions', 'as_many_as_there_are',
            'fit_in_partitions', 'label_rows', 'order_of_rows', 'run_in_partitions', 'model_file', 'without',
            'has_model', 'open_model', 'check_other', 'check_others', 'check_file', 'answers_to', 'titles_of', 'show',
            'answer_rows', 'with_leaf', 'in_cells', 'write_answers', 'rows_in_partitions', 'rows_of_parts',
@@ -33,6 +34,7 @@ import difflib
 import gc
 import inspect
 import json
+import logging
 import os
 import re
 import shlex
@@ -170,6 +172,15 @@ class Topics(NamedTuple):
                 for topic in self.components]
 
 # %% ../nbs/70_cli.ipynb #ee38e019
+def warn_of_fewer(
+    tree,           # a `Tree`
+    n_leaves:int,   # number of topics that were asked for
+):
+    "Say so if there are fewer."
+    if tree.n_leaves >= n_leaves: return
+    none = f"{n_leaves - tree.n_leaves} of these topics would have no documents"
+    warnings.warn(f"n_leaves={n_leaves} can't be had: {none}, so there are {tree.n_leaves}")
+
 def join(
     X,                    # weighted document-term matrix, (n_docs, n_terms)
     vocab,                # the terms, (n_terms,)
@@ -187,10 +198,7 @@ def join(
     filled = int((X.sum(axis=1) > 0).sum())
     grown = topic_tree(X, min(n_leaves, filled), vocab, seed=seed, verbose=verbose, texts=texts, **options)
     tree = grown.tree
-    if tree.n_leaves < n_leaves and not choice:
-        none = n_leaves - tree.n_leaves
-        warnings.warn(f"n_leaves={n_leaves} can't be had: {none} of these topics would have no documents, "
-                      f"so there are {tree.n_leaves}")
+    if not choice: warn_of_fewer(tree, n_leaves)
     return Topics(tree, grown=grown, choice=choice)
 
 # %% ../nbs/70_cli.ipynb #c34ff3d2
@@ -451,6 +459,8 @@ def say(
     if shown: print(text, file=sys.stderr, flush=True)
 
 # %% ../nbs/70_cli.ipynb #823c8da9
+NOT_HAD = re.compile(r"\w+=\d+ can't be had: ")     # how a warning begins that results are not what was asked for
+
 @contextmanager
 def stage(
     what:str,          # what is being done
@@ -466,7 +476,7 @@ def stage(
         warnings.simplefilter("always", UserWarning)
         yield lambda: perf_counter() - start
     times[what] = perf_counter() - start
-    for note in dict.fromkeys(str(w.message) for w in caught): say(f"note: {as_options(note)}", shown)
+    for note in dict.fromkeys(str(w.message) for w in caught): say(f"note: {as_options(note)}", shown or bool(NOT_HAD.match(note)))
 
 # %% ../nbs/70_cli.ipynb #ea0a78f8
 def agreement(
@@ -943,6 +953,12 @@ def spread(
 # %% ../nbs/70_cli.ipynb #580a2a4e
 SMALL = 1_000_000_000    # bytes: Python and its libraries take half of that
 
+def has_checkpoint(
+    folder:Path,   # of --checkpoint
+)->bool:
+    "Is there something to go on from?"
+    return (folder/"about.json").is_file()
+
 def check_checkpoint(
     args,   # the parsed command line
 ):
@@ -955,7 +971,7 @@ def check_checkpoint(
         raise ValueError(f"--checkpoint {folder} lies in --out {args.out}, which must be empty until all is done; give a folder elsewhere")
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--checkpoint {folder} is a file; give a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder/"about.json").is_file():
+    if folder.is_dir() and any(folder.iterdir()) and not has_checkpoint(folder):
         raise ValueError(f"--checkpoint {folder} has other files in it; give a new folder, "
                          "or that of a run that was interrupted")
 
@@ -981,6 +997,7 @@ def check_spread(
     check_arguments(args)
     option = only_a_tree(args) or "--keep-texts"*args.keep_texts
     if option: raise ValueError(f"{option} can't be had with --memory or --scheduler")
+    if args.jobs and not args.support: raise ValueError("--jobs can't be had with --memory or --scheduler, but for --support")
     check_in_partitions(args)
     check_checkpoint(args)
 
@@ -991,12 +1008,20 @@ def room_of(
     "How much memory there is: a terabyte if nobody has said."
     return args.memory or 10**12
 
+def hush_dask():
+    "Let Dask not print of a cluster that is gone: an error says it, in one line."
+    with suppress(ImportError): import_module("distributed")
+    for name in list(logging.root.manager.loggerDict):
+        if name.split(".")[0] == "distributed": logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
 def engine_of(
     args,   # the parsed command line
 ):          # `Local` or `Dask`
     "Who works on partitions."
     from nmf2.engines import Dask, Local
-    return Dask(args.scheduler) if args.scheduler else Local(room=room_of(args)//25)
+    if not args.scheduler: return Local(room=room_of(args)//25)
+    hush_dask()
+    return Dask(args.scheduler)
 
 def about_partitions(
     args,     # the parsed command line
@@ -1006,6 +1031,24 @@ def about_partitions(
     from nmf2.scale_texts import PIECE
     # shares that leave room for Python and its libraries, for tables of words and topics, and for one another
     return dict(piece=min(PIECE, room_of(args)//(30*engine.ahead())), heads=keeps_heads(args), **given(args, ["text_field", "id_field"]))
+
+# %% ../nbs/70_cli.ipynb #e7d974df
+def as_many_as_there_are(
+    model,   # a `TopicTree`
+    fit,     # a function that fits it
+):
+    "Fit; or, where documents are fewer than topics, fit once more for as many topics."
+    from nmf2.topictree import FewerDocuments
+    asked = model.n_topics
+    with warnings.catch_warnings():
+        while True:
+            try: fit()
+            except FewerDocuments as e:
+                if e.n_docs < 2: raise
+                model.set_params(n_topics=e.n_docs)
+                warnings.filterwarnings("ignore", r"n_topics=\d+ can't be had")      # below it is told of what was asked for
+            else: break
+    if model.n_topics != asked: warn_of_fewer(model.tree_, asked)
 
 # %% ../nbs/70_cli.ipynb #e7d974dd
 def fit_in_partitions(
@@ -1019,7 +1062,8 @@ def fit_in_partitions(
     model = TopicTree(**model_options(args, True, 2**62), verbose=not args.quiet)
     check_parameters(model)                              # before large files are gone through
     sources = text_sources(expanded(args.path), engine=engine, **about_partitions(args, engine))
-    fit_topics(model, sources, engine=engine, whole=min(WHOLE, room_of(args)//400), checkpoint=args.checkpoint, memory=args.memory)
+    as_many_as_there_are(model, partial(fit_topics, model, sources, engine=engine, whole=min(WHOLE, room_of(args)//400),
+                                        checkpoint=args.checkpoint, memory=args.memory))
     if (n := len(each_of(args.path))) > 1: model.reading_ = (model.reading_ or {}) | {"paths": n}
     if args.support: find_support(model.support, sum(leaf.size for leaf in model.tree_.leaves()), model.tree_, args)
     return model, names_over(sources, engine) if has_names(sources) else None
@@ -1520,7 +1564,7 @@ def export(
     "Write the tree in a file for another program."
     check_file(args)
     tree, model = open_model(args)
-    if args.to == "assignments" and (told := _without_names(model)): say(told)
+    if args.to == "assignments" and (told := _without_names(model)): say(told, not args.quiet)
     with answers_to(args) as file: write_tree(file, tree, model, args.to)
     return 0
 
@@ -2064,8 +2108,9 @@ def stopped(
     args,   # the parsed command line
 )->int:     # exit status
     "Say what is there when somebody has stopped the command."
-    out = vars(args).get("written")
-    say("\nnmf2: stopped; " + (f"the results are in {out}" if out else "nothing was written"))
+    out, kept = (vars(args).get(name) for name in ("written", "checkpoint"))
+    goes_on = f" but {kept}, from which the same command goes on" if kept and has_checkpoint(kept) else ""
+    say("\nnmf2: stopped; " + (f"the results are in {out}" if out else f"nothing was written{goes_on}"))
     return 0 if out else 128 + int(PRESSED[0] if PRESSED else signal.SIGINT)
 
 # %% ../nbs/70_cli.ipynb #8e634d9a

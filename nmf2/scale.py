@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['PER_TERM', 'WHOLE', 'NODE', 'AT_ONCE', 'CUT_ANEW', 'Topics', 'Part', 'weights_of', 'sweep_part', 'PartedWeights',
-           'Blocks', 'partitions_of', 'usual_engine', 'row_numbers', 'as_blocks', 'stacked', 'sample', 'start_topics',
-           'Spread', 'Table', 'Marked', 'Sides', 'Members', 'put_away', 'cut_out', 'Solved', 'split_blocks', 'Told',
-           'split_whole', 'cut_blocks', 'Place', 'Step', 'Checkpoint', 'SpreadTree', 'LeafNumbers', 'SpreadGrower',
-           'about_blocks', 'planted_blocks', 'fit', 'part_matrix', 'in_one_piece', 'fit_partitions']
+           'Blocks', 'partitions_of', 'usual_engine', 'row_numbers', 'as_blocks', 'filled_rows', 'stacked', 'sample',
+           'start_topics', 'Spread', 'Table', 'Marked', 'Sides', 'Members', 'put_away', 'cut_out', 'Solved',
+           'split_blocks', 'Told', 'split_whole', 'cut_blocks', 'Place', 'Step', 'Checkpoint', 'SpreadTree',
+           'LeafNumbers', 'SpreadGrower', 'about_blocks', 'planted_blocks', 'fit', 'part_matrix', 'in_one_piece',
+           'fit_partitions']
 
 # %% ../nbs/60_scale.ipynb #b7293e31
 import copy
@@ -32,7 +33,7 @@ from .bisection import unit_rows
 from .compiling import say_if_compiling
 from .core import check_number, check_several, patch_to, progress_bar, seed_of, single_blas
 from .cutting import as_csr, seen_in, stored, take, take_from, take_over
-from .engines import Dask, Local, add_each, running_client, sent, tree_sum
+from .engines import Dask, Local, add_each, on_disk, running_client, sent, tree_sum
 from .hier import (Grower, checksum, cut_in_two, find_split, grow, grower_options, plant,
                        starter)
 from .kernels import SOLVE, Docs, collect_sums, documents, working_space
@@ -75,7 +76,7 @@ class Part:
     @property
     def there(self)->bool:
         "Can its documents be had without reading all of them first?"
-        return not isinstance(self.source, (str, Path)) or is_mapped(self.source)
+        return not on_disk(self.source) or is_mapped(self.source)
 
     @property
     def docs(self)->Docs:
@@ -170,7 +171,7 @@ def partitions_of(
     X,         # as for `as_blocks`
 )->tuple:      # matrices, paths or delayed blocks; what errors call each
     "Partitions of a matrix, as they are given."
-    if isinstance(X, (str, Path)):
+    if on_disk(X):
         paths = [Path(X)] if Path(X).is_file() else sorted(Path(X).glob("*.npz"))
         if not paths: raise ValueError(f"X must be a folder with .npz files, and {Path(X).name!r} has none")
         X = paths
@@ -181,9 +182,10 @@ def partitions_of(
             raise ValueError("X must be a dask.array with all terms in one chunk: X.rechunk({1: -1})")
         X = list(blocks[:,0])
     if not isinstance(X, (list, tuple)) or not len(X):
-        raise ValueError(f"X must be a list of partitions, a folder or a dask.array, got {type(X).__name__}")
-    X = [Path(x).absolute() if isinstance(x, (str, Path)) else x for x in X]      # workers may be elsewhere
-    name = lambda k, x: f"shard {k}, {Path(x).name}," if isinstance(x, (str, Path)) else f"partition {k}"
+        raise ValueError("X must be a list of partitions, a folder or a dask.array, "
+                         f"got {'none at all' if isinstance(X, (list, tuple)) else type(X).__name__}")
+    X = [Path(x).absolute() if on_disk(x) else x for x in X]      # workers may be elsewhere
+    name = lambda k, x: f"shard {k}, {Path(x).name}," if on_disk(x) else f"partition {k}"
     return X, [name(k, x) for k, x in enumerate(X)]
 
 def usual_engine():
@@ -225,8 +227,11 @@ def _rows_of(X, rows):
     "Some rows of a CSR matrix, over all of its columns"
     return take_over(X, rows, np.ones(X.shape[1], np.uint8))
 
-def _filled_rows(part, chosen):
-    "Some of the documents that have terms, by their number among these"
+def filled_rows(
+    part:Part,           # documents
+    chosen:np.ndarray,   # numbers among those that have terms, ascending
+)->sp.csr_array:
+    "Some of the documents that have terms."
     X = part.X
     return _rows_of(X, np.flatnonzero(Rows(X).filled())[chosen])
 
@@ -246,7 +251,7 @@ def sample(
     cuts = np.searchsorted(chosen, ends)
     starts = ends - [f.n_filled for f in blocks.found]
     places = [chosen[lo:hi] - start for lo, hi, start in zip([0, *cuts[:-1]], cuts, starts)]
-    return stacked(blocks.engine.fetch(blocks.engine.hold(_filled_rows, blocks.parts, places)))
+    return stacked(blocks.engine.fetch(blocks.engine.hold(filled_rows, blocks.parts, places)))
 
 # %% ../nbs/60_scale.ipynb #3036b0c5
 def start_topics(
@@ -843,7 +848,11 @@ def planted_blocks(
 def _check_model(est):
     "Stop at a model that can't be fitted to partitions"
     from nmf2.hier import HierNMF2
-    if not isinstance(est, HierNMF2): raise ValueError(f"est must be a HierNMF2, got a {type(est).__name__}")
+    if not isinstance(est, HierNMF2):
+        kind = type(est).__name__
+        others = {"TopicTree": "fit_topics of nmf2.scale_texts", "FlatNMF2": "fit_flat of nmf2.scale_topics"}
+        other = f": {others[kind]} fits that, and so does its own fit" if kind in others else ""
+        raise ValueError(f"est must be a HierNMF2, got a {kind}{other}")
     can = dict(solver=("rank2",), extrapolate=(True,), leaf_choice=("mndcg", "mndcg-paper"), init=("svd", "random"))
     for name, values in can.items():
         given = getattr(est, name)

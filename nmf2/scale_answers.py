@@ -13,7 +13,6 @@ from array import array
 from collections import Counter
 from dataclasses import replace
 from functools import reduce
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .answers import Drift, Seen, drift_from, matrix_of_new, seen_in
 from .core import check_number, check_several, patch_to
-from .engines import watched
+from .engines import on_disk, watched
 from .files import listing
 from .hier import twin
 from .scale import Part, Table, partitions_of, usual_engine
@@ -108,11 +107,10 @@ def _blank(model):
 def _documents(source, of_texts):
     "The documents of a partition"
     if of_texts: return read_texts(source)
-    if _is_path(source): return Part(source, None).X
+    if on_disk(source): return Part(source, None).X
     if sp.issparse(source) or getattr(source, "ndim", 1) == 2: return sp.csr_array(source)
     raise ValueError(f"the model takes weights or counts, in matrices, and this is a {type(source).__name__}")
 
-def _is_path(source): return isinstance(source, (str, Path))
 def _n_docs(docs): return docs.shape[0] if sp.issparse(docs) else len(docs)
 
 def _answered(source, name, question, model, options, none, named):

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['PIECE', 'HEAD', 'LINES', 'NOTHING', 'ENDINGS', 'MANY', 'IN_FILES', 'SPACE', 'BUCKET', 'STEP', 'PASSES', 'PYTHON',
-           'TABLES', 'Stretch', 'json_form', 'text_files', 'Bundle', 'called', 'list_values', 'text_sources',
-           'read_texts', 'has_names', 'names_in', 'sources_there', 'names_over', 'warn_of_names', 'Counted', 'Counts',
-           'counted_over', 'Words', 'words_over', 'exact_sum', 'fitted_steps', 'weighted_over', 'typical_over',
-           'texts_at', 'Labels', 'room_for', 'fit_topics']
+           'TABLES', 'Stretch', 'json_form', 'text_files', 'Bundle', 'called', 'list_values', 'check_documents',
+           'text_sources', 'read_texts', 'has_names', 'names_in', 'sources_there', 'names_over', 'warn_of_names',
+           'Counted', 'Counts', 'counted_over', 'Words', 'words_over', 'exact_sum', 'fitted_steps', 'weighted_over',
+           'typical_over', 'texts_at', 'room_for', 'fit_topics']
 
 # %% ../nbs/62_scale_texts.ipynb #c11e4a07
 import io
@@ -18,6 +18,7 @@ import warnings
 import zlib
 from array import array
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from operator import itemgetter
@@ -32,20 +33,22 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from .columns import (INFO, SPLITS, STATE, arrow_columns, arrow_errors, column_batches, json_objects, parquet_columns)
-from .core import at_hand, check_several, frames_up, seed_of
+from .core import at_hand, check_number, check_several, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
-from .engines import Local, scratch_folder, used_up, watched
-from .files import (MILLION, PACKED, WESTERN, Several, brief, fault, listing, opened, passing, plural, unpacked_name, usual_encoding)
+from .engines import Local, on_disk, scratch_folder, used_up, watched
+from .files import (MILLION, PACKED, WESTERN, Several, brief, fault, listing, opened, passing, plural, there, unpacked_name,
+                        usual_encoding)
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoField, NoTexts, check_alike, check_no_list,
                           column_names, ending, field_names, field_names_of, holds_mails, joined_texts, not_as_in_fit, one_or_list,
                            parsed_json, rows_of, texts_of_fields, value_at, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
 from .languages import look_at, lowest
-from .scale import AT_ONCE, WHOLE, Blocks, Part, as_blocks, part_matrix, put_away, row_numbers, stacked, usual_engine
-from .scale_topics import expected_over, node_weights, number_over, topic_tree_over
+from .scale import (AT_ONCE, WHOLE, Blocks, LeafNumbers, Part, as_blocks, part_matrix, put_away, row_numbers, stacked,
+                        usual_engine)
+from .scale_topics import doc_freq_in, expected_over, node_weights, number_over, topic_tree_over
 from .shards import Found
-from .topictree import (COUNTING, REMEDIES, Documents, about_words, begin_history, check_parameters, number_of,
+from .topictree import (COUNTING, REMEDIES, Documents, TopicTree, about_words, begin_history, check_parameters, number_of,
                             phrase_options, pipeline_of, topics_of, warn_of_few)
 from .tree import as_words
 from .weighting import (column_peaks, degrees, divide_rows, doc_freq, fewer_asked, on_grid, on_the_way, renumbered, row_lengths,
@@ -135,6 +138,8 @@ def _in_stretches(path, piece, text_field, id_field=None, like=NOTHING):
     named = _names_in_list(path) if form == "list" else names
     id_ = _id_field(path, id_field, like, named) if named else id_field
     if not names or kind == "arrow" or path.suffix.lower() != ending(path) and kind != "csv":    # is it packed?
+        if text_field is not None and named:
+            with suppress(NoField): text_field = _text_fields(path, text_field, like, named)   # one name may be several
         return [Stretch(str(path), field=text_field, id=id_, like=like)]
     field = _text_fields(path, text_field, like, names)
     if kind == "csv": return [Stretch(str(path), field=field, id=id_)]
@@ -262,34 +267,51 @@ SPACE = re.compile(r"[ \t\r\n]*")
 
 class _Coming:
     "A text that comes in pieces, from where it has not been read yet."
-    def __init__(self, file, chunk): self.file, self.chunk, self.text, self.at = file, chunk, "", 0
+    def __init__(self, file, chunk):
+        self.file, self.chunk, self.text, self.at = file, chunk, "", 0
+        self.line, self.column = 1, 1                  # where in the file the piece begins
+
+    def place(self, at):
+        "The line and the column of a letter, counted in the file"
+        last = self.text.rfind("\n", 0, at)
+        return self.line + self.text.count("\n", 0, at), at - last if last >= 0 else self.column + at
 
     def more(self):
         "Take at least as much again as is left; is there any?"
         new = self.file.read(max(self.chunk, len(self.text) - self.at))
-        if new: self.text, self.at = self.text[self.at:] + new, 0
+        if new:
+            self.line, self.column = self.place(self.at)
+            self.text, self.at = self.text[self.at:] + new, 0
         return bool(new)
 
     def mark(self):
-        "The next letter that is no space; '' at the end"
+        "The next letter that is no space; '' at the end, where the last of them stays the place"
         while True:
-            self.at = SPACE.match(self.text, self.at).end()
-            if self.at < len(self.text): return self.text[self.at]
+            end = SPACE.match(self.text, self.at).end()
+            if end < len(self.text):
+                self.at = end
+                return self.text[end]
             if not self.more(): return ""
 
-    def value(self):
-        "The next value"
-        self.mark()
-        while True:
-            try: value, end = json.JSONDecoder().raw_decode(self.text, self.at)
-            except json.JSONDecodeError as e:
-                cut = e.pos > len(self.text) - 16 or e.msg.startswith(("Unterminated", "Invalid \\"))
-                if not (cut and self.more()): raise
-            else:
-                may_go_on = isinstance(value, (int, float)) and len(self.text) - end < 16
-                if not (may_go_on and self.more()): break
-        self.at = end
-        return value
+# %% ../nbs/62_scale_texts.ipynb #e3655ef0
+def _next_value(coming):
+    "The next value of a list that comes in pieces"
+    coming.mark()
+    while True:
+        try: value, end = json.JSONDecoder().raw_decode(coming.text, coming.at)
+        except json.JSONDecodeError as e:
+            cut = e.pos > len(coming.text) - 16 or e.msg.startswith(("Unterminated", "Invalid \\"))
+            if not (cut and coming.more()): raise
+        else:
+            may_go_on = isinstance(value, (int, float)) and len(coming.text) - end < 16
+            if not (may_go_on and coming.more()): break
+    coming.at = end
+    return value
+
+def _not_json(path, coming, what, at=None):
+    "The error at a letter, by default the next one, as a file that is read as a whole has it"
+    line, column = coming.place(coming.at if at is None else min(at, len(coming.text.rstrip())))
+    return fault(path, line, f"not JSON, {what} at column {column}")
 
 # %% ../nbs/62_scale_texts.ipynb #e3655eeb
 def list_values(
@@ -304,16 +326,19 @@ def list_values(
         while True:
             mark = text.mark()
             if not mark or mark not in wanted:
-                raise fault(path, None, f"not JSON, {repr(mark) if mark else 'the end'} where {wanted[0]!r} should be")
+                raise _not_json(path, text, f"{repr(mark) if mark else 'the end'} where {wanted[0]!r} should be,")
             text.at += 1
             if mark == "[" and text.mark() == "]": wanted = "]"
             elif mark != "]":
-                try: value = text.value()
+                try: value = _next_value(text)
                 except UnicodeError: raise
-                except (ValueError, RecursionError) as e: raise fault(path, None, f"not JSON in a list ({e})") from None
+                except json.JSONDecodeError as e:
+                    raise _not_json(path, text, e.msg.removesuffix(" at"), e.pos) from None
+                except (ValueError, RecursionError) as e:
+                    raise fault(path, text.place(text.at)[0], f"not JSON that can be read ({e})") from None
                 yield value
                 wanted = ",]"
-            elif text.mark(): raise fault(path, None, "not JSON, there is more after the list")
+            elif text.mark(): raise _not_json(path, text, "there is more after the list,")
             else: return
 
 def _write_list(path, new, encoding=None):
@@ -356,6 +381,31 @@ def _cut_up(path, engine, *asked):
                   "that are not packed, or as Parquet with small row groups", stacklevel=frames_up())
     return path, asked[0]
 
+# %% ../nbs/62_scale_texts.ipynb #e3655ef2
+def _may_be_path(name):
+    "Is it named like a file that is read, or is something there?"
+    return bool(ENDINGS.get(ending(name))) or name.endswith(".npz") or os.path.exists(os.path.expanduser(name))
+
+def check_documents(
+    documents,   # as for `text_sources` or `as_blocks`
+):               # the same; a list of what an iterator gives
+    "Documents in partitions, or an error that says how to give them."
+    check_several("documents", documents)
+    documents = at_hand(documents)
+    if isinstance(documents, str) and not 0 < len(documents) < 256 and not os.path.exists(documents):
+        raise ValueError(f"documents must be a folder or a file, and {brief(documents)} is none")
+    one = on_disk(documents) or isinstance(documents, Several)
+    if one or hasattr(documents, "to_delayed") or getattr(documents, "ndim", 1) == 2: return documents
+    if not isinstance(documents, Iterable):
+        raise ValueError("documents must be a folder, files, lists of texts, or counts in partitions; "
+                         f"got {brief(documents)}")
+    text = next((source for source in documents if isinstance(source, str) and not _may_be_path(source)), None)
+    if text is not None:
+        raise ValueError(f"documents has the text {brief(text)}, which is no file: give lists of texts, one for each "
+                         "partition, as in [texts[:1000], texts[1000:]]. One list of texts is for the methods of TopicTree")
+    if not any(True for _ in documents): raise ValueError("documents must have at least one partition, and has none")
+    return documents
+
 # %% ../nbs/62_scale_texts.ipynb #e3655edf
 def text_sources(
     documents,                # a folder, a file, paths, `Several`, a bag or a column of Dask, or delayed lists of texts
@@ -367,7 +417,9 @@ def text_sources(
     like:dict=NOTHING,        # `reading_` of a model: fields that hold unless others are given
 )->list:                      # one for each partition
     "Partitions of texts."
-    placed = _is_path(documents) or isinstance(documents, Several)
+    documents, piece = check_documents(documents), check_number("piece, in bytes,", piece, 1)
+    placed = on_disk(documents) or isinstance(documents, Several)
+    if placed: documents = there(documents)
     where = documents if placed else "documents"
     if placed:
         files = [documents] if Path(documents).is_file() else text_files(documents)
@@ -381,15 +433,14 @@ def text_sources(
     asked = None if text_field is None else tuple(text_field) if isinstance(text_field, (list, tuple)) else (text_field,)
     most = piece if engine is not None and engine.shared else 4*piece      # a worker has more room, and can't help it
     def parts(source):
-        path, field = Path(source).absolute(), asked                 # workers may be elsewhere
+        path, field = there(source).absolute(), asked                # workers may be elsewhere
         if _is_whole(path, most): path, field = _cut_up(path, engine, field, id_field, like)
         return [part._replace(heads=heads) for part in _in_stretches(path, piece, field, id_field, like)]
-    sources = [part for source in documents for part in (parts(source) if _is_path(source) else [source])]
+    sources = [part for source in documents for part in (parts(source) if on_disk(source) else [source])]
     _check_fields(where, sources)
     return _bundled(sources, piece)
 
 def _is_frame(documents): return hasattr(documents, "columns") and getattr(documents, "ndim", 1) == 2
-def _is_path(source): return isinstance(source, (str, Path))
 def _short(path): return path if isinstance(path, Several) else repr(Path(path).name)
 
 # %% ../nbs/62_scale_texts.ipynb #8dd9c821
@@ -821,22 +872,12 @@ def _tell(model, blocks):
     "Set what a fitted model tells; labels stay where they are until somebody asks"
     tree, trim = model.tree_, model.pipeline_["trim"]
     vars(model).pop("labels_", None)
-    model._labels_there = Labels(tree)
+    model._labels_there = LeafNumbers(tree)
     model.n_topics_, model.components_ = tree.n_leaves, topics_of(tree)
     without = np.asarray(tree[""].outliers, np.intp)
     wordless = np.intersect1d(without, trim.empty_docs_)
     model.documents_ = Documents(blocks.shape[0], wordless, np.setdiff1d(without, wordless),
                                  about_words(model.pipeline_))
-
-class Labels:
-    "The labels of a model whose documents are in partitions"
-    def __init__(self,
-        tree,    # a `SpreadTree`
-    ):
-        self.tree = tree
-
-    def __array__(self, dtype=None, copy=None):
-        return np.concatenate(self.tree[""].docs.engine.fetch(self.tree.labels_there)).astype(dtype or int)
 
 # %% ../nbs/62_scale_texts.ipynb #9412f02f
 PYTHON = 500_000_000    # bytes that Python, its libraries and what they compiled take
@@ -900,8 +941,10 @@ def fit_topics(
     **options,          # of `text_sources`
 ):                      # the model
     "Fit a `TopicTree` to documents in partitions."
+    if not isinstance(model, TopicTree): raise ValueError(f"model must be a TopicTree, got a {type(model).__name__}")
     check_parameters(model)
-    check_several("documents", documents)
+    documents, whole = check_documents(documents), check_number("whole", whole, 0)
+    if memory is not None: check_number("memory, in bytes,", memory, 0, whole=False, above=True)
     seed = seed_of(model.random_state)
     how = dict(whole=whole, checkpoint=checkpoint)
     if _are_counts(documents, vocab): return _fit_counts(model, documents, vocab, engine, how, seed, memory)
@@ -924,15 +967,14 @@ def fit_topics(
 # %% ../nbs/62_scale_texts.ipynb #8adb55f5
 def _are_counts(documents, vocab):
     "Are these matrices, not texts? Of delayed ones only the words can tell."
-    if _is_path(documents): return bool(list(Path(documents).glob("*.npz")))
+    if on_disk(documents): return bool(list(Path(documents).glob("*.npz")))
     first = documents[0] if isinstance(documents, (list, tuple)) else documents
-    if _is_path(first): return str(first).endswith(".npz")
+    if on_disk(first): return str(first).endswith(".npz")
     if first is not documents and hasattr(type(first), "__dask_graph__"): return vocab is not None
     return sp.issparse(first) or getattr(documents, "ndim", 1) == 2 and not _is_frame(documents)
 
 # %% ../nbs/62_scale_texts.ipynb #51f5abd3
 def _as_counted(part): return Counted(part, None)
-def _df_in(part): return doc_freq(part.X)
 
 def _fit_counts(model, X, vocab, engine, how, seed, memory):
     "The same for counts, which have the same columns in all partitions"
@@ -940,7 +982,7 @@ def _fit_counts(model, X, vocab, engine, how, seed, memory):
     engine = given.engine
     if given.size <= how["whole"]:
         return model.fit(stacked(engine.fetch(engine.hold(part_matrix, given.parts))), vocab=vocab)
-    df = engine.total(_df_in, given.parts, add=np.add)
+    df = engine.total(doc_freq_in, given.parts, add=np.add)
     names = None if vocab is None else as_words(vocab, len(df))
     model.pipeline_ = pipe = pipeline_of(model, None, sp.csr_array((1, len(df))), vocab)
     keep, gone = trim_mask(df, given.shape[0], model.min_df, model.max_df)

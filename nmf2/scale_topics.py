@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['BATCH', 'TOLD', 'sums_over', 'drawn', 'number_over', 'start_labels', 'Standing', 'Shuffled', 'Group', 'Wanting',
-           'Moving', 'moved', 'best_start_over', 'Mixing', 'mixture_over', 'settled', 'Later', 'node_weights',
-           'TopicsTree', 'gather_model', 'tree_over', 'leaf_doc_freq_over', 'topic_tree_over', 'expected_over',
-           'support_over', 'flatten_over', 'fit_flat']
+           'Moving', 'moved', 'best_start_over', 'doc_freq_in', 'Mixing', 'mixture_over', 'settled', 'Later',
+           'node_weights', 'TopicsTree', 'gather_model', 'tree_over', 'leaf_doc_freq_over', 'topic_tree_over',
+           'expected_over', 'support_over', 'flatten_over', 'fit_flat']
 
 # %% ../nbs/61_scale_topics.ipynb #01f19b5b
 from dataclasses import replace
@@ -22,9 +22,10 @@ import scipy.sparse as sp
 from .answers import Expected, Signs, known_signs, signs_of, unknown_share, without_itself, words_in
 from .bisection import (I2, PART, Assignment, arrays, composites_of, first_best, move_each, repeated_bisection,
                             revalue, shuffle_docs, sum_tables, unit_factors, unit_rows, wants_to_move, worth)
-from .core import progress_bar, seed_of, single_blas, stream
+from .core import check_number, progress_bar, seed_of, single_blas, stream
 from .engines import add_each
 from .headings import give_headings, good_levels, leaf_doc_freq
+from .flat import FlatNMF2
 from .hier import HierNMF2
 from .kernels import documents, nnls2
 from .mixture import Clusters, clusters_of_labels, lifts, made_up, mixture_round, presence, word_ranges
@@ -32,13 +33,14 @@ from .nnls import heaviest, heaviest_by, memberships, nnls, unit
 from .products import Rows
 from .rank2 import SAMPLE
 from .regroup import merged, merges, node_ids, tree_merges
-from .scale import (NODE, WHOLE, Blocks, Checkpoint, Spread, SpreadTree, Step, Table, about_blocks, as_blocks,
-                        in_one_piece, put_away, stacked)
+from .scale import (NODE, WHOLE, Blocks, Checkpoint, Part, Spread, SpreadTree, Step, Table, about_blocks, as_blocks,
+                        filled_rows, in_one_piece, put_away, stacked)
 from .scale import fit as fit_tree
 from .shards import Scrap
 from .support import TOO_FEW, Choice, check_support_options, choose_by_sample, choose_n_topics, support
 from .topictree import LEAST, PIECES, Grown, check_enough, drawn_of, most_similar, root_topics, sums_of
 from .tree import Split, Support, Tree
+from .weighting import doc_freq
 
 # %% ../nbs/61_scale_topics.ipynb #e6f5c7e6
 def _sums_in(part, labels, lo, hi):
@@ -65,10 +67,6 @@ def sums_over(
     return sums, sizes
 
 # %% ../nbs/61_scale_topics.ipynb #d79952ff
-def _filled_in(part, chosen):
-    "Some of the documents that have terms, by their number among these"
-    return part.X[np.flatnonzero(Rows(part.X).filled())[chosen]]
-
 def drawn(
     blocks:Blocks,     # the documents
     seed:int,          # of the sample
@@ -94,7 +92,7 @@ def number_over(
     "How many topics documents in partitions have, by a sample of them. Source: as for `choose_n_topics`."
     chosen, places = drawn(blocks, seed, whole)
     if len(chosen) < 2: return Choice(1, TOO_FEW, np.zeros(0))
-    X, n = stacked(blocks.engine.fetch(blocks.engine.hold(_filled_in, blocks.parts, places))), sum(f.n_filled for f in blocks.found)
+    X, n = stacked(blocks.engine.fetch(blocks.engine.hold(filled_rows, blocks.parts, places))), sum(f.n_filled for f in blocks.found)
     how = dict(random_state=seed, verbose=verbose)
     return choose_n_topics(X, **how) if len(chosen) == n else choose_by_sample(X, n, **how)
 
@@ -133,7 +131,7 @@ def start_labels(
     engine = blocks.engine
     chosen, places = drawn(blocks, seed, whole, max(2*SAMPLE, LEAST*per_topic*k))
     more = len(chosen) < sum(f.n_filled for f in blocks.found)
-    found = engine.join(_bisected, engine.hold(_filled_in, blocks.parts, places), (per_topic*k, seed, more))
+    found = engine.join(_bisected, engine.hold(filled_rows, blocks.parts, places), (per_topic*k, seed, more))
     m = engine.fetch([engine.join(_n_pieces, [found])])[0]
     if more: labels = engine.hold(_nearest, blocks.parts, shared=(found,))
     else:
@@ -404,7 +402,12 @@ def best_start_over(
     return found[first_best(criteria, blocks.dtype)][0], criteria
 
 # %% ../nbs/61_scale_topics.ipynb #cec524ba
-def _df_in(part): return np.bincount(part.X.indices, minlength=part.X.shape[1])
+def doc_freq_in(
+    part:Part,   # documents
+)->np.ndarray:   # whole numbers, (n_terms,)
+    "In how many documents of a partition each term occurs."
+    return doc_freq(part.X)
+
 def _none_held(labels): return np.full_like(labels, -1)
 
 def _clusters_in(part, labels, k, df):
@@ -458,7 +461,7 @@ def mixture_over(
 )->tuple:                 # labels, held; the criterion of each round
     "Clusters whose words make the documents probable: `fit_mixture` over partitions."
     engine, n, first = blocks.engine, sum(f.n_filled for f in blocks.found), labels
-    df = engine.total(_df_in, blocks.parts, add=np.add)
+    df = engine.total(doc_freq_in, blocks.parts, add=np.add)
     q, alpha, shared_df = df/df.sum(), made_up(df, k), engine.send(df)
     def counted(labels): return engine.total(_counted_in, labels, shared=(k,), add=np.add)
     began = counted(first) > 0
@@ -579,6 +582,11 @@ class TopicsTree(SpreadTree):
         def split_of(split):
             return split._replace(W=Spread(blocks.engine, held, split.W.sizes, place[id(split.W)]))
         return self.twin(SpreadTree(self.n_docs, self.root_topic, self.vocab), lambda rows: rows, split_of)
+
+    def labels(self, n=None)->np.ndarray:
+        "The number of each document's leaf, as a `Tree` has it, by what the partitions hold."
+        if n is not None: return super().labels(n)
+        return np.concatenate(self[""].docs.engine.fetch(self.labels_there)).astype(int)
 
     def gathered(self)->Tree:
         "The same as an ordinary tree, with all documents and their weights."
@@ -716,7 +724,7 @@ def support_over(
     blocks, seed = tree[""].docs.blocks, seed_of(random_state)
     engine = blocks.engine
     _, places = drawn(blocks, seed, whole, max(least, 4*tree.n_leaves))
-    X = stacked(engine.fetch(engine.hold(_filled_in, blocks.parts, places)))
+    X = stacked(engine.fetch(engine.hold(filled_rows, blocks.parts, places)))
     told = engine.fetch(engine.hold(_drawn_in, blocks.parts, tree.labels_there, places))
     ids, labels = map(np.concatenate, zip(*told))
     found = support(X, _tree_of_some(tree, labels), random_state=seed, **options)
@@ -763,6 +771,8 @@ def fit_flat(
     checkpoint=None,    # a folder for what is found on the way; a fit that was interrupted goes on from there
 ):                      # weights in all topics, (n_docs, k); a `Table`, if they stay in partitions
     "Fit a flat model to partitions; `labels_` are fetched when asked for."
+    if not isinstance(model, FlatNMF2): raise ValueError(f"model must be a FlatNMF2, got a {type(model).__name__}")
+    whole = check_number("whole", whole, 0)
     blocks = as_blocks(X)
     if blocks.size <= whole: return model.fit_transform(in_one_piece(blocks))
     if model.topics != "nmf": raise ValueError(f'topics must be "nmf" for partitions, got {model.topics!r}')

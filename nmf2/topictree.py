@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDIES', 'NO_ROWS', 'OUTPUTS', 'BY_DOCUMENT',
            'sums_of', 'most_similar', 'drawn_of', 'pieces', 'Best', 'best_start', 'root_topics', 'roots_of', 'Topics',
-           'settled_topics', 'check_enough', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters', 'pipeline_of',
-           'Documents', 'about_words', 'phrase_options', 'index_of', 'own_index', 'by_index', 'Edits', 'Saved',
-           'begin_history', 'as_asked', 'topics_of', 'tell', 'warn_of_few', 'number_of', 'compile_late',
+           'settled_topics', 'FewerDocuments', 'check_enough', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters',
+           'pipeline_of', 'Documents', 'about_words', 'phrase_options', 'index_of', 'own_index', 'by_index', 'Edits',
+           'Saved', 'begin_history', 'as_asked', 'topics_of', 'tell', 'warn_of_few', 'number_of', 'compile_late',
            'two_compilers', 'in_order', 'as_in_fit', 'as_output', 'numbers_of', 'as_strings']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
@@ -182,15 +182,24 @@ def _with_documents(X, Ht):
         Ht = Ht[:,used]
 
 # %% ../nbs/25_topictree.ipynb #c4e7a1d2
+class FewerDocuments(ValueError):
+    "There are fewer documents than topics."
+    def __init__(self,
+        n_topics:int,   # wanted
+        n_docs:int,     # that there are
+        named:str,      # what to call these
+    ):
+        self.n_docs = n_docs
+        super().__init__(f"there {'is' if n_docs == 1 else 'are'} only {n_docs:,} {named}, and n_topics={n_topics}: "
+                         f"ask for fewer topics, such as {max(1, min(n_docs//2, 20))}")
+
 def check_enough(
     n_topics:int,   # wanted
     n_docs:int,     # that there are
     one:str="document", several:str="documents",   # what to call them
 ):
     "Stop if there are fewer documents than topics."
-    if n_topics > n_docs:
-        raise ValueError(f"there {'is' if n_docs == 1 else 'are'} only {n_docs:,} {one if n_docs == 1 else several}, "
-                         f"and n_topics={n_topics}: ask for fewer topics, such as {max(1, min(n_docs//2, 20))}")
+    if n_topics > n_docs: raise FewerDocuments(n_topics, n_docs, one if n_docs == 1 else several)
 
 # %% ../nbs/25_topictree.ipynb #fa16843a
 class Grown(NamedTuple):
@@ -1001,6 +1010,7 @@ def to_html(model,
     **options,         # `ids`, `labels`, `columns`, `n_docs` and others of `nmf2.page.to_html`
 )->str:
     "The tree as a page of its own, to be unfolded, searched and read in any browser."
+    if hasattr(model, "tree_"): model = copy(model)      # what is in partitions stays there
     docs, options = _shown(model, docs, options)
     return model.tree_.to_html(*docs, **options)
 

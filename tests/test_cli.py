@@ -6,6 +6,7 @@ import importlib
 import inspect
 import io
 import json
+import logging
 import os
 import re
 import signal
@@ -359,6 +360,19 @@ def test_more_leaves_than_can_be_had(letters, capsys):
     printed = capsys.readouterr()
     assert "note: --leaves 200 can't be had" in printed.err and int(re.search(r"(\d+) topics", printed.out)[1]) <= 12
 
+@pytest.mark.parametrize("more", [[], ["--memory", "1GB"], PUBLISHED], ids=["memory", "partitions", "published"])
+def test_fewer_topics_than_were_asked_for_are_told_quietly_too(letters, capsys, more):
+    Path("lines.jsonl").write_text("".join(json.dumps(dict(text=text)) + "\n" for text in ["", *SPORT, *GARDEN]))
+    for quiet in ([], ["--quiet"]):
+        assert main(["cluster", "lines.jsonl", "--leaves", "200", "--min-df", "1", "--max-df", "1.0", "--force", *quiet, *more]) == 0
+        notes = [line for line in capsys.readouterr().err.splitlines() if "can't be had" in line]
+        assert len(notes) == 1 and notes[0].startswith("note: --leaves 200 can't be had: ")
+
+def test_a_single_document_in_partitions_is_an_error(letters, capsys):
+    Path("one.jsonl").write_text(json.dumps(dict(text=SPORT[0])))
+    assert main(["cluster", "one.jsonl", "--leaves", "3", "--memory", "1GB", "--min-df", "1", "--max-df", "1.0"]) == 2
+    assert "there is only 1 document, and --leaves 3" in capsys.readouterr().err
+
 # ---- the folder for the results
 
 def test_force_replaces_its_own_files_only(letters, capsys):
@@ -512,6 +526,20 @@ def test_without_distributed_a_scheduler_is_refused_in_a_line(letters, monkeypat
     assert main(["cluster", "letters", "--scheduler", "tcp://127.0.0.1:9", "--quiet"]) == 2
     assert capsys.readouterr().err == "nmf2: error: Dask needs the package distributed: pip install 'nmf2[dask]' installs it\n"
     assert not Path("nmf2-results").exists()
+
+def test_dask_says_nothing_beside_the_error(letters, monkeypatch, capsys):
+    "What it logs, with traces, when a cluster is gone"
+    pytest.importorskip("distributed")
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    before = {name: logging.getLogger(name).level for name in names}
+    def lost(address):
+        logging.getLogger("distributed.client").error("a trace")
+        raise ConnectionError("the cluster is gone")
+    monkeypatch.setattr("nmf2.engines.Dask", lost)
+    try: assert main(["cluster", "letters", "--scheduler", "tcp://127.0.0.1:9", "--quiet", *SMALL]) == 2
+    finally:
+        for name, level in before.items(): logging.getLogger(name).setLevel(level)
+    assert capsys.readouterr().err == "nmf2: error: the cluster is gone\n"
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_that_becomes_another_error(letters, monkeypatch, capsys, number):
@@ -1619,6 +1647,8 @@ def test_names_that_a_file_has_not_are_told(tmp_path, capsys):
         assert main(["export", out, "--to", "assignments"]) == 0
         said = capsys.readouterr()
         assert ("knows no names of documents" in said.err) == told and (f"\n5,{begin}5," in said.out) != told
+        assert main(["export", out, "--to", "assignments", "--quiet"]) == 0
+        assert capsys.readouterr() == (said.out, "")
 
 def test_the_head_of_a_table_with_one_column_is_told(tmp_path, capsys):
     texts = [f"{'rose garden soil' if i % 2 else 'ice puck rink'} word{i % 7}" for i in range(40)]

@@ -29,12 +29,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2 import engines, scale
 from nmf2.core import progress_bar
 from nmf2.data import planted_tree
+from nmf2.flat import FlatNMF2
 from nmf2.hier import HierNMF2, grow, grower_options, planted, starter
 from nmf2.kernels import documents
 from nmf2.rank2 import rank2_nmf, revive
 from nmf2.scale import Dask, Local, Part, Table, add_each, as_blocks, fit, start_topics, sweep_part, tree_sum, weights_of
 from nmf2.scale_texts import text_sources
 from nmf2.shards import Found, Scrap, check_part, in_slices, open_shard, save_shards
+from nmf2.topictree import TopicTree
 from nmf2.weighting import EmptyDocumentsWarning, count_pipeline
 
 WHOLE = 11_000                                  # so that the upper nodes stay in several partitions
@@ -367,7 +369,9 @@ def broken(tmp_path):
 
 def test_a_broken_shard_is_named(tmp_path):
     for path in broken(tmp_path):
-        with pytest.raises(ValueError, match=f"shard 1, {path.name}"): as_blocks([tmp_path/"part-00000.npz", path])
+        with pytest.raises(ValueError, match=f"shard 1, {path.name}") as e: as_blocks([tmp_path/"part-00000.npz", path])
+        if path.stem in ("short", "flipped", "empty", "text", "arrays"): assert str(e.value).endswith(": write it anew with save_shards")
+        assert "check_part" not in str(e.value) and "KeyError" not in str(e.value) and "'There" not in str(e.value)
 
 
 def test_bad_input(tmp_path):
@@ -380,7 +384,11 @@ def test_bad_input(tmp_path):
     assert not (tmp_path/"never-made").exists()
     for name, value in (("solver", "hals"), ("extrapolate", False), ("leaf_choice", "error"), ("init", lambda docs, terms: None)):
         with pytest.raises(ValueError, match=f"{name} must be"): fit(HierNMF2(**{name: value}), [X])
-    with pytest.raises(ValueError, match="HierNMF2"): fit(SimpleNamespace(), [X])
+    with pytest.raises(ValueError, match="HierNMF2, got a SimpleNamespace$"): fit(SimpleNamespace(), [X])
+    with pytest.raises(ValueError, match="got a TopicTree: fit_topics of nmf2.scale_texts fits that"): fit(TopicTree(2), [X])
+    with pytest.raises(ValueError, match="got a FlatNMF2: fit_flat of nmf2.scale_topics fits that"): fit(FlatNMF2(2), [X])
+    for texts in (["a ball", "a law"], np.array(["a ball", "a law"])):
+        with pytest.raises(ValueError, match="partition 1 can't be used: it has texts, and X must have matrices: fit_topics"): fit(HierNMF2(2), [X, texts])
     with pytest.raises(ValueError, match="n_leaves"): fit(HierNMF2(0), [X])
     with pytest.raises(ValueError, match="whole"): fit(HierNMF2(2), [X], whole=-1)
 

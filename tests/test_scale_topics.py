@@ -6,12 +6,13 @@ import json
 import math
 import os
 import pickle
+import re
 import sys
 import time
 import warnings
 import zipfile
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from nmf2.mixture import fit_mixture
 from nmf2.order import Order
 from nmf2.regroup import regroup
 from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, fit as scale_fit, put_away, save_shards, stacked
+from nmf2.scale_answers import predict_over
 from nmf2.scale_texts import (Stretch, _bundled, counted_over, exact_sum, fit_topics, has_names, json_form, list_values, names_over, read_texts,
                               text_sources, texts_at, typical_over, weighted_over, words_over)
 from nmf2.shards import open_shard
@@ -497,7 +499,7 @@ def test_texts_in_several_fields_over_partitions(tmp_path):
                 assert sum(map(read_texts, sources), []) == whole.texts
         model = TopicTree(3, min_df=1).fit(whole)
         spread = fit_topics(TopicTree(3, min_df=1), file, text_field=",".join(fields), engine=engine)
-        assert spread.reading_["text_field"] in (fields, ",".join(fields))
+        assert spread.reading_["text_field"] == fields
         assert_array_equal(model.labels_, np.asarray(spread.labels_))
         model.save(tmp_path/"m.nmf2")
         again = TopicTree.load(tmp_path/"m.nmf2")
@@ -772,6 +774,43 @@ def test_bad_input(tmp_path, folder):
     with pytest.raises(ValueError, match="lower min_df"): fit_topics(TopicTree(3, min_df=900), folder, whole=0)
     with pytest.raises(ValueError, match="topics must be"): fit_flat(FlatNMF2(3, topics="svd"), [collection()], whole=0)
     with pytest.raises(ValueError, match="stop_words"): TopicTree(3, stop_words="klingon").fit(folder)
+    with pytest.raises(ValueError, match="model must be a TopicTree, got a HierNMF2"): fit_topics(HierNMF2(3), folder)
+    with pytest.raises(ValueError, match="model must be a FlatNMF2, got a TopicTree"): fit_flat(TopicTree(3), [collection()])
+    with pytest.raises(ValueError, match="whole must be"): fit_flat(FlatNMF2(3), [collection()], whole="all")
+    for wrong, words in ((dict(whole="all"), "whole must be"), (dict(whole=-1), "whole must be"), (dict(memory="4GB"), "memory, in bytes, must be"),
+                         (dict(memory=0), "memory, in bytes, must be"), (dict(piece=0), "piece, in bytes, must be")):
+        with pytest.raises(ValueError, match=f"^{words}"): fit_topics(TopicTree(3), folder, **wrong)
+
+
+def test_what_is_no_collection_in_partitions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = TopicTree(3).fit(texts())
+    for wrong, words in (([], "at least one partition"), ((), "at least one partition"), (iter([]), "at least one partition"), (3, "documents must be a folder, files, .* got 3"),
+                         (None, "got None"), (texts(), "documents has the text .* which is no file: give lists of texts"), (np.array(texts()), "give lists of texts"),
+                         (iter(texts()), "give lists of texts"), (["a ball", "a law"], "has the text 'a ball'"), ("", "'' is none"), ("a ball "*1000, "is none")):
+        given = list(wrong) if hasattr(wrong, "__next__") else wrong
+        def again(): return iter(given) if given is not wrong else wrong
+        for ask in (partial(fit_topics, TopicTree(3)), text_sources, partial(predict_over, model)):
+            with pytest.raises(ValueError, match=words): ask(again())
+    nowhere = tmp_path/"nowhere"
+    for ask in (TopicTree(3).fit, model.predict, model.transform, model.drift, lambda documents: list(model.answers(documents)), text_sources):
+        for path in (nowhere, [nowhere/"a.csv"]):
+            with pytest.raises(FileNotFoundError, match="nowhere.*: there is no such file or folder$"): ask(path)
+    with pytest.raises(FileNotFoundError, match="a.jsonl: there is no such file or folder"): fit_topics(TopicTree(3), ["a.jsonl", "b.jsonl"])
+    with pytest.raises(FileNotFoundError, match="a word: there is no such file or folder"): fit_topics(TopicTree(3), "a word")
+
+
+def test_a_page_leaves_the_documents_in_their_partitions(folder):
+    model = fit_topics(TopicTree(3), folder, whole=0)
+    with pytest.raises(ValueError, match="texts"): model.to_html(["too", "few"])
+    page = model.to_html()
+    assert isinstance(model.tree_, SpreadTree) and "_labels_there" in vars(model) and len(model.support(n_fits=2).docs) == len(texts())
+    labels = model.tree_.labels()
+    assert_array_equal(model.labels_, labels)
+    for n in (2, 3): assert_array_equal(model.tree_.labels(n), model.tree_.gathered().labels(n))
+    model.tree_.support = None
+    assert gather_model(model).to_html() == page
+    assert_array_equal(model.tree_.labels(), labels)
 
 
 def test_it_says_how_far_it_has_come(folder, capsys):
@@ -916,6 +955,7 @@ def test_command_in_partitions(folder, tmp_path, capsys, monkeypatch):
     for option, words in ((["--memory", "1MB"], "at least 1GB"), (["--memory", "much"], "size such as 4GB"),
                           (["--memory", "1GB", "--method", "hiernmf2"], "--method hiernmf2 can't be had with --memory"),
                           (["--memory", "1GB", "--format", "jsonl"], "read by their endings"),
+                          (["--memory", "1GB", "--jobs", "2"], "--jobs can't be had with --memory or --scheduler, but for --support"),
                           (["--memory", "1GB", "--keep-texts"], "--keep-texts can't be had")):
         assert cli.main(["cluster", str(data), *option, "--out", str(tmp_path/"other"), "--quiet"]) == 2
         assert words in capsys.readouterr().err
@@ -939,6 +979,13 @@ class Lost(Local):
     def keep_and_total(self, f, *columns, shared=(), add):
         self.ask(f)
         return super().keep_and_total(f, *columns, shared=shared, add=add)
+
+
+class Pressed(Lost):
+    "One that somebody stops there"
+    def ask(self, f):
+        try: super().ask(f)
+        except ConnectionError: raise KeyboardInterrupt from None
 
 
 @cache
@@ -1064,7 +1111,10 @@ def test_the_command_goes_on_from_a_checkpoint(tmp_path, monkeypatch, capsys):
     keeping = "--checkpoint", str(tmp_path/"kept")
     assert run("whole", Local())[0] == 0
     assert run("part", Lost("_mixed_in", 1), *keeping) == (2, "nmf2: error: the scheduler is gone\n")
+    stopped = f"\nnmf2: stopped; nothing was written but {tmp_path/'kept'}, from which the same command goes on\n"
+    assert run("part", Pressed("_mixed_in", 0), *keeping) == (130, stopped)
     assert not (tmp_path/"part").exists()
+    assert run("part", Pressed("_mixed_in", 0)) == (130, "\nnmf2: stopped; nothing was written\n")
     assert run("part", Lost("_asked", 0), *keeping)[0] == 0                      # no more moves to make
     for name in ("assignments.csv", "topics.csv"): assert (tmp_path/"part"/name).read_text() == (tmp_path/"whole"/name).read_text()
     (tmp_path/"mine").mkdir()
@@ -1121,7 +1171,7 @@ def test_what_is_used_up_leaves_the_disk_at_once(folder, monkeypatch):
 
 @pytest.mark.parametrize("step", ["page", "explore", "support", "rename", "join", "merge", "split", "move", "keep", "drop_words", "refit", "grow", "update", "replay"])
 def test_a_model_over_partitions_can_be_shown_and_changed(step):
-    """Without being saved and loaded: its tree is brought into memory by the first step that needs it there, and what comes out is the same."""
+    """Without being saved and loaded: its tree is brought into memory by the first step that needs it there (a page takes a copy), and what comes out is the same."""
     corpus = planted_tree((2, 2), n_docs=240, random_state=0)
     counts = sp.csr_array(corpus.X)
     def model(): return fit_topics(TopicTree(4), cut(counts, 3), vocab=corpus.vocab, whole=0)
@@ -1134,7 +1184,7 @@ def test_a_model_over_partitions_can_be_shown_and_changed(step):
              "grow": lambda m: m.grow(6, **own), "update": lambda m: m.update(counts[:20], **own), "replay": lambda m: m.replay([dict(step="rename", node=leaf, name="a name")])}
     for one in (spread, here): steps[step](one)
     assert_array_equal(spread.labels_, here.labels_)
-    assert spread.history == here.history and spread.tree_.names == here.tree_.names and not hasattr(spread.tree_, "weighed")
+    assert spread.history == here.history and spread.tree_.names == here.tree_.names and hasattr(spread.tree_, "weighed") == (step == "page")
     assert (spread.tree_.leaf_topics == here.tree_.leaf_topics).all() and spread.tree_.headings == here.tree_.headings
 
 
@@ -1157,10 +1207,24 @@ def test_values_of_a_list_however_it_comes_in(tmp_path):
         path.write_text(text, encoding=rng.choice(["utf-8", "utf-16", "utf-8-sig"]))
         assert list(list_values(path, chunk=int(rng.choice([1, 2, 3, 7, 50])))) == values
         path.write_text(text[:rng.integers(len(text))], encoding="utf-8")
-        with pytest.raises(ValueError, match="a.json: not JSON"): list(list_values(path, chunk=3))
+        with pytest.raises(ValueError, match=r"a.json, line \d+: not JSON"): list(list_values(path, chunk=3))
     for text in ("[1 2]", "[1,]", "[,1]", "[1] 2", "[}", "[tru]", "{}", '["a]', "[1, 2", '["\\x"]', "[" + "["*100_000):
         path.write_text(text)
-        with pytest.raises(ValueError, match="a.json: not JSON"): list(list_values(path))
+        with pytest.raises(ValueError, match="a.json, line 1: not JSON"): list(list_values(path))
+
+
+@pytest.mark.parametrize("end", ["\n]", "\n", ",\n", ",\n{\"text\": \"cut", "]\n\nmore", ",\n{\"text\": 1 2}]", ",\n\n {\"text\": word}]"])
+def test_what_is_wrong_in_a_list_is_in_the_same_line_however_it_is_read(tmp_path, end):
+    path = tmp_path/"a.json"
+    rows = [json.dumps(dict(text=f"word{k} x"), indent=[None, 1][k % 2]) for k in range(12)]
+    path.write_text("\n[" + ",\n".join(rows[:9]) + "\n"*(end == "\n]") + ",\n"*(end != "\n]") + ",\n".join(rows[9:]) + end)
+    with pytest.raises(ValueError, match="a.json, line") as whole: read(path)
+    place = re.compile(r"a\.json, line (\d+): not JSON, .* at column (\d+)$")
+    for chunk in (1, 7, 40, 10**6):
+        with pytest.raises(ValueError, match="a.json, line") as apart: list(list_values(path, chunk=chunk))
+        assert place.search(str(apart.value)).groups() == place.search(str(whole.value)).groups()
+    path.write_text("[\n1,\n" + "["*100_000)
+    with pytest.raises(ValueError, match="a.json, line 3: not JSON that can be read"): list(list_values(path))
 
 
 def test_what_a_file_of_json_has(tmp_path):
@@ -1202,4 +1266,4 @@ def test_a_large_list_of_another_encoding_and_a_broken_one(tmp_path):
     path.write_text(json.dumps([dict(text="a"*70), dict(text="caf\u00e9")], ensure_ascii=False), encoding="latin-1")
     with pytest.raises(UnicodeDecodeError): list(list_values(path, chunk=8))             # in the middle of a value, too
     path.write_text("[" + ", ".join(json.dumps(dict(text=f"words {k}")) for k in range(900)))
-    with pytest.raises(ValueError, match="a.json: not JSON, the end where ',' should be"): text_sources(tmp_path, 2_000, engine=engine)
+    with pytest.raises(ValueError, match="a.json, line 1: not JSON, the end where ',' should be"): text_sources(tmp_path, 2_000, engine=engine)

@@ -439,6 +439,38 @@ def test_each_recipe_has_code_that_runs():
     parts = re.split(r"^## .*$", "\n".join(f"```\n{text}" if kind == "code" else text for kind, text, _ in cells(NBS/"guide"/"recipes.ipynb")), flags=re.M)
     assert len(parts) > 10 and all("```" in part for part in parts)
 
+INSIDE = ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda, ast.FunctionDef
+
+def at_the_top(node):
+    "The nodes of some code that are not in a function or a comprehension of it"
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, INSIDE): yield from at_the_top(child)
+
+def assigned(nodes): return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+def names_of(source):
+    "The names that some code makes, those that it makes anywhere in it, and those that it needs"
+    tree = ast.parse(source)
+    every = list(ast.walk(tree))
+    made = assigned(at_the_top(tree)) | {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    made |= {(alias.asname or alias.name).split(".")[0] for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))
+             for alias in node.names}
+    own = made | assigned(every) | {node.arg for node in every if isinstance(node, ast.arg)}
+    return made, own, {node.id for node in every if isinstance(node, ast.Name)}
+
+def test_each_recipe_needs_the_model_alone():
+    "A recipe that is copied without the others runs, and so do the others after it"
+    known, title, of = set(), "", {}
+    for kind, source, _ in cells(NBS/"guide"/"recipes.ipynb"):
+        if kind == "markdown": title = source.splitlines()[0] if source.startswith("## ") else title
+        elif not title: known |= names_of(source)[0]
+        elif "hide" not in directives(source): of.setdefault(title, []).append(names_of(source))
+    for title, found in of.items():
+        for made, own, needed in found:
+            assert not needed - own - known - set(dir(builtins)), title
+            assert not made & known, title
+
 def commands(path):
     "The `nmf2` commands in the blocks for a shell, as lists of words"
     for text in prose(path):
