@@ -406,6 +406,33 @@ def check_documents(
     if not any(True for _ in documents): raise ValueError("documents must have at least one partition, and has none")
     return documents
 
+# %% ../nbs/62_scale_texts.ipynb #7d02b6e1
+def _check_kinds(documents):
+    "Stop at several files that would be read otherwise in memory"
+    files = [source for source in documents if on_disk(source) and os.path.isfile(source)]
+    odd = [file for file in map(Path, files) if file.stat().st_size and not _kind_of(file)]
+    if not odd or len(documents) == 1: return
+    raise ValueError(f"documents has {_short(odd[0])}, {_why_left(odd[0])}: in partitions there are only files of "
+                     f"{', '.join(ENDINGS)}. nmf2.read(paths) reads such files, and fit takes what it gives")
+
+def _is_frame(documents): return hasattr(documents, "columns") and getattr(documents, "ndim", 1) == 2
+def _short(path): return path if isinstance(path, Several) else repr(Path(path).name)
+
+def _listed(documents):
+    "What errors call all documents, and their partitions"
+    if on_disk(documents) or isinstance(documents, Several):
+        where = there(documents)
+        files = [where] if Path(where).is_file() else text_files(where)
+        if files: return where, files
+        raise ValueError(f"documents must be a folder with files of {', '.join(ENDINGS)}, and "
+                         f"{_short(where)} has none")
+    if _is_frame(documents):
+        raise ValueError(f"documents is a data frame with the columns {', '.join(map(repr, documents.columns))}; "
+                         "give one of them, such as df['text']")
+    if hasattr(documents, "to_delayed"): documents = list(np.ravel(documents.to_delayed()))
+    _check_kinds(documents)
+    return "documents", documents
+
 # %% ../nbs/62_scale_texts.ipynb #e3655edf
 def text_sources(
     documents,                # a folder, a file, paths, `Several`, a bag or a column of Dask, or delayed lists of texts
@@ -418,18 +445,7 @@ def text_sources(
 )->list:                      # one for each partition
     "Partitions of texts."
     documents, piece = check_documents(documents), check_number("piece, in bytes,", piece, 1)
-    placed = on_disk(documents) or isinstance(documents, Several)
-    if placed: documents = there(documents)
-    where = documents if placed else "documents"
-    if placed:
-        files = [documents] if Path(documents).is_file() else text_files(documents)
-        if not files: raise ValueError(f"documents must be a folder with files of {', '.join(ENDINGS)}, and "
-                                       f"{_short(documents)} has none")
-        documents = files
-    if _is_frame(documents):
-        raise ValueError(f"documents is a data frame with the columns {', '.join(map(repr, documents.columns))}; "
-                         "give one of them, such as df['text']")
-    if hasattr(documents, "to_delayed"): documents = list(np.ravel(documents.to_delayed()))
+    where, documents = _listed(documents)
     asked = None if text_field is None else tuple(text_field) if isinstance(text_field, (list, tuple)) else (text_field,)
     most = piece if engine is not None and engine.shared else 4*piece      # a worker has more room, and can't help it
     def parts(source):
@@ -439,9 +455,6 @@ def text_sources(
     sources = [part for source in documents for part in (parts(source) if on_disk(source) else [source])]
     _check_fields(where, sources)
     return _bundled(sources, piece)
-
-def _is_frame(documents): return hasattr(documents, "columns") and getattr(documents, "ndim", 1) == 2
-def _short(path): return path if isinstance(path, Several) else repr(Path(path).name)
 
 # %% ../nbs/62_scale_texts.ipynb #8dd9c821
 def _lines(stretch):

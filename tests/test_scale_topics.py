@@ -477,6 +477,17 @@ def test_tables_without_rows_and_with_other_columns(tmp_path):
     assert model.reading_["text_field"] == "body"
 
 
+def test_several_files_of_text_are_no_partitions(tmp_path):
+    for name in ("a.txt", "b.txt"): (tmp_path/name).write_text("a ball and a net\n"*9)
+    (tmp_path/"c.jsonl").write_text('{"text": "a ball and a net"}\n'*9)
+    paths = [tmp_path/"a.txt", tmp_path/"b.txt"]
+    for some in (paths, [tmp_path/"c.jsonl", paths[0]]):
+        with pytest.raises(ValueError, match=r"documents has 'a.txt', named \*.txt: in partitions there are only files of .*nmf2.read\(paths\) reads"): TopicTree(2).fit(some)
+    assert len(read(paths)) == 2 and len(sum(map(read_texts, text_sources(paths[:1])), [])) == 9 == len(read(paths[:1]))
+    (tmp_path/"d.jsonl").write_text("")
+    assert sum(map(read_texts, text_sources([tmp_path/"c.jsonl", tmp_path/"d.jsonl"])), []) == ["a ball and a net"]*9
+
+
 def test_texts_in_several_fields_over_partitions(tmp_path):
     records = [{"id": f"a{i}", "subject": f"{'abc'[i % 3]*3} w{i % 7}w", "data": {"body": f"{'def'[i % 3]*3} {'ghi'[i % 3]*3}" if i % 4 else None}}
                for i in range(90)]
