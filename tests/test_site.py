@@ -487,7 +487,7 @@ def test_commands_in_the_texts_are_taken(path):
 
 # ---- names
 
-DISTINCT = re.compile(r"[a-z]*_\w+|[A-Z]\w*[A-Z0-9]\w*|[A-Z][a-z]+")      # no everyday words
+DISTINCT = re.compile(r"[a-z0-9]*_\w+|[A-Z]\w*[A-Z0-9]\w*|[A-Z][a-z]+")      # no everyday words
 
 def home(name):
     "The module that explains a public name, or None if there are two"
