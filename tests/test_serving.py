@@ -69,4 +69,4 @@ def test_it_ends_by_ctrl_c_and_frees_the_port(monkeypatch, wanted):
 
 @pytest.mark.parametrize("port", [-1, 65_536, 99_999, "80"])
 def test_a_port_that_is_none(port):
-    with pytest.raises(ValueError, match="port must be a whole number of at least 0 and at most 65535"): page_server("", port)
+    with pytest.raises(ValueError, match="port must be a whole number of at least 0 and at most 65,535"): page_server("", port)
