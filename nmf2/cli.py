@@ -1044,7 +1044,7 @@ def as_many_as_there_are(
         while True:
             try: fit()
             except FewerDocuments as e:
-                if e.n_docs < 2: raise
+                if e.n_docs < 2: raise ValueError("there is only one document with words: a tree takes two or more") from None
                 model.set_params(n_topics=e.n_docs)
                 warnings.filterwarnings("ignore", r"n_topics=\d+ can't be had")      # below it is told of what was asked for
             else: break

@@ -36,7 +36,8 @@ from .partitions import RACE, centroids, race2008, rows_of_length_one
 def _clustering(labels, n=None, name="labels"):
     "The labels of `n` documents, checked; −1 for all that are negative, such as the −2 and −3 of HDBSCAN"
     labels = np.asarray(labels)
-    if labels.dtype.kind in "if": labels = np.maximum(labels, -1)
+    whole = np.isfinite(labels) & (labels == np.rint(labels)) if labels.dtype.kind in "if" else np.zeros(labels.shape, bool)
+    labels = np.where(whole & (labels < 0), -1, labels) if whole.any() else labels
     return labels_of(labels, n, name=name)
 
 def _labelings(labelings):
@@ -624,7 +625,8 @@ def one_round(
     if M.shape[1] < k and M.shape[1] < len(patterns(labelings)[2]):
         raise ValueError(f"max_entries must leave a column for each of {k} clusters at least, "
                          f"and {max_entries:,} leave {M.shape[1]}: raise it")
-    found = in_parallel(lambda i: integrate(M, k, algorithms[i], seed + i), len(algorithms), "Clustering again")
+    def again(i): return integrate(M, k, algorithms[i], seed + i)
+    found = _saying_once(lambda: in_parallel(again, len(algorithms), "Clustering again"), len(algorithms))
     return judge(found, M.shape[1])
 
 # %% ../nbs/32_consensus.ipynb #c9057ed1

@@ -142,7 +142,8 @@ def _check_counts(X):
     except (TypeError, ValueError, MemoryError, OverflowError) as e:
         raise ValueError(f"X must be a matrix of counts, documents x terms ({e})") from None
     if X.dtype.kind not in "buif":
-        remedy = "texts are given as texts=..." if X.dtype.kind in "US" else "leave out what is no number"
+        remedies = dict.fromkeys("US", "texts are given as texts=...") | dict(O="X.astype(float) if all are numbers, else leave out what is none")
+        remedy = remedies.get(X.dtype.kind, "leave out what is no number")
         raise ValueError(f"X must be a matrix of numbers, and its type is {X.dtype}: {remedy}")
     if not np.isfinite(X.data).all(): raise ValueError("X has NaN or infinite entries; replace or drop them")
     if X.nnz and X.data.min() < 0:
@@ -690,7 +691,9 @@ def drop_heads(
     corpus:Corpus,   # of texts; counts stay what they are
 )->Corpus:           # the same documents
     "Of texts that begin with the head of a mail, the subject and the text stay (`nmf2.formats.without_head`)."
-    texts = corpus.texts and list(map(without_head, corpus.texts))
+    fields = (corpus.reading or {}).get("text_field")
+    n_fields = len(fields) if isinstance(fields, list) else 1
+    texts = corpus.texts and [without_head(text, n_fields) for text in corpus.texts]
     if corpus._X is not None and texts != corpus.texts:
         raise ValueError("corpus has counts already, of its texts with their heads; drop_heads comes before them")
     out = copy.copy(corpus)
@@ -699,7 +702,6 @@ def drop_heads(
     out.texts, out._whole = texts, None
     out.n_mails = sum(old is not new for old, new in zip(corpus.texts, texts))
     return out
-
 
 # %% ../nbs/01_data.ipynb #5c5455c7
 def _is_path(path): return isinstance(path, (str, os.PathLike)) and bool(os.fspath(path))

@@ -14,9 +14,10 @@ from importlib.resources import files
 from xml.etree import ElementTree
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .core import as_table
-from .topictree import as_in_fit
+from .topictree import TopicTree, as_in_fit
 from .tree import check_given, in_table, or_none, shortened, tree_of
 from .weighting import EmptyDocumentsWarning
 
@@ -150,7 +151,8 @@ def to_newick(
 # %% ../nbs/44_exports.ipynb #1e9db99c
 def _documents_for(model, documents):
     "The documents that were given, or those of the fit"
-    if not hasattr(model, "given_"): raise ValueError(f"model must be a fitted TopicTree, got {type(model).__name__}")
+    if not isinstance(model, TopicTree): raise ValueError(f"model must be a fitted TopicTree, got {type(model).__name__}")
+    check_is_fitted(model)
     if documents is not None: return documents
     kept = model.given_
     if kept is None or getattr(kept, "texts", kept) is None and getattr(kept, "X", None) is None:

@@ -30,6 +30,7 @@ import threading
 import warnings
 import zipfile
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timezone
 from email import errors, message_from_bytes, policy
@@ -296,10 +297,8 @@ def _decoded(said):
         if "=?" in said: said = str(make_header(decode_header(said)))
     return as_text(said)
 
-def without_head(
-    text:str,   # of a document
-)->str:         # of a mail its subject, summary, keywords and text; of anything else all
-    "A text without the head of a mail."
+def _head_off(text):
+    "A text without the head of a mail at its beginning, the very same if there is none"
     head = MAIL_HEAD.match(text, 0, LONGEST_HEAD)
     if head is None or head.end() == LONGEST_HEAD: return text
     lines = {}
@@ -307,6 +306,18 @@ def without_head(
     if "from" not in lines or "@" not in lines["from"] and OF_MAILS.isdisjoint(lines): return text
     kept = [_decoded(lines[name]) for name in SAID if name in lines]
     return "\n".join([*kept, "", text[head.end():]]).lstrip("\n") or text
+
+# %% ../nbs/00_formats.ipynb #e3a11012
+def without_head(
+    text:str,      # of a document
+    n_fields:int=1,   # from how many fields it was joined: a head may be where any of them begins
+)->str:            # of a mail its subject, summary, keywords and text; of anything else all
+    "A text without the head of a mail."
+    bare = _head_off(text)
+    first, gap, rest = text.partition("\n\n")
+    if n_fields < 2 or bare is not text or not gap: return bare
+    bare = without_head(rest, n_fields - 1)
+    return text if bare is rest else first + gap + bare
 
 # %% ../nbs/00_formats.ipynb #e3a11008
 def _page(path, data, encoding):
@@ -364,7 +375,8 @@ class NoDocuments(ValueError):
 # %% ../nbs/00_formats.ipynb #16b3f7f8
 def _asked(names, present):
     "Names of fields as a list, each once: a name that isn't there may be several with commas between"
-    names = [] if names is None else [str(name) for name in (names if isinstance(names, (list, tuple)) else [names])]
+    several = isinstance(names, Iterable) and not isinstance(names, str)
+    names = [] if names is None else [str(name) for name in (names if several else [names])]
     if len(names) == 1 and names[0] not in present:
         parts = [part.strip() for part in names[0].split(",")]
         if not set(parts).isdisjoint(present): names = parts
@@ -383,12 +395,15 @@ def field_names(
     what:str,    # one of `FIELDS`, such as "text"; or "more", of which none are usual
     asked,       # a name, several, in a list or with commas; '' for none; None to take a usual name
     present,     # fields that are there
+    some:bool=False,   # do some of several names suffice, as in records that needn't all have the same?
 )->list:         # of names
     "Names of the fields that hold `what`: those asked for, or a usual name, or none."
     asked = _asked(asked, present)
     there = listing(present, quote="'")
-    for name in asked:
-        if name and name not in present: raise NoField(path, what, name, there)
+    gone = [name for name in asked if name and name not in present]
+    if gone and (not some or len(gone) == len(asked)): raise NoField(path, what, gone[0], there)
+    if gone: warnings.warn(f"{path}: no field {listing(gone, quote=repr('')[0])} was seen, asked for by {what}_field; "
+                           f"without it the text is what the others say. There are: {there}", stacklevel=frames_up())
     if asked: return [name for name in asked if name]             # '' stands for: don't guess
     lower = {name.lower().strip(): name for name in reversed(present)}
     usual = [lower[name] for name in FIELDS.get(what, ()) if name in lower]
@@ -409,9 +424,9 @@ class Fields(NamedTuple):
         "Each field once."
         return list(dict.fromkeys(filter(None, [*self.text, *self.label, self.id, *self.more])))
 
-def _fields(path, present, text_field, label_field, id_field, columns=None):
-    "The field of the text, those of the labels, that of the identifier, if any, and more that are asked for"
-    text = field_names(path, "text", text_field, present)
+def _fields(path, present, text_field, label_field, id_field, columns=None, some=False):
+    "The fields of the text, those of the labels, that of the identifier, if any, and more that are asked for"
+    text = field_names(path, "text", text_field, present, some)
     if not text: raise ValueError(f"text_field must be the name of a field, or several; got {brief(text_field)}")
     label, id_ = field_names(path, "label", label_field, present), field_names(path, "id", id_field, present)
     if len(id_) > 1: raise ValueError(f"id_field must be the name of one field; got {brief(id_field)}")
@@ -517,14 +532,24 @@ def value_at(
     name:str,      # of a field, or of one within another, with dots
     missing=None,  # what there is if the field isn't there
 ):
-    "What is in a field of a record."
+    "What is in a field of a record; None also where that which it would be in is null."
     if name in record: return record[name]
     first, _, rest = name.partition(".")
     while rest:
-        if type(record.get(first)) is dict and (value := value_at(record[first], rest, MISSING)) is not MISSING: return value
+        whole = record.get(first, MISSING)
+        if whole is None: missing = None
+        if type(whole) is dict and (value := value_at(whole, rest, MISSING)) is not MISSING: return value
         more, _, rest = rest.partition(".")
         first = f"{first}.{more}"
     return missing
+
+def _present(records, text_field, *asked):
+    "The fields of some records; those within others if one of them is asked for, or there is no text without"
+    top = list(dict.fromkeys(name for _, record in records for name in record))
+    wanted = {name for names in (text_field, *asked) for name in _asked(names, top)}
+    has_text = text_field is not None or not {name.lower().strip() for name in top}.isdisjoint(FIELDS["text"])
+    if has_text and wanted <= {*top, ""}: return top
+    return list(dict.fromkeys(name for _, record in records for name in field_names_of(record)))
 
 # %% ../nbs/00_formats.ipynb #b0c5a209
 def _others(path, columns, fields, lines):
@@ -651,8 +676,8 @@ def read_jsonl(
             if not isinstance(record, dict):
                 raise fault(source, n, f"each document should be an object {{...}}, not {brief(record)}")
         if len(records) == 1 and text_field is None: check_no_list(source, records[0][1])
-        present = list(dict.fromkeys(name for _, record in records for name in field_names_of(record)))
-        return _from_records(source, records, _fields(source, present, text_field, label_field, id_field, columns))
+        asked = text_field, label_field, id_field, columns
+        return _from_records(source, records, _fields(source, _present(records, *asked), *asked, some=True))
 
 # %% ../nbs/00_formats.ipynb #1ec3a437
 def _dialect(delimiter, quote):
@@ -706,7 +731,8 @@ def _column_names(path, rows, header):
     if first is None: raise NoDocuments(path, "the file is empty")
     if not header: return [str(i) for i in range(len(first))], itertools.chain([(line, first)], rows)
     names = [name.strip() for name in first]
-    while names.count("") > 1 and not names[-1]: names.pop()      # a program went on to the right
+    if names[-2:] == ["", ""]:                                    # a program went on to the right
+        while names and not names[-1]: names.pop()
     if len(set(names)) < len(names): raise fault(path, line, f"two columns have the same name: {listing(names)}")
     return names, rows
 
@@ -730,7 +756,7 @@ def _of_other_length(source, line, row, names, separator):
     "The error about a row that has not as many columns as there are names"
     remedy = ("If that is a line above the names of the columns, take it out" if len(names) == 1
               else f"Give all rows as many; a text with {separator!r} in it needs quotation marks around it")
-    return fault(source, line, f"{plural(len(row), 'column')} where the first line has {len(names)} "
+    return fault(source, line, f"{plural(len(row), 'column')} where there should be {len(names)} by the first line "
                                f"(separated by {separator!r}). {remedy}.")
 
 def _table_records(source, rows, names, fields, separator):

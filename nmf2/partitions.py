@@ -385,7 +385,8 @@ def _points(est, X, reset=True):
     every = getattr(est, "_every", False)               # inside of another method, which has looked at its documents
     X = check_matrix(est, X, reset=reset, min_docs=2 if reset and not every else 1, signed=True)
     values = X.data if sp.issparse(X) else X
-    if reset: est._signed = bool(every or values.size and values.min() < 0)
+    if reset or not hasattr(est, "_signed"):            # it is not known of models that an earlier version pickled
+        est._signed = bool(every or values.size and values.min() < 0)
     return X, np.ones(X.shape[0], bool) if est._signed else Rows(X).squares() > 0
 
 # %% ../nbs/30_partitions.ipynb #ed4b30f9

@@ -876,7 +876,7 @@ def fit(
     origin = est.init, seed_of(est.random_state)
     blocks = as_blocks(X, engine)
     with say_if_compiling(), single_blas():
-        grower = planted_blocks(blocks, origin, how, check_number("whole", whole, 0), checkpoint)
+        grower = planted_blocks(blocks, origin, how, check_number("whole", whole, 0, whole=False), checkpoint)
         grower.tree.vocab = vocab
         with progress_bar(est.n_leaves and est.n_leaves - 1, "Growing the tree", est.verbose, "split") as bar:
             grow(grower, est.n_leaves, bar)

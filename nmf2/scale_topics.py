@@ -772,7 +772,7 @@ def fit_flat(
 ):                      # weights in all topics, (n_docs, k); a `Table`, if they stay in partitions
     "Fit a flat model to partitions; `labels_` are fetched when asked for."
     if not isinstance(model, FlatNMF2): raise ValueError(f"model must be a FlatNMF2, got a {type(model).__name__}")
-    whole = check_number("whole", whole, 0)
+    whole = check_number("whole", whole, 0, whole=False)
     blocks = as_blocks(X)
     if blocks.size <= whole: return model.fit_transform(in_one_piece(blocks))
     if model.topics != "nmf": raise ValueError(f'topics must be "nmf" for partitions, got {model.topics!r}')

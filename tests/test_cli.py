@@ -371,7 +371,7 @@ def test_fewer_topics_than_were_asked_for_are_told_quietly_too(letters, capsys, 
 def test_a_single_document_in_partitions_is_an_error(letters, capsys):
     Path("one.jsonl").write_text(json.dumps(dict(text=SPORT[0])))
     assert main(["cluster", "one.jsonl", "--leaves", "3", "--memory", "1GB", "--min-df", "1", "--max-df", "1.0"]) == 2
-    assert "there is only 1 document, and --leaves 3" in capsys.readouterr().err
+    assert "there is only one document with words: a tree takes two or more" in capsys.readouterr().err
 
 # ---- the folder for the results
 

@@ -454,3 +454,17 @@ def test_wrong_options_of_integration_are_named():
         with pytest.raises(ValueError, match="how must be one of"): integrate(H, 2, how)
     with pytest.warns(UserWarning, match="only 2 clusters, not 3, .*: ask for fewer") as said: integrate(H, 3)
     assert said[0].filename == __file__
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1, -1.5], [0, 0, 1, 1, -np.inf], [0, 0, 1, 1, np.nan], [0, 0, 1, 1, .5]])
+def test_labels_below_zero_are_whole_as_well(labels):
+    with pytest.raises(ValueError, match="must be whole numbers"): agreement([labels, [0, 1, 1, 1, 2]])
+    assert_array_equal(agreement([[0, 0, 1, 1, -3.], [0, 0, 1, 1, -1]]), agreement([[0, 0, 1, 1, -1], [0, 0, 1, 1, -1]]))
+
+
+def test_rounds_warn_once_and_at_the_line_of_the_caller():
+    labelings = [np.random.default_rng(seed).integers(0, 3, 30) for seed in range(4)]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        aggregate(labelings, 40, max_iter=1)
+    assert [w.filename for w in told] == [__file__] and "4 such warnings in 4 runs" in str(told[0].message)

@@ -108,7 +108,7 @@ def test_pickles(c):
     (dict(texts=["a", "b"], ids=["x"]), r"ids must have an entry for each document .2., and has 1"), (dict(texts=["a", "b"], ids=["x", "x"]), "'x' occurs more than once"),
     (dict(texts=["a"], labels=["x", "y"]), "labels must have an entry for each document .1., and has 2"), (dict(texts=["a"], labels="x"), "single string"), (dict(texts=["a"], X=np.eye(2)), "texts must have"),
     (dict(X=np.eye(2), vocab=["a"]), "vocab must have"), (dict(texts=["a"], vocab=["a"]), "vocab names the columns"), (dict(X=[["a"]]), "X must be a matrix of numbers, and its type is <U1: texts are given as texts=...$"),
-    (dict(X=[[1, 2], [3]]), "X must be a matrix of counts"), (dict(X=np.array([[1, "a"]], object)), "its type is object: leave out what is no number"),
+    (dict(X=[[1, 2], [3]]), "X must be a matrix of counts"), (dict(X=np.array([[1, "a"]], object)), "its type is object: X.astype.float. if all are numbers, else leave out what is none"),
     (dict(texts=["a", None]), r"texts\[1\] must be a string, got NoneType None. Replace missing texts by '' or leave them out"),
     (dict(texts=["a", "b"], ids=["x", None]), r"ids must have a name for each document, and ids\[1\] is None; without ids they are numbered"),
     (dict(texts=["a", "b"], ids=[float("nan"), "x"]), r"ids\[0\] is nan"), (dict(X=np.eye(2), vocab=["a", None]), r"vocab\[1\] is None"),

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from numpy.testing import assert_allclose, assert_array_equal
 
 from nmf2.data import planted_tree
@@ -207,3 +208,4 @@ def test_the_schema_asks_for_every_field():
 
 def test_pyldavis_wants_a_model(model):
     with pytest.raises(ValueError, match="model must be a fitted TopicTree, got Tree"): pyldavis_input(model.tree_)
+    with pytest.raises(NotFittedError): pyldavis_input(TopicTree(3))

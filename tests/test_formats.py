@@ -876,6 +876,10 @@ def test_texts_in_several_fields_are_joined(here):
     lines = put("t.jsonl", "\n".join(map(json.dumps, records)))
     for path in (lines, put("t.json", json.dumps(records))):
         assert read_jsonl(path, text_field="subject,body") == {"texts": texts, "ids": ["1", "2", "3"]}
+    with pytest.warns(UserWarning, match="t.jsonl: no field 'memo' was seen, asked for by text_field") as told:
+        assert read_jsonl(lines, text_field=np.array(["subject", "memo", "body"]))["texts"] == texts
+    assert len(told) == 1
+    fails(read_jsonl, lines, "no field 'memo'", text_field=["memo", "note"])
     fails(read_jsonl, put("u.jsonl", lines.read_text() + '\n{"id": 4}'), "line 4: none of the fields 'subject', 'body' is there", text_field="subject,body")
     fails(read_jsonl, put("v.jsonl", '{"a": null, "b": null, "c": 1}'), "fields 'a', 'b' are null everywhere", text_field="a,b")
     fails(read_jsonl, put("w.jsonl", '{"a": "x", "b": 1}'), "line 1: field 'b' should be a string and is 1", text_field="a,b")
@@ -889,6 +893,8 @@ def test_fields_within_fields(here):
     fails(read_jsonl, path, "there are: 'id', 'data', 'data.body', 'data.more', 'data.more.kind', 'd.e'")
     fails(read_jsonl, path, "field 'data' should be a string and is a dict of 2", text_field="data")
     fails(read_jsonl, path, "no field 'data.title'", text_field="data.title")
+    assert read_jsonl(put("n.jsonl", '{"d": {"t": "x"}}\n{"d": null}\n{"d": {"t": null}}'), text_field="d.t") == {"texts": ["x", "", ""]}
+    fails(read_jsonl, put("n.jsonl", '{"d": {"t": "x"}}\n{"e": null}'), "line 2", "is not there", text_field="d.t")
     nested = {"a": {"b.c": 1, "b": {"d": 2}}, "a.b": {"x": 3}, "e": {}, "f": [{"g": 1}]}
     names = {"a.b.c": 1, "a.b.d": 2, "a.b.x": 3, "e": {}, "f": [{"g": 1}], "a": nested["a"], "a.b": {"x": 3}}
     assert {*field_names_of(nested)} == {*names} and {name: value_at(nested, name) for name in names} == names
@@ -932,7 +938,7 @@ def test_a_first_line_that_names_the_delimiter(here, first):
     rows = 'id;text\r\n1;"puck, ice, stick"\r\n2;racket\r\n'
     assert read_csv(put("a.csv", first + rows)) == read_csv(put("b.csv", rows)) == {"texts": ["puck, ice, stick", "racket"], "ids": ["1", "2"]}
     assert read_csv(put("a.csv", first + rows.replace(";", "~")), delimiter="~")["ids"] == ["1", "2"]
-    fails(read_csv, put("a.csv", first + rows + "3\r\n"), "line 5", "1 column where the first line has 2")
+    fails(read_csv, put("a.csv", first + rows + "3\r\n"), "line 5", "1 column where there should be 2 by the first line")
     fails(read_csv, put("a.csv", first + "id;text;id\r\n"), "line 2", "same name")
 
 
@@ -1096,7 +1102,21 @@ def test_empty_columns_without_a_name(here, text):
 
 
 def test_rows_of_another_length(here):
-    fails(read_csv, put("a.csv", "id,text\n1,puck, ice\n"), "line 2: 3 columns where the first line has 2", "a text with ',' in it needs quotation marks")
-    fails(read_csv, put("a.csv", "id,text,,\n1,puck,,ice\n"), "line 2: 4 columns where the first line has 3")
-    fails(read_csv, put("a.csv", "id,text,area\n1,puck\n"), "line 2: 2 columns where the first line has 3")
-    fails(read_csv, put("a.csv", "report\nid,text\n"), "line 2: 2 columns where the first line has 1", "above the names of the columns, take it out", delimiter=",")
+    fails(read_csv, put("a.csv", "id,text\n1,puck, ice\n"), "line 2: 3 columns where there should be 2 by the first line", "a text with ',' in it needs quotation marks")
+    for row in ("1,puck,,ice", "1,puck,ice,"): fails(read_csv, put("a.csv", f"id,text,,\n{row}\n"), "line 2: 4 columns where there should be 2")
+    fails(read_csv, put("a.csv", "id,text,area\n1,puck\n"), "line 2: 2 columns where there should be 3")
+    fails(read_csv, put("a.csv", "report\nid,text\n"), "line 2: 2 columns where there should be 1", "above the names of the columns, take it out", delimiter=",")
+
+
+def test_heads_of_mails_in_joined_fields(here):
+    mail = "From: ann@example.org\nTo: bob@example.org\nSubject: café\n\nShall we?\n\nAnn"
+    bare = "café\n\nShall we?\n\nAnn"
+    assert [without_head(text, 2) for text in (mail, f"box 7\n\n{mail}", f"a\n\nb\n\n{mail}", "box 7", "")] == [bare, f"box 7\n\n{bare}", f"a\n\nb\n\n{mail}", "box 7", ""]
+    text = "no head\n\nhere"
+    assert without_head(text, 5) is text
+    records = [dict(file="box 7", message=mail), dict(file="box 8", message="no mail")]
+    put("m.jsonl", "\n".join(map(json.dumps, records)))
+    corpus = read("m.jsonl", text_field=["file", "message"], heads=False)
+    assert corpus.texts == [f"box 7\n\n{bare}", "box 8\n\nno mail"] and corpus.n_mails == 1
+    from nmf2.scale_texts import read_texts, text_sources
+    assert sum(map(read_texts, text_sources("m.jsonl", text_field="file,message", heads=False)), []) == corpus.texts

@@ -3,6 +3,7 @@ import datetime
 import json
 import pickle
 import re
+import sys
 from decimal import Decimal
 from html.parser import HTMLParser
 
@@ -257,14 +258,19 @@ def test_what_is_no_date_is_a_class(values): assert _column(values).kind != "tim
     ([3, 1, None, 5, 1], ["1", "3", "5"], [1, 0, -1, 2, 0]), (["2", "10", "", " 2 "], ["2", "10"], [0, 1, -1, 0]),
     (["1.50", ".5", "-2e3", "nan"], None, None), ([Decimal("1.5"), 2.5, np.float32(1.5)], ["1.5", "2.5"], [0, 1, 0]),
     ([1200, 1200.5, float("nan")], ["1,200", "1,200.5"], [0, 1, -1]), (["007", "7"], None, None), ([True, False], None, None),
-    (["1", "one"], None, None), ([float("inf"), 1], None, None), ([[1], [2]], None, None), (["1,5", "2"], None, None)])
+    (["1", "one"], None, None), ([float("inf"), 1], None, None), ([[1], [2]], None, None), (["1,5", "2"], None, None),
+    (list(np.array([.1, 4.99], np.float32)), ["0.1", "4.99"], [0, 1]), (list(np.array([.1], np.float16)), ["0.1"], [0]), ([.3, .1 + .2], ["0.3"], [0, 0]),
+    ([12345678901, 12345678902], ["12,345,678,901", "12,345,678,902"], [0, 1]), ([10**17, 10**17 + 1], None, None), ([10**400, 1], None, None),
+    ([Decimal("sNaN"), 1], None, None), ([np.timedelta64(1, "h")], None, None), ([datetime.timedelta(1)], None, None), ([sys.float_info.max, 1.], None, None),
+    (["1.1", "1.10", "1.2"], None, None), (["1", "1 "], ["1"], [0, 0]), ([2005, 1998], ["1998", "2005"], [1, 0]), ([-0., 0., -1], ["-1", "0"], [1, 1, 0]),
+    ([800, 2005], ["800", "2,005"], [0, 1]), ([1 + 2j], None, None)])
 def test_few_numbers_are_told_in_their_order(values, names, codes):
     column = _column(values)
     assert (column.kind == "numbers") == (names is not None)
     if names: assert column.names.tolist() == names and column.codes.tolist() == codes
 
 
-@given(st.lists(st.one_of(st.integers(-10**6, 10**6), st.floats(-1e6, 1e6), st.none()), min_size=1, max_size=200))
+@given(st.lists(st.one_of(st.integers(-10**6, 10**6), st.floats(-2.**53, 2.**53), st.floats(-1e6, 1e6), st.none()), min_size=1, max_size=200))
 def test_numbers_are_in_the_ranges_that_are_told(values):
     column, numbers = _column(values), np.array([np.nan if value is None else float(value) for value in values])
     if np.isnan(numbers).all(): return
@@ -284,7 +290,9 @@ def test_ranges_have_about_as_many_documents_each():
     sizes = np.bincount(column.codes)
     assert sizes.min() > 600 and sizes.max() < 1400
     assert _column([0]*900 + list(range(1, 101))).names.tolist() == ["below 1", "1 and more"]
-    assert _column(np.repeat(np.arange(20), 5)).names.tolist()[0].startswith("below ")
+    assert _column(range(-50, 50)).names.tolist() == ["below -30", "-30 to -21", "-20 to -1", "0 to 19", "20 to 29", "30 and more"]
+    assert _column([1900 + i for i in range(99)]).names.tolist()[0].startswith("below 19") and "," not in "".join(_column([1900 + i for i in range(99)]).names)
+    assert _column([1.2e10*i for i in range(1, 40)]).names.tolist()[-1].endswith(",000 and more")
 
 
 def test_all_ranges_are_told_at_a_node(planted):

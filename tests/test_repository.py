@@ -121,6 +121,9 @@ def test_warnings_look_for_the_line_of_the_caller(path):
     fixed = [k.value.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and id(n) not in asked
              for k in n.keywords if k.arg == "stacklevel" and isinstance(k.value, ast.Constant)]
     assert fixed == []
+    if path.stem == "cli": return                      # it prints its warnings itself
+    warned = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == "warnings.warn" and id(n) not in asked]
+    assert [n.lineno for n in warned if "stacklevel" not in [k.arg for k in n.keywords]] == []
 
 @each_module
 def test_library_does_without_nbdev(path):

@@ -26,6 +26,7 @@ from nmf2.bisection import refine, unit_rows
 from nmf2.columns import json_objects
 from nmf2.data import Corpus, load, planted_tree, read
 from nmf2.engines import Local, watched
+from nmf2.files import one_or_several
 from nmf2.flat import FlatNMF2, flatten
 from nmf2.headings import typical_texts
 from nmf2.hier import HierNMF2
@@ -477,13 +478,35 @@ def test_tables_without_rows_and_with_other_columns(tmp_path):
     assert model.reading_["text_field"] == "body"
 
 
+def test_a_field_that_comes_late_belongs_to_the_text(tmp_path):
+    lines = ['{"title": "a ball and a net"}']*9 + ['{"abstract": "a law", "title": "a vote"}', '{"abstract": "alone"}']
+    (tmp_path/"a.jsonl").write_text("\n".join(lines))
+    for piece in (10**6, 100):
+        sources = text_sources(tmp_path/"a.jsonl", piece, text_field=["title", "abstract"])
+        assert sum(map(read_texts, sources), []) == read(tmp_path/"a.jsonl", text_field="title,abstract").texts
+    (tmp_path/"a.jsonl").write_text("\n".join(['{"title": "%s"}' % ("a ball and a net "*9)]*2000 + lines))
+    with pytest.warns(UserWarning, match="no field 'abstract' was seen"): sources = text_sources(tmp_path/"a.jsonl", text_field=["title", "abstract"])
+    assert sum(map(read_texts, sources), [])[-2:] == ["a vote\n\na law", "alone"]
+
+
+@pytest.mark.parametrize("sizes", [dict(whole=1e6), dict(whole=math.inf), dict(piece=64e6)])
+def test_sizes_may_be_floats(tmp_path, sizes):
+    texts = [f"{'abc'[i % 3]*3} {'def'[i % 3]*3} w{i % 7}w" for i in range(60)]
+    (tmp_path/"a.jsonl").write_text("\n".join(json.dumps(dict(text=text)) for text in texts))
+    fit_topics(TopicTree(3, min_df=1), tmp_path/"a.jsonl", engine=Local(), **sizes)
+
+
 def test_several_files_of_text_are_no_partitions(tmp_path):
     for name in ("a.txt", "b.txt"): (tmp_path/name).write_text("a ball and a net\n"*9)
     (tmp_path/"c.jsonl").write_text('{"text": "a ball and a net"}\n'*9)
     paths = [tmp_path/"a.txt", tmp_path/"b.txt"]
     for some in (paths, [tmp_path/"c.jsonl", paths[0]]):
-        with pytest.raises(ValueError, match=r"documents has 'a.txt', named \*.txt: in partitions there are only files of .*nmf2.read\(paths\) reads"): TopicTree(2).fit(some)
+        with pytest.raises(ValueError, match=r"documents has 'a.txt', named \*.txt: in partitions there are only files of .*nmf2.read\(paths\), and fit takes"): TopicTree(2).fit(some)
     assert len(read(paths)) == 2 and len(sum(map(read_texts, text_sources(paths[:1])), [])) == 9 == len(read(paths[:1]))
+    with pytest.raises(ValueError, match=r"documents must be paths of files of .*has none. Others are read in memory alone"): text_sources(one_or_several(paths))
+    for wrong in (["t.csv", f"nope{os.sep}"], [tmp_path/"nope"]):
+        with pytest.raises((ValueError, FileNotFoundError), match="there is no such file or folder"): text_sources(wrong)
+    with pytest.raises(ValueError, match="documents must be a folder, files, lists of texts, or counts in partitions; got a dict of 1"): text_sources({"a": 1})
     (tmp_path/"d.jsonl").write_text("")
     assert sum(map(read_texts, text_sources([tmp_path/"c.jsonl", tmp_path/"d.jsonl"])), []) == ["a ball and a net"]*9
 
@@ -631,7 +654,7 @@ def test_faults_of_large_files_name_them(tmp_path):
         (folder/name).write_bytes(data)
         with pytest.raises(ValueError, match=f"{name}{why}"): sum(map(read_texts, text_sources(folder, 5_000, engine=engine)), [])
     table = b"text,n\n" + b"ball game,1\n"*4000
-    bad("rows.csv", table + b"ball,1,2\n", ", line 4002: 3 columns where the first line has 2")
+    bad("rows.csv", table + b"ball,1,2\n", ", line 4002: 3 columns where there should be 2 by the first line")
     bad("cut.csv.gz", gzip.compress(os.urandom(20_000).hex().encode().join([b"text\n", b"\n"]))[:-900], ".*damaged or cut short")
     bad("none.parquet", b"PAR1 and no more", ": damaged, cut short, or of another kind")
     pq.write_table(pa.table(dict(text=list(range(9000)))), tmp_path/"n")
