@@ -447,6 +447,8 @@ def test_what_becomes_of_a_row_of_zeros_is_decided_in_the_fit(method):
         model = clone(method).fit(X)
         assert_array_equal([model.predict(X[[i]])[0] for i in range(4)], model.predict(X))
         assert model.predict(X[[0]])[0] >= 0
+        del model._signed                                          # as one that an earlier version pickled
+        assert_array_equal(model.predict(X), model.labels_)
         model = clone(method).fit(abs(X))
         assert model.labels_[0] == -1
         assert_array_equal([model.predict(X[[i]])[0] for i in range(4)], model.predict(X))
