@@ -554,7 +554,7 @@ class Drift(NamedTuple):
     unknown:float     # share of their different words that are unknown
     expected:float    # the same for documents like those of the fit
     words:list        # (word, number of documents) of the unknown ones, most frequent first
-    rejected:int      # documents like none of the fit
+    rejected:int      # documents like none of the fit, those without a topic among them
     level:float       # share of them that was to be expected
     p:float           # chance of such a difference where nothing has changed
     topics:list       # a `Change` for each topic, the surest first
@@ -573,7 +573,7 @@ def _told(drift):
     words = ", ".join(f"{word} ({n:,})" for word, n in drift.words[:10])
     unknown = (f"unknown words: {drift.unknown:.1%}, expected {drift.expected:.1%}"
                + f"; most frequent: {words}"*bool(words))
-    like_none = f"like none of the fit: {drift.rejected/max(drift.n_docs - drift.topicless, 1):.1%}"
+    like_none = f"like none of the fit: {drift.rejected/drift.n_docs:.1%}"
     changed = drift.changed()
     lines = [f"{plural(drift.n_docs, 'new document')}, {drift.topicless:,} of them without a topic",
              fill(unknown, 75, subsequent_indent="  ", break_long_words=False),
@@ -632,12 +632,13 @@ def drift_from(
     n_words:int=20,    # unknown words to name
 )->Drift:
     "How new documents differ from those of the fit, by what there is in them."
-    n_there, rejected = seen.sizes.sum(), int(seen.rejected.sum())
-    n_fit, level = int(model.expected_.sizes.sum()), _level(reject)
-    p = share_p(rejected, n_there, round(level*n_fit), n_fit)
-    return Drift(seen.n_docs, int(seen.n_docs - n_there), seen.n_strange/max(seen.n_words, 1),
-                 model.expected_.unknown, seen.words[:n_words], rejected, level, p,
-                 _changes(model, seen, n))
+    topicless = seen.n_docs - int(seen.sizes.sum())
+    n_there, n_fit = int(model.expected_.sizes.sum()), model.tree_.n_docs
+    before = round(_level(reject)*n_there) + n_fit - n_there       # of the fit, rejected or without a topic
+    rejected = int(seen.rejected.sum()) + topicless
+    p = share_p(rejected, seen.n_docs, before, n_fit)
+    return Drift(seen.n_docs, topicless, seen.n_strange/max(seen.n_words, 1), model.expected_.unknown,
+                 seen.words[:n_words], rejected, before/n_fit, p, _changes(model, seen, n))
 
 def drift_of(
     model,             # a fitted `TopicTree`

@@ -45,6 +45,7 @@ def _text_of(value):
     if isinstance(value, (list, tuple, np.ndarray)): return "Join its words: ' '.join(words)."
     if isinstance(value, bytes): return "Decode it: text.decode()."
     if is_corpus(value): return "Take several documents of a corpus at once: corpus[rows]."
+    if isinstance(value, dict): return "Take the field with the text: [document['text'] for document in documents]."
     if isinstance(value, numbers.Number) and value == value:
         return "str(x) makes a text of a number x; counts of words are given as a matrix."
     return "Replace missing texts by '' or leave them out."

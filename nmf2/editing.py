@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['SAME', 'REMEDIES', 'STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 'shape_of', 'reshaped', 'shape_joined', 'closed_up',
            'shape_merged', 'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads',
-           'remember_matrix', 'ready', 'own_documents', 'what_stays', 'check_names', 'check_of_fit', 'matrix_of',
-           'undo', 'redo', 'new_version', 'edited', 'led', 'join', 'two_topics', 'leads_split', 'split', 'merge',
-           'move', 'keep', 'rename', 'Learned', 'settled_around', 'made_anew', 'refit', 'drop_words', 'script',
+           'remember_matrix', 'ready', 'own_documents', 'what_stays', 'check_names', 'check_of_fit', 'whole_documents',
+           'matrix_of', 'undo', 'redo', 'new_version', 'edited', 'led', 'join', 'two_topics', 'leads_split', 'split',
+           'merge', 'move', 'keep', 'rename', 'Learned', 'settled_around', 'made_anew', 'refit', 'drop_words', 'script',
            'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
@@ -337,6 +337,24 @@ def check_of_fit(
         raise ValueError("documents must be those of the fit, in their order: "
                          f"only {int(100*same.mean())}% of these belong where those are{remedy}")
 
+# %% ../nbs/27_editing.ipynb #5e0d9a71
+def _no_documents(step):
+    "The error where documents are asked for that a model doesn't have"
+    return ValueError(f"{step} needs the documents of the fit, and this model has none: "
+                      f"model.{step}(..., documents=those of the fit), "
+                      "or save it with keep_texts=True")
+
+def whole_documents(
+    model,       # a fitted `TopicTree`
+    documents,   # those of the fit; by default those that it has, or that it was handed
+    step:str,    # what they are for
+):
+    "The documents of the fit as they were given, for steps to which weights are not enough."
+    found = own_documents(model) if documents is None else documents
+    if found is None: found = _HANDED.get(model.pipeline_)
+    if found is None: raise _no_documents(step)
+    return found
+
 # %% ../nbs/27_editing.ipynb #67f5d7d0
 REMEDIES = {"split": ". A leaf becomes two: for more, split these, or model.grow(n_topics)"}
 
@@ -349,10 +367,7 @@ def matrix_of(
     ready(model)
     if documents is None and model.pipeline_ in _WEIGHTED: return _WEIGHTED[model.pipeline_]
     given = own_documents(model) if documents is None else by_index(own_index(model), documents)
-    if given is None:
-        raise ValueError(f"{step} needs the documents of the fit, and this model has none: "
-                         f"model.{step}(..., documents=those of the fit), "
-                         "or save it with keep_texts=True")
+    if given is None: raise _no_documents(step)
     if np.isscalar(given):
         raise ValueError("documents must be those of the fit, a list of texts or a matrix of counts, "
                          f"got {shortened(repr(given))}{REMEDIES.get(step, '')}")
@@ -412,7 +427,7 @@ def _heads(model, tree, shape, given, X):
     if dropped or any(id and id not in same for id in tree.nodes):
         texts = getattr(given, "texts", given)
         if texts is None: texts = _HANDED.get(model.pipeline_)
-        texts = phrase_options(model, texts)
+        texts = phrase_options(as_asked(model), texts, model.pipeline_.named_steps.get("count"))
         give_headings(tree, _leaf_df(model, tree, X), **texts)
     if not dropped:
         tree.headings = {id: same.get(id, tree.headings.get(id)) for id in tree.nodes if id}
@@ -806,13 +821,14 @@ def _other_words(model, words, given):
 # %% ../nbs/27_editing.ipynb #d0c1f2a3
 def _as_counted(model, words):
     "Words of titles as they were counted: as their stems, if the topics have stems"
-    language, known = stemmed_language(model.tokenizer), set(model.vocab_)
+    asked, known = as_asked(model), set(model.vocab_)
+    language = stemmed_language(asked.tokenizer)
     words = [str(word) if isinstance(word, str) else word for word in words]       # not NumPy's
     if language is None: return words
     def stems(word): return " ".join(map(stemmer(language), word.split(" ")))
     def counted(word):
         if word in known or not isinstance(word, str): return word
-        stem = stems(word.lower() if model.lowercase else word)
+        stem = stems(word.lower() if asked.lowercase else word)
         return stem if stem in known else word
     return list(map(counted, words))
 
@@ -840,7 +856,7 @@ def drop_words(
         raise ValueError("words must leave some word, and these are all there are")
     documents = by_index(own_index(model), at_hand(documents))
     matrix_of(model, documents, "drop_words")             # an error, if it can't be had
-    given = as_in_fit(model, own_documents(model) if documents is None else documents)
+    given = as_in_fit(model, whole_documents(model, documents, "drop_words"))
     pipeline, X = _other_words(model, words, given)
     vocab = kept_words(pipeline)
     edits = model.edits_._replace(dropped=(*model.edits_.dropped, *dict.fromkeys(words)))

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .core import as_table
-from .topictree import TopicTree, as_in_fit
+from .topictree import TopicTree, as_in_fit, by_index
 from .tree import check_given, in_table, or_none, shortened, tree_of
 from .weighting import EmptyDocumentsWarning
 
@@ -82,11 +82,12 @@ def assignment_rows(
 # %% ../nbs/44_exports.ipynb #63887a72
 def assignments_table(
     tree,          # a `Tree` or a fitted model that has one
-    ids=None,      # names of the documents, (n_docs,); by default their row numbers
+    ids=None,      # names of the documents, (n_docs,); columns of pandas go by the index that a model knows
     n=None,        # in the tree with this many leaves; by default all
     levels=None,   # numbers of leaves; by default those of the tree's outline
 ):                 # a pandas data frame, or a list of dictionaries
     "The leaf of each document, its number and title, and titles at each level."
+    ids = by_index(getattr(tree, "index_", None), ids)
     tree = tree_of(tree)
     levels = tree.levels if levels is None else levels
     return as_table(assignment_rows(tree, ids, n, levels), assignment_columns(levels))

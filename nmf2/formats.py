@@ -482,11 +482,11 @@ def joined_texts(
 def _texts(path, lines, values, field):
     "The texts in a field of the records; null is an empty one"
     if set(map(type, values)) != {str}:
-        values = ["" if value is None else value for value in values]
+        values = ["" if value is None or value != value else value for value in values]
         for i, value in enumerate(values):
             if isinstance(value, str): continue
             shown = brief(value) if isinstance(value, (list, dict)) else json.dumps(value, default=str)[:40]
-            what = f"should be a string and is {'not there' if value is MISSING else shown}"
+            what = "should be a string and is " + ("not there: write null for no text" if value is MISSING else shown)
             raise fault(*_place(path, lines, i), f"field {brief(field)} {what}")
     texts = [text if text.isascii() else as_text(text) for text in values]
     n = sum(text is not value for text, value in zip(texts, values))

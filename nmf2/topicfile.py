@@ -70,7 +70,8 @@ def settings_of(
     model,    # a `TopicTree`
 )->dict:      # by name
     "The parameters of a model, as JSON has them; None for what can't be kept."
-    given = model.get_params(deep=False) | dict.fromkeys(cannot_be_kept(model))
+    given = {name: getattr(model, name) for name in TopicTree._get_param_names()}     # a subclass may ask for fewer
+    given |= dict.fromkeys(cannot_be_kept(model))
     words = given["stop_words"]
     if not (words is None or isinstance(words, str)): given["stop_words"] = sorted(stop_list(words))
     return {name: _plain(value) for name, value in given.items()}

@@ -370,6 +370,7 @@ def pipeline_of(
     if texts is None: return count_pipeline(vocab=words, **common)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
     counting = {name: getattr(est, name) for name in COUNTING}
+    if isinstance(est.ngram_range, list): counting["ngram_range"] = tuple(est.ngram_range)    # of JSON
     return text_pipeline(**counting, **common, verbose=est.verbose)
 
 # %% ../nbs/25_topictree.ipynb #a5515ebc
@@ -612,6 +613,7 @@ def _fitted(model, documents, y, vocab):
     "The model, with what `fit` finds"
     check_parameters(model)
     seed = seed_of(model.random_state)
+    if documents is None: raise ValueError("documents must be texts, a Corpus or counts, got None")
     if in_partitions(documents):
         from nmf2.scale_texts import fit_topics
         return fit_topics(model, documents, vocab)
@@ -643,7 +645,7 @@ def fit_predict(model,
     vocab=None,   # as for `fit`
 )->np.ndarray:    # (n_docs,)
     "The topic of each document, `labels_`."
-    return model.fit(documents, y, vocab).labels_
+    return model.fit(documents, y, **{} if vocab is None else dict(vocab=vocab)).labels_
 
 # %% ../nbs/25_topictree.ipynb #38a5b5dd
 def in_order(
@@ -800,7 +802,7 @@ def fit_transform(model,
     "How much of each topic is in each document of the fit."
     check_here("documents", documents)
     documents = at_hand(documents)
-    return model.fit(documents, y, vocab).transform(documents)
+    return model.fit(documents, y, **{} if vocab is None else dict(vocab=vocab)).transform(documents)
 
 @patch_to(TopicTree)
 def get_feature_names_out(model,
@@ -989,7 +991,9 @@ def _shown(model, docs, options):
     if "shares" in options: return docs or _texts_of(model), options
     X = _weights_of(model, docs[0]) if docs and not _same_texts(own, docs[0]) else None
     if own is not None: X = matrix_of(model)
-    elif X is not None: remember_matrix(model.pipeline_, rows_of(X))
+    elif X is not None:
+        texts, *_ = _given(docs[0])
+        remember_matrix(model.pipeline_, rows_of(X), None if texts is None else as_strings(texts))
     if X is None: return docs or _texts_of(model), options
     known = dict(shares=leaf_shares(model.tree_, X), weights=rows_of(X))
     return docs or _texts_of(model), options | known

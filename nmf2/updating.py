@@ -26,7 +26,7 @@ from .core import at_hand, check_number, frames_up, is_corpus, single_blas
 from .counting import found_of
 from .data import Corpus
 from .editing import (Changed, Learned, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
-                          ready, remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays)
+                          ready, remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays, whole_documents)
 from .files import listing, plural
 from .kernels import documents as filled_documents
 from .nnls import heaviest_by, heaviest_topics
@@ -212,7 +212,7 @@ def together(
     documents,   # those of the fit, or None if the model has them
 )->Together:
     "The documents of a model, and new ones."
-    old = own_documents(model) if documents is None else documents
+    old = whole_documents(model, documents, "update")
     parts = [as_in_fit(model, one) for one in (old, new)]
     sizes = [len(part) if isinstance(part, list) else part.shape[0] for part in parts]
     given = _joined(*parts)
@@ -586,6 +586,7 @@ def _checked(model, texts, documents, min_new):
         raise ValueError("texts must be new documents, got none")
     _check_levels(_with_names(model, documents), texts)
     if documents is not None or own_documents(model) is None: matrix_of(model, documents, "update")
+    whole_documents(model, documents, "update")
     return matrix_of_new(model, texts)
 
 # %% ../nbs/28_updating.ipynb #5e1c0a72

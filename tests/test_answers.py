@@ -385,14 +385,18 @@ def test_words_of_counts(corpus, model):
         assert len(str(one).splitlines()) <= 12
 
 
-def test_drift_tells_the_share_of_documents_that_have_a_topic():
+def test_documents_without_a_topic_are_like_none_of_the_fit():
     corpus = planted_tree((3, 2), n_docs=400, overlap=.3, noise=.2, random_state=0)
-    model = TopicTree(4).fit(corpus)
-    strange = sp.csr_array(np.ones((10, corpus.X.shape[1])))
-    drift = model.drift(sp.vstack([strange, sp.csr_array((90, corpus.X.shape[1]))], format="csr"))
-    assert drift.topicless == 90 and drift.rejected == 10
-    assert "like none of the fit: 100.0%" in str(drift)
-    assert "like none of the fit: 0.0%" in str(model.drift(sp.csr_array((5, corpus.X.shape[1]))))
+    none = sp.csr_array((90, corpus.X.shape[1]))
+    model, some = TopicTree(4).fit(corpus), sp.vstack([corpus.X[:10], none], format="csr")
+    drift, answers = model.drift(some), model.answers(some, plain=True)
+    assert drift.topicless == 90 <= drift.rejected == sum(answer["rejected"] for answer in answers) and drift.level == .01
+    assert drift.p < 1e-50 and f"like none of the fit: {drift.rejected}.0%, expected 1.0%" in str(drift)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = TopicTree(4).fit(sp.vstack([corpus.X, none], format="csr"))
+    drift = model.drift(sp.vstack([corpus.X, none], format="csr"))
+    assert drift.level == pytest.approx((.01*400 + 90)/490) and drift.p > .5
 
 
 @pytest.mark.parametrize("true", [True, np.True_])

@@ -634,3 +634,16 @@ def test_a_third_node_to_merge_is_no_set_of_documents():
     for third in (c, c.id):
         with pytest.raises(ValueError, match=f"merge takes two nodes; root/{c.id} can be merged in another step"): model.merge(a, b, third)
     assert not model.history and len(model.tree_.leaves()) == 4
+
+
+def test_texts_that_were_shown_are_handed_over(tmp_path):
+    texts = [f"{'abc'[i % 3]*3} {'def'[i % 3]*3} w{i % 7}w w{i % 5}w" for i in range(120)]
+    TopicTree(3, min_df=1).fit(texts[:90]).save(tmp_path/"m.nmf2")
+    for steps in (lambda m: m.update(texts[90:]), lambda m: m.drop_words("w1w")):
+        model = TopicTree.load(tmp_path/"m.nmf2")
+        with pytest.raises(ValueError, match="needs the documents of the fit, and this model has none"): steps(model)
+        model.to_html(texts[:90])
+        steps(model)
+        loaded = TopicTree.load(tmp_path/"m.nmf2")
+        loaded.to_html(texts[:90], columns=dict(n=[*range(90)]))
+        assert str(steps(loaded))

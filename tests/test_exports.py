@@ -209,3 +209,11 @@ def test_the_schema_asks_for_every_field():
 def test_pyldavis_wants_a_model(model):
     with pytest.raises(ValueError, match="model must be a fitted TopicTree, got Tree"): pyldavis_input(model.tree_)
     with pytest.raises(NotFittedError): pyldavis_input(TopicTree(3))
+
+
+def test_ids_go_by_the_index_that_a_model_knows():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(dict(text=["a ball and a net", "a vote on a law", "the goal of the game"]*9, id=[f"d{i}" for i in range(27)]))
+    frame = frame.sample(frac=1, random_state=0)
+    model = TopicTree(2, min_df=1, max_df=1.).fit(frame.text)
+    assert assignments_table(model, frame.id.sort_index()).id.tolist() == frame.id.tolist() == assignments_table(model, frame.id).id.tolist()

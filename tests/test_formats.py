@@ -1120,3 +1120,8 @@ def test_heads_of_mails_in_joined_fields(here):
     assert corpus.texts == [f"box 7\n\n{bare}", "box 8\n\nno mail"] and corpus.n_mails == 1
     from nmf2.scale_texts import read_texts, text_sources
     assert sum(map(read_texts, text_sources("m.jsonl", text_field="file,message", heads=False)), []) == corpus.texts
+
+
+def test_gaps_in_json(here):
+    assert read_jsonl(put("a.jsonl", '{"text": "a"}\n{"text": NaN}\n{"text": null}'))["texts"] == ["a", "", ""]
+    fails(read_jsonl, put("b.jsonl", '{"text": "a"}\n{"id": 1}'), "line 2: field 'text' should be a string and is not there: write null for no text")

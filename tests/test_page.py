@@ -256,14 +256,14 @@ def test_what_is_no_date_is_a_class(values): assert _column(values).kind != "tim
 
 @pytest.mark.parametrize("values, names, codes", [
     ([3, 1, None, 5, 1], ["1", "3", "5"], [1, 0, -1, 2, 0]), (["2", "10", "", " 2 "], ["2", "10"], [0, 1, -1, 0]),
-    (["1.50", ".5", "-2e3", "nan"], None, None), ([Decimal("1.5"), 2.5, np.float32(1.5)], ["1.5", "2.5"], [0, 1, 0]),
+    (["1.50", ".5", "-2e3", "nan"], ["-2,000", "0.5", "1.5"], [2, 1, 0, -1]), ([Decimal("1.5"), 2.5, np.float32(1.5)], ["1.5", "2.5"], [0, 1, 0]),
     ([1200, 1200.5, float("nan")], ["1,200", "1,200.5"], [0, 1, -1]), (["007", "7"], None, None), ([True, False], None, None),
     (["1", "one"], None, None), ([float("inf"), 1], None, None), ([[1], [2]], None, None), (["1,5", "2"], None, None),
     (list(np.array([.1, 4.99], np.float32)), ["0.1", "4.99"], [0, 1]), (list(np.array([.1], np.float16)), ["0.1"], [0]), ([.3, .1 + .2], ["0.3"], [0, 0]),
     ([12345678901, 12345678902], ["12,345,678,901", "12,345,678,902"], [0, 1]), ([10**17, 10**17 + 1], None, None), ([10**400, 1], None, None),
     ([Decimal("sNaN"), 1], None, None), ([np.timedelta64(1, "h")], None, None), ([datetime.timedelta(1)], None, None), ([sys.float_info.max, 1.], None, None),
     (["1.1", "1.10", "1.2"], None, None), (["1", "1 "], ["1"], [0, 0]), ([2005, 1998], ["1998", "2005"], [1, 0]), ([-0., 0., -1], ["-1", "0"], [1, 1, 0]),
-    ([800, 2005], ["800", "2,005"], [0, 1]), ([1 + 2j], None, None)])
+    ([800, 2005], ["800", "2,005"], [0, 1]), (["1", "n/a", "NULL", "-", "2.5"], ["1", "2.5"], [0, -1, -1, -1, 1]), (["n/a", "-"], None, None), ([1 + 2j], None, None)])
 def test_few_numbers_are_told_in_their_order(values, names, codes):
     column = _column(values)
     assert (column.kind == "numbers") == (names is not None)

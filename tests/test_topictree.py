@@ -14,7 +14,7 @@ from sklearn.metrics import normalized_mutual_info_score as nmi
 
 from nmf2 import Corpus, FlatNMF2, HierNMF2, TopicTree
 from nmf2.bisection import criterion_of, repeated_bisection, unit_rows
-from nmf2.data import planted_tree
+from nmf2.data import load, planted_tree
 from nmf2.editing import matrix_of
 from nmf2.nnls import heaviest, memberships
 from nmf2.topictree import TOGETHER, best_start, most_similar, pieces, roots_of, settled_topics, sums_of
@@ -607,3 +607,42 @@ def test_a_frame_that_has_lost_its_names_is_refused():
     with pytest.raises(ValueError, match="in the same order"): model.predict(frame.sample(frac=1, axis=1, random_state=0))
     assert_array_equal(model.predict(frame), model.labels_)
     assert_array_equal(TopicTree(leaf).fit(pd.DataFrame(X)).predict(pd.DataFrame(X)), model.labels_)     # never had any
+
+
+def test_what_is_no_documents_is_told(corpus):
+    with pytest.raises(ValueError, match="documents must be texts, a Corpus or counts, got None"): TopicTree(2).fit(None)
+    with pytest.raises(ValueError, match=r"Take the field with the text: \[document\['text'\] for"): TopicTree(2).fit([dict(text="a ball")]*9)
+
+
+def test_a_range_of_phrases_may_be_a_list(tmp_path):
+    texts = ["a ball and a net", "a vote on a law", "the goal of the game"]*9
+    model = TopicTree(2, ngram_range=[1, 2], min_df=1, max_df=1.).fit(texts)
+    model.save(tmp_path/"m.nmf2")
+    assert_array_equal(TopicTree.load(tmp_path/"m.nmf2").predict(texts), model.labels_)
+
+
+class Short(TopicTree):
+    "With fewer parameters, and a fit as other estimators have it"
+    def __init__(self, n_topics=20, max_df=.5): super().__init__(n_topics, max_df=max_df)
+    def fit(self, X, y=None): return super().fit(X)
+
+
+def test_a_subclass_with_fewer_parameters(tmp_path):
+    texts = [f"{'abc'[i % 3]*3} {'def'[i % 3]*3} w{i % 7}w" for i in range(90)]
+    model = Short(3).fit(texts)
+    model.save(tmp_path/"m.nmf2")
+    again = TopicTree.load(tmp_path/"m.nmf2")
+    assert type(again) is TopicTree and again.max_df == .5
+    assert_array_equal(again.predict(texts), model.labels_)
+    assert_array_equal(Short(3).fit_predict(texts), model.labels_)
+    assert_array_equal(Short(3).fit_transform(texts), model.transform(texts))
+
+
+def test_parameters_set_after_the_fit_wait_for_the_next_one():
+    texts = load("library-docs").texts[:600]
+    one, other = (TopicTree(6, max_df=.2).fit(texts) for _ in range(2))
+    other.set_params(ngram_range=(2, 2), lowercase=False, token_pattern="x+", stop_words=None)
+    for model in (one, other):
+        model.split(model.tree_.leaves()[0])
+        model.drop_words(["arrays"])
+    assert one.outline() == other.outline()
