@@ -370,7 +370,8 @@ def pipeline_of(
     if texts is None: return count_pipeline(vocab=words, **common)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
     counting = {name: getattr(est, name) for name in COUNTING}
-    if isinstance(est.ngram_range, list): counting["ngram_range"] = tuple(est.ngram_range)    # of JSON
+    if isinstance(est.ngram_range, list):                            # as JSON has it
+        counting["ngram_range"] = tuple(est.ngram_range)
     return text_pipeline(**counting, **common, verbose=est.verbose)
 
 # %% ../nbs/25_topictree.ipynb #a5515ebc
