@@ -803,7 +803,8 @@ def fit_transform(model,
     "How much of each topic is in each document of the fit."
     check_here("documents", documents)
     documents = at_hand(documents)
-    return model.fit(documents, y, **{} if vocab is None else dict(vocab=vocab)).transform(documents)
+    options = {} if vocab is None else dict(vocab=vocab)             # a subclass may not take it
+    return model.fit(documents, y, **options).transform(documents)
 
 @patch_to(TopicTree)
 def get_feature_names_out(model,

@@ -580,3 +580,12 @@ def test_nothing_to_update_with():
     corpus = planted_tree((3, 2), n_docs=200, random_state=0)
     for none in ([], (), corpus.X[:0]):
         with pytest.raises(ValueError, match="texts must be new documents, got none"): TopicTree(3).fit(corpus).update(none)
+
+
+def test_many_new_topics_are_told():
+    rows = [(f"0{i}", "title", 30, 30) for i in range(3)]
+    old = [(f"1{i}", "title", 30, 0) for i in range(6)]
+    new = tuple(id for id, *_ in rows)
+    assert "3 of 9 topics are new, each beside the old one that is nearest" in " ".join(str(Updated(new=new, grew=(*rows, *old))).split())
+    assert "are new, each" not in str(Updated(new=new, grew=(*rows, *old, *[(f"2{i}", "title", 30, 0) for i in range(2)])))
+    assert "are new, each" not in str(Updated(new=new[:2], grew=(*rows[:2], *old[:1])))
