@@ -31,12 +31,12 @@ def missing(
 PLACE = r"[ap]m|[A-Z]{1,5}|[A-Z]\w+(?:/[\w+-]+)+"
 ZONE = rf"\s?(?:Z|(?:UTC|GMT)?[+-]\d\d?(?::?\d\d){{0,2}})?\s?[\[(]?(?:{PLACE})?[\])]?"
 DAY, TIME = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d(?::\d\d)?"
-ISO = re.compile(rf"({DAY}|\d{{4}}-\d\d|\d{{4}}-Q[1-4])\Z|({DAY}[T ]{TIME})(?:[.,]\d+)?{ZONE}\Z")
+ISO = re.compile(rf"({DAY}|\d{{4}}-\d\d|\d{{4}}-?Q[1-4])\Z|({DAY}[T ]{TIME})(?:[.,]\d+)?{ZONE}\Z")
 YEAR = re.compile(r"[12]\d{3}(?=(\.0)?\Z)")      # where there are gaps, pandas has 2005.0
 UNITS = dict(day="s", month="M", quarter="3M", year="Y")        # of numpy, from fine to coarse
 
 def _in_iso(value, years):
-    "A date as numpy reads it or such as 2024-Q2, '' if there is none, None if this is no date"
+    "A date as numpy reads it or such as 2024-Q2 or 2024Q2, '' if there is none, None if this is no date"
     text = "" if missing(value) else str(value)
     if not text: return ""
     if hasattr(value, "asfreq"):                           # a `Period` of pandas
@@ -63,7 +63,7 @@ def _said(text):
 
 def _by_months(text):
     "The same, a quarter by its first month; NaT if there is none"
-    return f"{text[:5]}{3*int(text[-1]) - 2:02}" if "Q" in text else text or "NaT"
+    return f"{text[:4]}-{3*int(text[-1]) - 2:02}" if "Q" in text else text or "NaT"
 
 def _of_texts(texts):
     "Dates of what `_in_iso` gives"
@@ -130,6 +130,7 @@ def as_dates(
 def _remedy(value):
     "What makes dates of values such as this one"
     how = "format='%d/%m/%y'" if isinstance(value, str) else "unit='s' or format='%Y%m%d'"
+    if isinstance(value, str) and re.fullmatch(r"\d{8}", value): how = "format='%Y%m%d'"
     return f"pandas.to_datetime makes dates of other forms, if it is told which, such as {how}"
 
 def _given(values):
