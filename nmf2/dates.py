@@ -36,7 +36,7 @@ YEAR = re.compile(r"[12]\d{3}(?=(\.0)?\Z)")      # where there are gaps, pandas 
 UNITS = dict(day="s", month="M", quarter="3M", year="Y")        # of numpy, from fine to coarse
 
 def _in_iso(value, years):
-    "A date as numpy reads it or such as 2024-Q2 or 2024Q2, '' if there is none, None if this is no date"
+    "A date as numpy reads it or such as 2024-Q2, '' if there is none, None if this is no date"
     text = "" if missing(value) else str(value)
     if not text: return ""
     if hasattr(value, "asfreq"):                           # a `Period` of pandas
