@@ -9,20 +9,20 @@ __all__ = ['CANDIDATES', 'DOTTED', 'MARKED', 'CUT_OFF', 'PLACE', 'BREAK', 'BEFOR
            'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Seen', 'seen_of', 'Uses',
            'uses_of', 'returning', 'outside', 'varied', 'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares',
            'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'as_many_as', 'typical_texts',
-           'find_headings', 'with_nouns', 'in_stems', 'give_headings', 'good_cuts', 'good_levels', 'checked_levels',
-           'outline_rows', 'outline', 'name_nodes']
+           'OwnTexts', 'find_headings', 'with_nouns', 'in_stems', 'give_headings', 'good_cuts', 'good_levels',
+           'checked_levels', 'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
 from collections import Counter, defaultdict
-from functools import cache
+from functools import cache, partial
 from math import ceil, prod
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .core import check_number
+from .core import check_number, patch_to
 from .dates import missing
 from .languages import AFTER_FIRST, as_regex, composed, stemmer
 from .scanning import tokens_of
@@ -787,8 +787,13 @@ def typical_texts(
 )->list:
     "The texts that are most typical of the leaves, in the order in which they were given."
     texts, = check_given(tree, texts=texts)
-    rows = {int(i) for leaf in tree.leaves() for i in _typical_rows(tree, leaf, n_docs)}
-    return [texts[i] for i in sorted(rows)]
+    return [texts[i] for i in _typical_leaves(tree, n_docs)]
+
+def _typical_leaves(tree, n_docs):
+    "The numbers of the leaves that documents are most typical of, by their own, ascending"
+    leaves = enumerate(tree.leaves())
+    found = {int(i): k for k, leaf in leaves for i in _typical_rows(tree, leaf, n_docs)}
+    return dict(sorted(found.items()))
 
 # %% ../nbs/24_headings.ipynb #f6c4b58f
 PART = .4              # of the documents with a word, how many have what takes its place, at least
@@ -813,6 +818,49 @@ def _wordings(phrase, word, known, share):
     some = [w for w in phrase.wordings if len(w) > 2] or phrase.wordings
     some = [w for w in some if all(map(frequent, w))]
     return [w for w in some if w[-1] == some[0][-1]]
+
+# %% ../nbs/24_headings.ipynb #5f0b7c11
+class OwnTexts:
+    "In how many of the texts of each leaf words are, and two of them side by side"
+    def __init__(self,
+        seen:Seen,             # texts
+        leaves:np.ndarray,     # number of the leaf of each, (n_texts,)
+        tree,                  # a `Tree`
+        phrases:list,          # `Phrase`s
+        token_pattern:str=r"\b\w\w+\b",   # what a word looks like
+        **options,             # others of `find_phrases`
+    ):
+        self.ids, self.leaves = [leaf.id for leaf in tree.leaves()], np.asarray(leaves)
+        known = sorted({word for phrase in phrases for word in phrase[:2]})
+        self.numbers, self.n = {word: j for j, word in enumerate(known)}, len(known)
+        tokens = tokens_of(seen.whole, known, token_pattern)
+        there = tokens.ids >= 0
+        self.words = self._counted(tokens.ids[there], tokens.docs[there])
+        last = _pairs(tokens, np.ones(self.n, bool))
+        first = tokens.ids[last - 1].astype(np.int64)
+        self.pairs = self._counted(first*self.n + tokens.ids[last], tokens.docs[last])
+
+    def _counted(self, keys, docs):
+        "Keys, ascending, and the leaf of each text that has one, once"
+        both = np.unique(np.stack([keys, docs], 1), axis=0)
+        return both[:,0], self.leaves[both[:,1]]
+
+# %% ../nbs/24_headings.ipynb #5f0b7c13
+@patch_to(OwnTexts)
+def say(own,
+    id:str,          # of a node
+    phrase:Phrase,   # that may be in its title
+    word:str,        # in whose place
+)->bool:
+    "Do a good part of a node's texts that have a word have the phrase?"
+    if phrase.link: return True
+    below = np.array([leaf.startswith(id) for leaf in own.ids])
+    def texts(counted, key):
+        keys, leaves = counted
+        lo, hi = np.searchsorted(keys, [key, key + 1])
+        return np.count_nonzero(below[leaves[lo:hi]])
+    first, second = (own.numbers[one] for one in phrase[:2])
+    return bool(texts(own.pairs, first*own.n + second) >= SOME*texts(own.words, own.numbers[word]))
 
 # %% ../nbs/24_headings.ipynb #e0c1d2a1
 def _terms_in(term, known):
@@ -867,13 +915,14 @@ def _say_with(heading, phrase, wordings, other, again, may_use):
     return []
 
 # %% ../nbs/24_headings.ipynb #e5d0927d
-def _heading(candidates, n, may_use, places, share=(), terms=None):
+def _heading(candidates, n, may_use, places, share=(), terms=None, say=None):
     "The first `n` words or phrases with no two forms of one word; and the terms in these"
     heading, known, used = [], set(candidates), []
     for word in candidates:
         if len(heading) == n: break
         if any(phrase.piece and _brings(phrase, word) for phrase in places[word]): continue
         whole = [phrase for phrase in places[word] if not phrase.piece]
+        whole = [phrase for phrase in whole if say is None or say(phrase, word)]
         found = ((phrase, _wordings(phrase, word, known, share)) for phrase in whole)
         phrase, wordings = next((pair for pair in found if pair[1]), (None, []))
         def again(parts): return any(_same_term(part, other) for part in parts for other in used)
@@ -915,6 +964,7 @@ def find_headings(
     ranked=None,   # what `ranked_words` gives of 12 n words, if it is at hand
     shares=None,   # `WordShares`: a phrase then needs words that are frequent in all of a node
     unsaid=(),     # words that no heading has, such as some of `UNSAID`
+    own=None,      # `OwnTexts`: a phrase then needs texts of the node itself
 )->dict:           # id -> words, the most telling first; none for the root
     "Words more frequent in a node than elsewhere, in all of the node, and not heading many others."
     _check_words(tree)
@@ -925,7 +975,8 @@ def find_headings(
     for id in sorted(ranked, key=lambda id: (-tree[id].size, id)):
         def may_use(word): return word not in unsaid and _side_by_side([*heads[word], id]) <= 2
         words = [str(word) for word in tree.vocab[ranked[id]]]
-        headings[id], used = _heading(words, n, may_use, places, share_in(id), terms)
+        say = None if own is None else partial(own.say, id)
+        headings[id], used = _heading(words, n, may_use, places, share_in(id), terms, say)
         for word in set(used): heads[word].append(id)
     return headings
 
@@ -1017,6 +1068,7 @@ def give_headings(
     texts=None,    # its documents, (n_docs,), if headings may have phrases
     min_df:int=5,  # documents that a phrase must be in
     typical=None,  # the texts that are most typical of the leaves, if they are at hand
+    leaves=None,   # the numbers of their leaves
     stems=None,    # the language, if the tree has stems for words: headings have words
     nouns=(),      # left out as stop words, that may be said with the word beside them
     unsaid=(),     # words that no heading has
@@ -1029,6 +1081,7 @@ def give_headings(
     if typical is None:
         n = TEXTS if leaf_df is None else enough_texts(leaf_df, shares.sizes.sum())
         typical = () if texts is None else typical_texts(tree, texts, n)
+        leaves = [] if texts is None else [*_typical_leaves(tree, n).values()]
     typical, full = (typical, {}) if stems is None else in_stems(typical, stems, **options)
     typical, small = seen_of(typical, **options), set(small) - LINKS - {"as"}     # nouns have these
     unsaid = {*unsaid, *(stem for stem, word in full.items() if word in unsaid)}
@@ -1036,7 +1089,8 @@ def give_headings(
     names = _first_words(tree, ranked, 30)
     phrases = find_phrases(typical, names, min_df=min_df, others=others, small=small,
                            pieces=True, **options)
-    found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid)
+    own = OwnTexts(typical, leaves, tree, phrases, **options) if phrases and leaves is not None else None
+    found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid, own=own)
     more = with_nouns(typical, set().union(*found.values()), nouns, min_df=min_df, **options)
     tree.headings = {id: _in_full([more.get(entry, entry) for entry in heading], full)
                      for id, heading in found.items()}

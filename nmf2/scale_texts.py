@@ -855,10 +855,12 @@ def typical_over(
     blocks:Blocks,   # the documents
     tree,            # of `topic_tree_over`
     n:int=100,       # different ones of each leaf
-)->np.ndarray:       # their numbers, ascending
+)->tuple:            # their numbers, ascending; those of their leaves
     "The documents that are most typical of the leaves."
     leaves = tree.leaves()
-    if len(leaves) == 1: return np.arange(min(n, blocks.shape[0]))
+    if len(leaves) == 1:
+        rows = np.arange(min(n, blocks.shape[0]))
+        return rows, np.zeros(len(rows), np.intp)
     of = [leaf.parent.split for leaf in leaves]
     splits = [(split.terms, split.Ht.astype(np.float64), int(leaf.id[-1])) for split, leaf in zip(of, leaves)]
     _, found = blocks.engine.keep(_typical_in, blocks.parts, tree.labels_there, shared=(blocks.engine.send(splits), n))
@@ -867,7 +869,8 @@ def typical_over(
         ids, W = (np.concatenate(column) for column in zip(*of_leaf))
         order = np.lexsort((ids, -W))
         chosen.append(ids[order[:as_many_as(W[order], n)]])
-    return np.unique(np.concatenate(chosen))
+    rows, first = np.unique(np.concatenate(chosen), return_index=True)
+    return rows, np.repeat(np.arange(len(leaves)), list(map(len, chosen)))[first]
 
 def _some_texts(source, rows):
     "Some of the texts of a partition, which is read once, or not at all"
@@ -980,8 +983,8 @@ def fit_topics(
     def texts_of(tree, leaf_df):
         phrases = phrase_options(model, ())
         if not phrases: return {}
-        rows = typical_over(blocks, tree, enough_texts(leaf_df, sum(leaf.size for leaf in tree.leaves())))
-        return phrases | dict(texts=None, typical=texts_at(sources, counts, rows))
+        rows, leaves = typical_over(blocks, tree, enough_texts(leaf_df, sum(leaf.size for leaf in tree.leaves())))
+        return phrases | dict(texts=None, typical=texts_at(sources, counts, rows), leaves=leaves)
     return _of_field(_grow_topics(model, blocks, seed, how, texts_of, known.seen, memory), sources)
 
 # %% ../nbs/62_scale_texts.ipynb #8adb55f5

@@ -14,7 +14,7 @@ from nmf2 import TopicTree, scanning
 from nmf2 import headings
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
-from nmf2.headings import (NOUNS, TEXTS, UNSAID, WORDS, Phrase, WordShares, _beside_champions, _broken, _contrast, _covering, _for_all_below, _mended, _parted, _rare_last, _subjects_first, _telling_words, _together, _together_first,
+from nmf2.headings import (NOUNS, TEXTS, OwnTexts, seen_of, UNSAID, WORDS, Phrase, WordShares, _beside_champions, _broken, _contrast, _covering, _for_all_below, _mended, _parted, _rare_last, _subjects_first, _telling_words, _together, _together_first,
                            _used_first, as_many_as, checked_levels, different, distinction, varied, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, is_address, leaf_doc_freq,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
                            typical_texts, uses_of, with_nouns, word_shares)
@@ -910,3 +910,28 @@ def test_what_must_be_there(tree):
 def test_pieces_of_addresses_are_in_addresses(text):
     uses = uses_of([text]*2, ["engine", "panic"])
     assert uses.n_again.tolist() == [0, 0] and uses.there.toarray().tolist() == [[1, 0]]*2
+
+
+def test_a_phrase_needs_texts_of_the_node_itself(monkeypatch):
+    "Both words are frequent in a topic, and the two together in another one"
+    rng = np.random.default_rng(0)
+    def some(words, *more): return " ".join(rng.permutation([*rng.choice(words.split(), 4), *more]))
+    texts = [some("browser window tab page") + " latest version" for _ in range(60)]
+    texts += ["version " + some("php module server script") + " latest" for _ in range(50)]
+    texts += [some(words) for words in ("river bank water boat", "goal ball net team") for _ in range(80)]
+    def titles():
+        tree = TopicTree(4, min_df=2, max_df=1.).fit(texts).tree_
+        return {"php" in texts[leaf.docs[0]]: tree.headings[leaf.id] for leaf in tree.leaves() if "version" in texts[leaf.docs[0]]}
+    found = titles()
+    assert "latest version" in found[False] and "latest version" not in found[True] and {"latest", "version"} <= set(found[True])
+    monkeypatch.setattr(OwnTexts, "say", lambda own, *_: True)
+    assert all("latest version" in heading for heading in titles().values())
+
+
+def test_texts_of_nodes_with_words_and_pairs():
+    tree = SimpleNamespace(leaves=lambda: [SimpleNamespace(id=id) for id in ("0", "10", "11")])
+    lines = ["ball game", "a ball game, a ball game", "game of the ball", "a ball", "the game", "ball", "ball", "ball-game"]
+    own = OwnTexts(seen_of(lines), [0, 0, 1, 1, 1, 2, 2, 2], tree, [Phrase("ball", "game", 3, 6, 5), Phrase("game", "set", 3, 6, 5)])
+    pair = Phrase("ball", "game", 3, 6, 5)
+    assert [own.say(id, pair, word) for id in ("0", "10", "11", "1", "") for word in ("ball", "game")] == [True, True, False, False, True, True, False, True, True, True]
+    assert own.say("10", pair._replace(link="of the"), "ball") and own.say("0", Phrase("game", "set", 3, 6, 5), "set")

@@ -155,7 +155,9 @@ def test_topic_tree_is_that_in_memory(n):
     assert_allclose(expected.ranks, other.ranks, atol=.002)
     assert_array_equal(expected.sizes, other.sizes)
     texts = [str(i) for i in range(X.shape[0])]
-    assert_array_equal([texts[i] for i in typical_over(blocks, tree, 20)], typical_texts(here, texts, 20))
+    rows, leaves = typical_over(blocks, tree, 20)
+    assert_array_equal([texts[i] for i in rows], typical_texts(here, texts, 20))
+    assert_array_equal(leaves, here.labels()[rows])
     assert sum(len(here.typical(leaf, 20)) for leaf in here.leaves()) < len(typical_texts(here, texts, 20))
 
 
