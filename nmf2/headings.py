@@ -1089,8 +1089,10 @@ def give_headings(
     names = _first_words(tree, ranked, 30)
     phrases = find_phrases(typical, names, min_df=min_df, others=others, small=small,
                            pieces=True, **options)
-    own = OwnTexts(typical, leaves, tree, phrases, **options) if phrases and leaves is not None else None
-    found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid, own=own)
+    known = bool(phrases) and leaves is not None
+    own = OwnTexts(typical, leaves, tree, phrases, **options) if known else None
+    found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid,
+                          own=own)
     more = with_nouns(typical, set().union(*found.values()), nouns, min_df=min_df, **options)
     tree.headings = {id: _in_full([more.get(entry, entry) for entry in heading], full)
                      for id, heading in found.items()}
