@@ -1668,7 +1668,7 @@ def fields(
 READING = {"text_field": ("NAME", str, "column or field with the texts; several are joined: title,body"),
            "label_field": ("NAME", fields, "column or field with the label; several, from coarse to fine: a,b"),
            "id_field": ("NAME", str, "column or field with the names of the documents; '' numbers them"),
-           "columns": ("NAME", fields, "columns that the page shows, such as dates, products; several: a,b"),
+           "columns": ("NAME", fields, "columns that the page shows, such as dates, prices; several: a,b"),
            "encoding": ("NAME", encoding, "encoding of the files (default: UTF-8, and Windows-1252 where that fails)"),
            "delimiter": ("C", character,
                          r"what separates columns; \t for a tab (default: found out from the first line)"),

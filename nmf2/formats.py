@@ -543,6 +543,7 @@ def value_at(
         first = f"{first}.{more}"
     return missing
 
+# %% ../nbs/00_formats.ipynb #b0c5a211
 def _present(records, text_field, *asked):
     "The fields of some records; those within others if one of them is asked for, or there is no text without"
     top = list(dict.fromkeys(name for _, record in records for name in record))
@@ -551,18 +552,7 @@ def _present(records, text_field, *asked):
     if has_text and wanted <= {*top, ""}: return top
     return list(dict.fromkeys(name for _, record in records for name in field_names_of(record)))
 
-# %% ../nbs/00_formats.ipynb #b0c5a209
-def _others(path, columns, fields, lines):
-    "Names, labels and more out of columns, as for a `Corpus`"
-    _, label, id_, more = fields
-    found = {}
-    if id_: found["ids"] = _identifiers(path, lines, columns[id_], id_)
-    if label:
-        values = zip(*(columns[name] for name in label))
-        found["labels"] = [_record_labels(*_place(path, lines, i), own) for i, own in enumerate(values)]
-    if more: found["columns"] = {name: list(columns[name]) for name in more}
-    return found
-
+# %% ../nbs/00_formats.ipynb #b0c5a20b
 def texts_of_fields(
     path,           # the file, for errors
     lines,          # numbers of the lines where the documents are, or None
@@ -576,6 +566,18 @@ def texts_of_fields(
             raise fault(*_place(path, lines, i), f"none of the fields {listing(names, quote=repr('')[0])} is there")
     return joined_texts(*(_texts(path, lines, [None if value is MISSING else value for value in values], name)
                           for name, values in zip(names, columns)))
+
+# %% ../nbs/00_formats.ipynb #b0c5a209
+def _others(path, columns, fields, lines):
+    "Names, labels and more out of columns, as for a `Corpus`"
+    _, label, id_, more = fields
+    found = {}
+    if id_: found["ids"] = _identifiers(path, lines, columns[id_], id_)
+    if label:
+        values = zip(*(columns[name] for name in label))
+        found["labels"] = [_record_labels(*_place(path, lines, i), own) for i, own in enumerate(values)]
+    if more: found["columns"] = {name: list(columns[name]) for name in more}
+    return found
 
 def _from_columns(path, columns, fields, lines=None):
     "Texts, ids and labels out of columns (name -> a value for each document), whose lines are known, or not"

@@ -15,7 +15,7 @@ __all__ = ['CANDIDATES', 'DOTTED', 'MARKED', 'CUT_OFF', 'PLACE', 'BREAK', 'BEFOR
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
 from collections import Counter, defaultdict
-from functools import cache, partial
+from functools import cache
 from math import ceil, prod
 from typing import NamedTuple
 
@@ -786,14 +786,16 @@ def typical_texts(
     n_docs:int=TEXTS,    # different ones of each leaf, at most
 )->list:
     "The texts that are most typical of the leaves, in the order in which they were given."
-    texts, = check_given(tree, texts=texts)
-    return [texts[i] for i in _typical_leaves(tree, n_docs)]
+    return _typical_of(tree, texts, n_docs)[0]
 
-def _typical_leaves(tree, n_docs):
-    "The numbers of the leaves that documents are most typical of, by their own, ascending"
+def _typical_of(tree, texts, n_docs):
+    "The same, and the number of the leaf of each"
+    if texts is None: return [], []
+    texts, = check_given(tree, texts=texts)
     leaves = enumerate(tree.leaves())
     found = {int(i): k for k, leaf in leaves for i in _typical_rows(tree, leaf, n_docs)}
-    return dict(sorted(found.items()))
+    rows = sorted(found)
+    return [texts[i] for i in rows], [found[i] for i in rows]
 
 # %% ../nbs/24_headings.ipynb #f6c4b58f
 PART = .4              # of the documents with a word, how many have what takes its place, at least
@@ -847,20 +849,20 @@ class OwnTexts:
 
 # %% ../nbs/24_headings.ipynb #5f0b7c13
 @patch_to(OwnTexts)
-def say(own,
-    id:str,          # of a node
-    phrase:Phrase,   # that may be in its title
-    word:str,        # in whose place
-)->bool:
+def within(own,
+    id:str,      # of a node
+):               # function: a `Phrase`, a word in whose place it may be -> bool
     "Do a good part of a node's texts that have a word have the phrase?"
-    if phrase.link: return True
     below = np.array([leaf.startswith(id) for leaf in own.ids])
     def texts(counted, key):
         keys, leaves = counted
         lo, hi = np.searchsorted(keys, [key, key + 1])
         return np.count_nonzero(below[leaves[lo:hi]])
-    first, second = (own.numbers[one] for one in phrase[:2])
-    return bool(texts(own.pairs, first*own.n + second) >= SOME*texts(own.words, own.numbers[word]))
+    def say(phrase, word):
+        if phrase.link: return True
+        first, second = (own.numbers[one] for one in phrase[:2])
+        return bool(texts(own.pairs, first*own.n + second) >= SOME*texts(own.words, own.numbers[word]))
+    return say
 
 # %% ../nbs/24_headings.ipynb #e0c1d2a1
 def _terms_in(term, known):
@@ -975,7 +977,7 @@ def find_headings(
     for id in sorted(ranked, key=lambda id: (-tree[id].size, id)):
         def may_use(word): return word not in unsaid and _side_by_side([*heads[word], id]) <= 2
         words = [str(word) for word in tree.vocab[ranked[id]]]
-        say = None if own is None else partial(own.say, id)
+        say = None if own is None else own.within(id)
         headings[id], used = _heading(words, n, may_use, places, share_in(id), terms, say)
         for word in set(used): heads[word].append(id)
     return headings
@@ -1080,8 +1082,7 @@ def give_headings(
     shares = None if leaf_df is None else word_shares(tree, leaf_df)
     if typical is None:
         n = TEXTS if leaf_df is None else enough_texts(leaf_df, shares.sizes.sum())
-        typical = () if texts is None else typical_texts(tree, texts, n)
-        leaves = [] if texts is None else [*_typical_leaves(tree, n).values()]
+        typical, leaves = _typical_of(tree, texts, n)
     typical, full = (typical, {}) if stems is None else in_stems(typical, stems, **options)
     typical, small = seen_of(typical, **options), set(small) - LINKS - {"as"}     # nouns have these
     unsaid = {*unsaid, *(stem for stem, word in full.items() if word in unsaid)}
@@ -1089,8 +1090,8 @@ def give_headings(
     names = _first_words(tree, ranked, 30)
     phrases = find_phrases(typical, names, min_df=min_df, others=others, small=small,
                            pieces=True, **options)
-    known = bool(phrases) and leaves is not None
-    own = OwnTexts(typical, leaves, tree, phrases, **options) if known else None
+    if phrases and leaves is not None: own = OwnTexts(typical, leaves, tree, phrases, **options)
+    else: own = None
     found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid,
                           own=own)
     more = with_nouns(typical, set().union(*found.values()), nouns, min_df=min_df, **options)

@@ -267,6 +267,7 @@ def _column(values, name=""):
     if numbers is not None: return Column(*in_ranges(numbers), "numbers")
     return Column(*_coded(values), "classes")
 
+# %% ../nbs/50_page.ipynb #d4a7c1e4
 def _by_name(columns):
     "The columns of a dictionary or a data frame, by name"
     if columns is None or isinstance(columns, Mapping): return columns or {}

@@ -32,6 +32,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
+# %% ../nbs/62_scale_texts.ipynb #c11e4a08
 from .columns import (INFO, SPLITS, STATE, arrow_columns, arrow_errors, column_batches, json_objects, parquet_columns)
 from .core import at_hand, check_number, check_several, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
@@ -41,7 +42,7 @@ from .files import (MILLION, PACKED, WESTERN, Several, brief, fault, listing, op
                         usual_encoding)
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoField, NoTexts, check_alike, check_no_list,
                           column_names, ending, field_names, field_names_of, holds_mails, joined_texts, not_as_in_fit, one_or_list,
-                           parsed_json, rows_of, texts_of_fields, value_at, walk, without_head)
+                          parsed_json, rows_of, texts_of_fields, value_at, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
 from .languages import look_at, lowest
 from .scale import (AT_ONCE, WHOLE, Blocks, LeafNumbers, Part, as_blocks, part_matrix, put_away, row_numbers, stacked,

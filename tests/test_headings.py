@@ -924,7 +924,7 @@ def test_a_phrase_needs_texts_of_the_node_itself(monkeypatch):
         return {"php" in texts[leaf.docs[0]]: tree.headings[leaf.id] for leaf in tree.leaves() if "version" in texts[leaf.docs[0]]}
     found = titles()
     assert "latest version" in found[False] and "latest version" not in found[True] and {"latest", "version"} <= set(found[True])
-    monkeypatch.setattr(OwnTexts, "say", lambda own, *_: True)
+    monkeypatch.setattr(OwnTexts, "within", lambda own, id: lambda phrase, word: True)
     assert all("latest version" in heading for heading in titles().values())
 
 
@@ -933,5 +933,5 @@ def test_texts_of_nodes_with_words_and_pairs():
     lines = ["ball game", "a ball game, a ball game", "game of the ball", "a ball", "the game", "ball", "ball", "ball-game"]
     own = OwnTexts(seen_of(lines), [0, 0, 1, 1, 1, 2, 2, 2], tree, [Phrase("ball", "game", 3, 6, 5), Phrase("game", "set", 3, 6, 5)])
     pair = Phrase("ball", "game", 3, 6, 5)
-    assert [own.say(id, pair, word) for id in ("0", "10", "11", "1", "") for word in ("ball", "game")] == [True, True, False, False, True, True, False, True, True, True]
-    assert own.say("10", pair._replace(link="of the"), "ball") and own.say("0", Phrase("game", "set", 3, 6, 5), "set")
+    assert [own.within(id)(pair, word) for id in ("0", "10", "11", "1", "") for word in ("ball", "game")] == [True, True, False, False, True, True, False, True, True, True]
+    assert own.within("10")(pair._replace(link="of the"), "ball") and own.within("0")(Phrase("game", "set", 3, 6, 5), "set")
