@@ -36,8 +36,8 @@ from .partitions import RACE, centroids, race2008, rows_of_length_one
 def _clustering(labels, n=None, name="labels"):
     "The labels of `n` documents, checked; −1 for all that are negative, such as the −2 and −3 of HDBSCAN"
     labels = np.asarray(labels)
-    whole = np.isfinite(labels) & (labels == np.rint(labels)) if labels.dtype.kind in "if" else np.zeros(labels.shape, bool)
-    labels = np.where(whole & (labels < 0), -1, labels) if whole.any() else labels
+    if labels.dtype.kind in "if":
+        labels = np.where((labels < 0) & (labels > -np.inf) & (labels == np.floor(labels)), -1, labels)
     return labels_of(labels, n, name=name)
 
 def _labelings(labelings):

@@ -140,8 +140,10 @@ def _in_stretches(path, piece, text_field, id_field=None, like=NOTHING):
     named = _names_in_list(path) if form == "list" else names
     id_ = _id_field(path, id_field, like, named) if named else id_field
     if not names or kind == "arrow" or path.suffix.lower() != ending(path) and kind != "csv":    # is it packed?
-        if text_field is not None and named:
-            with suppress(NoField): text_field = _text_fields(path, text_field, like, named)   # one name may be several
+        if text_field is not None and named:                       # one name may be several
+            with suppress(NoField), warnings.catch_warnings():
+                warnings.simplefilter("ignore")                    # later ones may have what the first hasn't
+                text_field = _text_fields(path, text_field, like, named)
         return [Stretch(str(path), field=text_field, id=id_, like=like)]
     field = _text_fields(path, text_field, like, names)
     if kind == "csv": return [Stretch(str(path), field=field, id=id_)]

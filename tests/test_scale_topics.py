@@ -491,6 +491,17 @@ def test_a_field_that_comes_late_belongs_to_the_text(tmp_path):
     assert sum(map(read_texts, sources), [])[-2:] == ["a vote\n\na law", "alone"]
 
 
+def test_the_first_of_a_list_may_lack_a_field(tmp_path):
+    records = [dict(title="a ball and a net")] + [dict(title="a vote", abstract="a law")]*9
+    (tmp_path/"a.json").write_text(json.dumps(records))
+    for piece in (10**6, 100):                              # read whole, and written anew
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            engine = Local()
+            sources = text_sources(tmp_path/"a.json", piece, text_field="title,abstract", engine=engine)
+            assert sum(map(read_texts, sources), []) == ["a ball and a net"] + ["a vote\n\na law"]*9
+
+
 @pytest.mark.parametrize("sizes", [dict(whole=1e6), dict(whole=math.inf), dict(piece=64e6)])
 def test_sizes_may_be_floats(tmp_path, sizes):
     texts = [f"{'abc'[i % 3]*3} {'def'[i % 3]*3} w{i % 7}w" for i in range(60)]
