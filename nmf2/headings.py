@@ -192,7 +192,7 @@ def _owner(pieces, i):
     "From where to where an address and the name beside it go: *Ann Lee <ann@x.org>*"
     if "@" not in pieces[i]: return i, i + 1
     start = end = i
-    if pieces[i].startswith("<"):
+    if pieces[i].startswith(("<", "(")):
         while start > max(0, i - 3) and NAME.fullmatch(pieces[start-1]): start -= 1
     elif pieces[i+1:] and pieces[i+1].startswith("("):
         end = next((j for j, piece in enumerate(pieces[:i+5]) if j > i and ")" in piece), i)
@@ -1019,7 +1019,9 @@ def with_nouns(
 UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn
     shouldn hasn hadn mustn needn ain ll ve
     use uses used using following follows given various certain provides provide provided providing
-    specified existing""".split())
+    specified existing exist exists allow allows allowing enables enabling require requires requiring
+    contain contains containing include includes including describes described represent represents
+    supports ensure ensures obtains needed instead based""".split())
 
 # %% ../nbs/24_headings.ipynb #5ce35a02
 def in_stems(
@@ -1086,7 +1088,8 @@ def give_headings(
     typical, full = (typical, {}) if stems is None else in_stems(typical, stems, **options)
     typical, small = seen_of(typical, **options), set(small) - LINKS - {"as"}     # nouns have these
     unsaid = {*unsaid, *(stem for stem, word in full.items() if word in unsaid)}
-    ranked, others = _best_words(tree, typical, shares, small, **options), tree.vocab.tolist()
+    ranked = _best_words(tree, typical, shares, small, **options)
+    others = set(map(str, tree.vocab)) - unsaid
     names = _first_words(tree, ranked, 30)
     phrases = find_phrases(typical, names, min_df=min_df, others=others, small=small,
                            pieces=True, **options)

@@ -223,6 +223,13 @@ def test_auxiliary_verbs_are_in_no_title():
     for other in (own, dropped): assert "system" not in " ".join(sum(other.tree_.headings.values(), []))
 
 
+def test_phrases_have_no_words_around_them_that_no_title_has():
+    """*Requires* and *exist* are always beside the two words that belong together, and say nothing of the subject."""
+    texts = ["The check requires tape drives to exist in it"]*30 + ["Pears and apple juice"]*30
+    model = TopicTree(2, stop_words="english").fit(texts)
+    assert sorted(heading[0] for heading in model.tree_.headings.values()) == ["apple juice", "tape drives"]
+
+
 def test_terms_of_several_words_leave_headings_to_phrases():
     """Where pairs were counted, across stop words and commas, too, headings are made of words, and of phrases as they stand in the texts."""
     rng = np.random.default_rng(2)
@@ -393,7 +400,8 @@ def test_broken_words_and_addresses_are_those_of_plain_expressions():
 
 @pytest.mark.parametrize("text, elsewhere, owners", [
     ("From: Ann B. Lee <ann@x.org> writes", "From: . . . . writes", ["Ann", "B.", "Lee"]), ("-- Ann Lee <ann@x.org>", "-- . . .", ["Ann", "Lee"]),
-    ("ann@x.org (Ann Lee) wrote", ". . . wrote", ["(Ann", "Lee)"]), ("in 3 mails <ann@x.org>", "in 3 . .", ["mails"]), ("done: <ann@x.org>", "done: .", []),
+    ("ann@x.org (Ann Lee) wrote", ". . . wrote", ["(Ann", "Lee)"]), ("in 3 mails <ann@x.org>", "in 3 . .", ["mails"]),
+    ("by Ann Lee (@ann) and Bo (bo@x.org)", ". . . . . . .", ["by", "Ann", "Lee", "and", "Bo"]), ("done: <ann@x.org>", "done: .", []),
     ("see http://x.org (today) or", "see . (today) or", []), ("ann@x.org (not closed", ". (not closed", []), ("a --no-index b :param c", "a . b . c", []),
     (r"\brief \sa(this) at 10:30, std::vector", ". . at 10:30, std::vector", []), ("well -- then: so", "well -- then: so", [])])
 def test_names_beside_addresses_and_words_for_programs(text, elsewhere, owners):
