@@ -1016,12 +1016,13 @@ def with_nouns(
     return found
 
 # %% ../nbs/24_headings.ipynb #5ce35a15
-UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn
-    shouldn hasn hadn mustn needn ain ll ve
-    use uses used using following follows given various certain provides provide provided providing
-    specified existing exist exists allow allows allowing enables enabling require requires requiring
-    contain contains containing include includes including describes described represent represents
-    supports ensure ensures obtains needed instead based""".split())
+UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn
+    couldn shouldn hasn hadn mustn needn ain ll ve
+    use uses used using following follows given various certain provides provide provided
+    providing specified existing exist exists allow allows allowing enables enabling require
+    requires requiring contain contains containing include includes including describes
+    described represent represents supports ensure ensures obtains needed instead
+    based""".split())
 
 # %% ../nbs/24_headings.ipynb #5ce35a02
 def in_stems(
