@@ -116,6 +116,7 @@ def _turned(angle, ring):
 def _within(sure, way):
     "Spots in one disk for documents with some shares that are drawn some way"
     n = len(sure)
+    if n == 1: return np.zeros((1, 2))
     ring = np.sqrt(np.arange(n)/3).astype(int)                     # three spots, nine, fifteen, ...
     inward = np.argsort(-sure, kind="stable")
     mean, drawn = _turned(np.arctan2(*way[inward].T[::-1]), ring)

@@ -374,7 +374,7 @@ def _border(reader, node, n):
         return rows, part_of(shares/amounts[side], (1 - shares)/amounts[1-side])
     pair = node, node.parent.children[1-side]
     shares = part_of(*(confidence(reader, child, node.docs) for child in pair))
-    first = np.argsort(shares, kind="stable")[:n]
+    first = np.argsort(np.abs(shares - .5), kind="stable")[:n]
     return node.docs[first], shares[first]
 
 # %% ../nbs/50_page.ipynb #fef25274
@@ -486,11 +486,15 @@ def _find_documents(reader, query, n):
 
 # %% ../nbs/50_page.ipynb #819223aa
 def _around(text, pattern, length=200):
-    "What stands before and after the first place that matches a pattern, on one line"
-    start = max(0, pattern.search(text).start() - 60)
-    piece = " ".join(text[start:start + length].split())
-    return ("… " if start else "") + piece + (" …" if start + length < len(text) else "")
-
+    "What stands around the first place that matches a pattern, on one line, in whole words"
+    hit = pattern.search(text).start()
+    start = max(0, hit - 60)
+    before, after = text[start:hit], text[hit:start + length]
+    left, right = start > 0, start + length < len(text)
+    if left: before = re.sub(r"^\S{,30}\s", "", before)
+    if right: after = re.sub(r"\s\S{,30}$", "", after)
+    piece = " ".join((before + after).split())
+    return ("… " if left else "") + piece + (" …" if right else "")
 
 # %% ../nbs/50_page.ipynb #819223ab
 GAP = r"[\s\-‐‑–_/]+"      # what may be in a text where a query has a space, or one of these
@@ -525,7 +529,8 @@ def _texts_with(reader, words, pattern):
 def _find_texts(reader, query):
     "A query's pattern, the texts that have it, or else all of its words; and a note if it is the words"
     pattern, words = _pattern(query), query.split()
-    if reader.texts is None or len(query) < 2: return pattern, {}, {}
+    too_short = re.fullmatch("[a-z0-9]?", query)      # most texts have it
+    if reader.texts is None or too_short: return pattern, {}, {}
     times = _texts_with(reader, [query], pattern)
     if times or len(words) < 2: return pattern, times, {}
     pattern = re.compile("|".join(map(_plainly, words)), re.I)
@@ -554,7 +559,8 @@ def find(reader,
 )->dict:               # words: [[word, [[node, rank], ...]], ...]; documents: {row: as `placed`}; named; texts
     "Where a word is in the tree, and how many documents are called so or have it, with the first of them."
     query = unicodedata.normalize("NFC", str(query).strip().lower())
-    if not query: return dict(words=[], documents={}, named=0, texts=dict(count=0, documents=[]))
+    nothing = dict(count=0, rows=[], documents=[])
+    if not query: return dict(words=[], documents={}, named=0, texts=nothing)
     tree = reader.tree
     pattern, times, apart = _find_texts(reader, query)
     def word(j): return shortened(j if tree.vocab is None else tree.vocab[j])
@@ -564,7 +570,7 @@ def find(reader,
     rows, named = _find_documents(reader, _bare(query), n_docs)
     return dict(words=[[word(j), ranks(j)] for j in _find_words(reader, _bare(query), n_words)],
                 documents={i: reader.placed(i) for i in rows}, named=named,
-                texts=dict(count=len(times), documents=texts, **apart))
+                texts=dict(count=len(times), rows=list(times), documents=texts, **apart))
 
 # %% ../nbs/50_page.ipynb #bb62a3c6
 def static(

@@ -59,7 +59,14 @@ def back(page):
     if is_narrow(page): page.click(".back")
 
 
-def rows(page): return page.eval_on_selector_all(".row[data-id]", "rows => rows.map(row => row.dataset.id)")
+def frame(page):
+    "Wait until everything is drawn"
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+
+
+def rows(page):
+    frame(page)
+    return page.eval_on_selector_all(".row[data-id]", "rows => rows.map(row => row.dataset.id)")
 def chosen(page): return page.get_attribute(".row[aria-selected=true]", "data-id")
 
 
@@ -359,12 +366,12 @@ def whole(chromium, whole_page):
         assert page.errors == []
 
 
-@pytest.mark.parametrize("query", ["space shuttle", "SHUTTLE", "ünder the", "<b>", "shuttles again", "term1", "(", "e"])
+@pytest.mark.parametrize("query", ["space shuttle", "SHUTTLE", "ünder the", "<b>", "shuttles again", "term1", "(", "e", "ü", "<"])
 def test_page_searches_texts_as_the_kernel_does(whole, whole_page, query):
     found = whole.evaluate('''text => pageHost(JSON.parse(document.getElementById('contents').textContent)).ask('find', text)''', query)
     wanted = json.loads(json.dumps(whole_page[1].find(query)["texts"]))
     assert found["texts"]["count"] == wanted["count"]
-    assert [i for i, _ in found["texts"]["documents"]] == [i for i, _ in wanted["documents"]]
+    assert [i for i, _ in found["texts"]["documents"]] == [i for i, _ in wanted["documents"]] and found["texts"]["rows"] == wanted["rows"]
     for (_, mine), (_, theirs) in zip(found["texts"]["documents"], wanted["documents"]):
         assert (mine["text"], mine["way"], mine["id"]) == (theirs["text"], theirs["way"], theirs["id"]) and abs(mine["sure"] - theirs["sure"]) <= .01
 
@@ -418,6 +425,12 @@ def test_documents_say_how_sure_they_are(whole, whole_page):
     notes = whole.locator(".node details summary").all_inner_texts()
     def percent(note, pattern): return float(re.search(pattern, note)[1])
     for note, i in zip(notes, seen["typical"]): assert percent(note, r"^\S+ (\d+)\xa0%") == pytest.approx(100*seen["sure"][i], abs=.51)
+    for note, i, share in zip(notes[len(seen["typical"]):], seen["borderline"], seen["shares"]):
+        assert percent(note, r"^\S+ (\d+)\xa0% here") == pytest.approx(100*share, abs=.51) and note.count("\xa0%") == 1       # among all, it is the same
+    seen = whole_page[1].details("00", n_docs=120)
+    whole.click(".row[data-id='00']")
+    whole.wait_for_selector(".node [data-node='00'] h3")
+    notes = whole.locator(".node details summary").all_inner_texts()
     for note, i, share in zip(notes[len(seen["typical"]):], seen["borderline"], seen["shares"]):
         assert percent(note, r"^\S+ (\d+)\xa0% here") == pytest.approx(100*share, abs=.51)
         assert percent(note, r"here\s+(\d+)\xa0%") == pytest.approx(100*seen["sure"][i], abs=.51)
@@ -670,7 +683,7 @@ def test_policy_lets_the_page_run_and_nothing_else(chromium, outline_page, tmp_p
         assert seen == [] and page.errors == []
         assert page.evaluate('''async () => { try { await fetch('data:text/plain,hello'); return 'fetched' } catch { return 'refused' } }''') == "refused"
     text = outline_page[0].read_text(encoding="utf-8")
-    place = '<div id="nmf2">'
+    place = '<main id="nmf2">'
     added = "<script>document.title = 'run'</script><p id='styled' style='color: red' onclick='document.title = 1'>a</p><style>p {color: red}</style>"
     (tmp_path/"bad.html").write_text(text.replace(place, added + place), encoding="utf-8")
     with web.page(chromium) as page:
@@ -736,6 +749,7 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         assert ids() == ["", "0", "1"]
         here.locator("input[type=range]").focus()
         for key in ["Home", "End"] + ["ArrowLeft"]*3: page.keyboard.press(key)
+        frame(page)
         n = int(here.locator("output").inner_text())
         assert len(ids()) == 2*n - 1
         here.locator("input[type=search]").fill("eigenvalue")
@@ -778,6 +792,7 @@ def test_explorer_in_jupyterlab(chromium, lab, tmp_path):
         here.locator(".row[data-id='']").click()
         here.locator("input[type=range]").focus()
         page.keyboard.press("End")
+        frame(page)
         leaf = [id for id in ids() if here.locator(f".row[data-id='{id}']").get_attribute("aria-expanded") is None][0]
         here.locator(f".row[data-id='{leaf}']").click()
         here.locator(f".node [data-node='{leaf}'] .menu summary").click()
@@ -1290,3 +1305,227 @@ def test_a_topic_has_an_address(chromium, outline_page):
     with web.page(chromium) as page:
         page.goto(f"{address}#nowhere")
         assert chosen(page) == "" and page.errors == []
+
+
+LETTER = "Dear all, I have been looking for a way to essay the assessment of the possessed Aeolian aerodrome oesophagus. "*5
+
+
+def test_a_text_that_is_pasted_is_looked_for_at_once(chromium, whole_page):
+    "Each letter stands for those with accents, too: a pattern of five hundred is made once, not for each text"
+    with web.page(chromium) as page:
+        page.set_default_timeout(5000)
+        page.goto(whole_page[0].as_uri())
+        made = """text => { const of = RegExp; let n = 0
+            window.RegExp = function (...given) { n += 1; return new of(...given) }
+            return pageHost(inPage('contents')).ask('find', text).then(() => { window.RegExp = of; return n }) }"""
+        assert page.evaluate(made, LETTER) < 400
+        for text, said in ((LETTER, "Dear all, I have"), ("e"*2000, "eeee")):
+            page.fill("input[type=search]", text)
+            page.wait_for_selector(f".found >> text=No document or topic is called “{said}")
+            assert len(page.inner_text(".found")) < 500
+        assert page.errors == []
+
+
+def test_signs_are_looked_for_in_texts(opened):
+    for text, claims in (("桜", True), ("§", True), ("7", False), ("Q", False), ("", False)):
+        opened.fill("input[type=search]", text)
+        opened.wait_for_timeout(300)
+        assert ("isn't in the first" in opened.inner_text("#nmf2")) == claims, text
+    search(opened, "(")
+    assert opened.locator(".found mark").first.inner_text() == "("
+
+
+@pytest.mark.parametrize("text, claims", [("桜", True), ("qqq", True), ("q", False)])
+def test_the_widget_claims_what_it_looked_for(chromium, small_model, text, claims):
+    explorer = pickle.loads(pickle.dumps(small_model)).explore()
+    with web.page(chromium) as page:
+        web.show_widget(page, explorer)
+        search(page, text)
+        assert f"No word begins with “{text}”" in page.inner_text(".found") and ("no text has it" in page.inner_text(".found")) == claims
+
+
+def test_what_begins_is_there_when_it_is_unfolded(mapped, tree_page):
+    "A text that isn't on the page stays as far as it was seen"
+    page, seen, spot = mapped
+    listed = page.evaluate("Object.keys(inPage('contents').documents).map(Number)")
+    k, i = next((k, i) for k, i in enumerate(seen["rows"]) if i not in listed and len(seen["begins"][k]) > 40)
+    page.mouse.click(*spot(*dot(seen, i)))
+    text = page.locator(".node .text >> nth=0")
+    text.filter(has_text="(Only texts that are listed").wait_for()
+    assert seen["begins"][k] in text.inner_text()
+
+
+def test_all_words_of_a_title_find_the_topic(opened, tree_page):
+    tree = tree_page[1]
+    for leaf in tree.leaves()[:3]:
+        first, _, last = tree.top_terms(leaf, n=3)
+        for query in (f"{first} {last[:4]}", f"{last}, {first}"):
+            search(opened, query)
+            assert tree.title(leaf) in opened.locator(".found .called button").all_inner_texts(), query
+    opened.fill("input[type=search]", f"{last} {first}")
+    opened.press("input[type=search]", "Enter")
+    opened.wait_for_selector(".node h2", state="visible")
+    ends = opened.locator(".found .called button").first.text_content()
+    assert opened.locator(".node h2").inner_text() == ends and chosen(opened) != ""
+    back(opened)
+    search(opened, ",")
+    assert not opened.is_visible(".called")
+    for nothing in ("zzz zzz", ""):
+        opened.fill("input[type=search]", nothing)
+        before = chosen(opened)
+        opened.press("input[type=search]", "Enter")
+        opened.wait_for_timeout(200)
+        assert not opened.is_visible(".called") and chosen(opened) == before
+
+
+@pytest.fixture(scope="module")
+def many_page(tmp_path_factory):
+    "The page of a tree with more topics than the map shows, and the tree"
+    X = np.random.default_rng(0).random((900, 40))**6
+    tree = HierNMF2(230, max_outliers=None, random_state=0).fit(X).tree_
+    tree.levels = 3, 230
+    file = tmp_path_factory.mktemp("many")/"tree.html"
+    file.write_text(tree.to_html(), encoding="utf-8")
+    return file, tree
+
+
+def test_a_topic_that_the_map_lacks_is_in_one_that_it_has(chromium, many_page):
+    tree, shown = many_page[1], [leaf.id for leaf in many_page[1].leaves(200)]
+    deep = next(leaf.id for leaf in tree.leaves() if leaf.id not in shown)
+    with web.page(chromium) as page:
+        page.goto(f"{many_page[0].as_uri()}#{deep}/map")
+        page.wait_for_selector(".island", state="attached")
+        assert f"200 of {tree.n_leaves} topics." in page.inner_text(".map p") and page.inner_text(".facts").startswith(f"node {deep}")
+        assert page.get_attribute(".island[aria-selected=true]", "data-island") == next(id for id in shown if deep.startswith(id))
+        assert page.errors == []
+
+
+def test_small_parts_of_the_overview_have_their_colour(chromium, many_page):
+    with web.page(chromium, 1280, 500) as page:
+        page.goto(many_page[0].as_uri())
+        colours = page.eval_on_selector_all(".part", """parts => parts.map(part => {
+            const {height} = part.getBoundingClientRect(), {borderTopWidth, borderBottomWidth} = getComputedStyle(part)
+            return [height, parseFloat(borderTopWidth) + parseFloat(borderBottomWidth)] })""")
+        assert min(height for height, _ in colours) < 2 and all(border <= height/2 for height, border in colours)
+        assert all(border == 2 for height, border in colours if height > 6)
+
+
+def test_deep_trees_leave_room_for_titles(chromium, many_page):
+    with web.page(chromium) as page:
+        page.goto(f"{many_page[0].as_uri()}#/splits")
+        page.click("text=unfold all")
+        frame(page)
+        words = page.eval_on_selector_all(".row[data-id] .words", "all => all.map(words => words.clientWidth)")
+        assert max(map(len, many_page[1].nodes)) > 8 and max(words) - min(words) <= 85          # six letters' width
+
+
+def test_the_map_is_on_paper(chromium, outline_page):
+    with web.page(chromium) as page:
+        page.goto(f"{outline_page[0].as_uri()}#/map")
+        page.wait_for_selector(".island", state="attached")
+        before = page.locator(".sea").bounding_box()
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print")
+        box, last = page.locator(".sea").bounding_box(), page.locator(".land + canvas")
+        assert box["width"] == box["height"] == 650 and not last.is_visible()
+        islands = page.eval_on_selector_all(".island", "all => all.map(island => island.getBoundingClientRect())")
+        assert max(island["right"] for island in islands) - min(island["left"] for island in islands) <= 650
+        drawn = page.locator(".sea canvas").first
+        assert drawn.evaluate("canvas => canvas.width/devicePixelRatio") == 650
+        page.emulate_media(media="screen")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.locator(".sea").bounding_box() == before and page.errors == []
+
+
+def test_an_address_has_the_view(chromium, outline_page):
+    tree, address = outline_page[1], outline_page[0].as_uri()
+    pressed = lambda page: page.inner_text(".pair [aria-pressed=true]")
+    with web.page(chromium) as page:
+        page.goto(address)
+        page.click(".row[data-id='1']")
+        for view, ends in (("Map", "#1/map"), ("All splits", "#1/splits"), ("Outline", "#1")):
+            page.click(f'text="{view}"')
+            assert page.url == address + ends and pressed(page) == view
+        page.click('text="Map"')
+        page.locator(".island").first.wait_for(state="attached")
+        page.locator(".island").first.focus()
+        page.keyboard.press("End")
+        assert page.url == f"{address}#{tree.leaves()[-1].id}/map"
+    for width in WIDTHS.values():
+        for ends, id, view in (("#1/map", "1", "Map"), ("#/map", "", "Map"), ("#1/splits", "1", "All splits"), ("#1/nothing", "1", "Outline")):
+            with web.page(chromium, width) as page:
+                page.goto(address + ends)
+                page.wait_for_selector(".node h2", state="attached")
+                assert chosen(page) == id and page.errors == []
+                if id: back(page)
+                assert pressed(page) == view and (view != "Map" or page.is_visible(".sea"))
+
+
+def test_what_was_found_is_dark_on_the_map(chromium, whole_page):
+    found = whole_page[1].find("shuttle")["texts"]["rows"]
+    dark = """() => { const sea = document.querySelector('.sea canvas'), spot = sea.getContext('2d'), {data} = spot.getImageData(0, 0, sea.width, sea.height)
+        let n = 0; for (let k = 0; k < data.length; k += 4) n += data[k + 3] == 255 && data[k] < 60 && data[k + 1] < 60 && data[k + 2] < 70; return n }"""
+    with web.page(chromium) as page:
+        page.goto(f"{whole_page[0].as_uri()}#/map")
+        page.wait_for_selector(".island", state="attached")
+        page.wait_for_function("document.querySelector('.sea canvas').width > 300")
+        assert len(found) == 2 and page.evaluate(dark) == 0
+        search(page, "shuttle")
+        few = page.evaluate(dark)
+        search(page, whole_page[1].text(0).split()[0])
+        assert 0 < few < page.evaluate(dark)
+        page.click('text="All splits"')
+        search(page, "shuttle")
+        page.click('text="Map"')
+        frame(page)
+        assert page.evaluate(dark) == few
+        page.fill("input[type=search]", "")
+        page.wait_for_selector(".found", state="hidden")
+        assert page.evaluate(dark) == 0 and page.errors == []
+
+
+@pytest.mark.parametrize("where", ["sea", "pane"])
+def test_escape_lets_go_of_what_a_line_was_drawn_around(chromium, outline_page, where):
+    with web.page(chromium) as page:
+        page.goto(f"{outline_page[0].as_uri()}#1/map")
+        page.wait_for_selector(".island", state="attached")
+        sea = page.locator(".sea").bounding_box()
+        page.mouse.move(sea["x"] + 2, sea["y"] + 2)
+        page.mouse.down()
+        for x, y in ((.5, 0), (.5, 1), (0, 1), (0, 0)): page.mouse.move(sea["x"] + 2 + x*(sea["width"] - 4), sea["y"] + 2 + y*(sea["height"] - 4), steps=3)
+        page.mouse.up()
+        page.wait_for_selector(".node >> text=/documents chosen/")
+        if where == "pane": page.click(".node h2")
+        page.keyboard.press("Escape")
+        page.wait_for_selector(".node >> text=drawing")
+        assert chosen(page) == "1" and page.errors == []
+
+
+def test_rows_are_spoken_with_what_they_say(outlined, outline_page):
+    tree = outline_page[1]
+    leaf = next(id for id, depth in in_outline(tree) if depth == 2)
+    label = lambda: outlined.get_attribute(f".row[data-id='{leaf}']", "aria-label")
+    told = f"{tree[leaf].size:,} documents, {100*tree[leaf].size/tree.n_docs:.0f}\xa0%"
+    assert label() == f"{tree.title(leaf)}, {told}"
+    rename(outlined, leaf, "ours")
+    assert label() == f"ours, {told}"
+    search(outlined, tree.top_terms(leaf, n=1)[0])
+    assert label() == f"ours, {told}, word no. 1" and outlined.locator("main").count() == 1
+
+
+def test_one_topic_has_nothing_to_cut_or_fold(chromium, tmp_path):
+    corpus = planted_tree((2, 2), n_docs=80, texts=True, random_state=0)
+    (tmp_path/"tree.html").write_text(HierNMF2(1).fit(count_pipeline(vocab=corpus.vocab).fit_transform(corpus.X)).tree_.to_html(), encoding="utf-8")
+    with web.page(chromium) as page:
+        page.goto(f"{(tmp_path/'tree.html').as_uri()}#/map")
+        assert rows(page) == [""] and page.locator(".bar-of-tools button:visible, .bar-of-tools input").count() == 1 and page.errors == []
+
+
+@pytest.mark.parametrize("width", [680, 780])
+def test_two_panes_fill_a_tablet(chromium, outline_page, width):
+    with web.page(chromium, width, 1000, has_touch=True, is_mobile=True) as page:
+        page.goto(outline_page[0].as_uri())
+        assert page.locator(".panes").bounding_box()["height"] > 700 and page.is_visible(".node") and page.is_visible(".tree")
+        row = page.locator(".row[data-id='1']")
+        (top, height), (mine, own) = [(box["y"], box["height"]) for box in (row.bounding_box(), row.locator("b").bounding_box())]
+        assert height >= 44 and abs(top + height/2 - mine - own/2) < 2

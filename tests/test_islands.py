@@ -84,6 +84,11 @@ def test_each_document_has_a_spot_of_its_own_in_its_island():
     assert_allclose(dots(land, hard[order], sure[order], toward[order]), spots[order])
 
 
+def test_one_document_stands_in_the_middle():
+    land = Islands(np.array([[1., 2.], [5., 6.]]), np.array([1., .1]))
+    assert_array_equal(dots(land, np.array([0, 1, 0]), np.ones(3), np.zeros((3, 2)))[1], [5, 6])
+
+
 def test_documents_stand_where_they_are_drawn():
     rng = np.random.default_rng(1)
     for turns in (rng.uniform(0, 2*np.pi, 600), rng.normal(1, .5, 600)):

@@ -32,7 +32,6 @@ function drawEdits(host, {at, title, isLeaf, redraw, goOn, stay}) {
 
   // ---- The line
 
-  const many = n => `${number(n)} ${n === 1 ? 'document' : 'documents'}`
   const field = make('input', {type: 'text', 'aria-label': 'words to drop, with commas between', placeholder: 'words'})
   const cancel = button('cancel', () => end())
 
@@ -51,7 +50,7 @@ function drawEdits(host, {at, title, isLeaf, redraw, goOn, stay}) {
       const there = isLeaf(at()) && at() !== from
       const here = () => run('move', {docs: [...docs], node: at()})
       return [
-        `${many(docs.size)} chosen. ${there ? '' : 'Go to the leaf they belong in.'}`,
+        `${counted(docs.size)} chosen. ${there ? '' : 'Go to the leaf they belong in.'}`,
         [there && button(`move to “${title(at())}”`, here), cancel],
       ]
     },

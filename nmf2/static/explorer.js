@@ -22,7 +22,8 @@ function fill(element, ...inside) {
   return element
 }
 
-const number = n => n.toLocaleString('en')
+const number = new Intl.NumberFormat('en').format
+const counted = n => `${number(n)} ${n === 1 ? 'document' : 'documents'}`
 
 // As `shortened` in nmf2.tree: the beginning and the end of a long word
 const short = (text, most = 40) => {
@@ -124,7 +125,7 @@ function explore(place, host, before) {
     }
     state.selected = id
     host.keep('selected')
-    host.visits?.visit(id)
+    host.visits?.visit(id, viewed())
     markChosen(focus)
     map?.mark(id, document?.[0])
     seeChosen()
@@ -138,7 +139,7 @@ function explore(place, host, before) {
   const explained = `${foundAgain}; below ${percent(tree.weak)} don't trust it`
   const knows = id => nodes.get(id).support != null
   const isWeak = id => knows(id) && nodes.get(id).support < tree.weak
-  const support = id => (knows(id) ? `${percent(nodes.get(id).support)}${isWeak(id) ? ' ?' : ''}` : '–')
+  const support = id => (knows(id) ? `${percent(nodes.get(id).support)}${isWeak(id) ? '\u00a0?' : ''}` : '–')
   const supportCell = id =>
     tree.weak != null &&
     make('span', {class: `support number${isWeak(id) ? ' weak' : ''}`, title: explained}, support(id))
@@ -148,10 +149,10 @@ function explore(place, host, before) {
   const outlineOf = id => (outline.has(id) ? id : outlineOf(parent(id))) // the node itself, or the next above it
   const size = id => nodes.get(id).size
   const told = id => {
-    const [count, share] = [number(size(id)), percent(size(id) / tree.n_docs)]
-    const again = knows(id) ? `, support ${support(id)}` : ''
-    const mark = isWeak(id) ? ' · weak' : ''
-    return {title: title(id), about: `${count} documents, ${share}${again}`, brief: `${count} · ${share}${mark}`}
+    const share = percent(size(id) / tree.n_docs)
+    const about = `${counted(size(id))}, ${share}${knows(id) ? `, support ${support(id)}` : ''}`
+    const brief = `${number(size(id))} · ${share}${isWeak(id) ? ' · weak' : ''}`
+    return {title: title(id), about, brief, spoken: `${title(id)}, ${about}`}
   }
   const see = (id, open) => choose(id, {focus: false, reach: true, open})
   const overview = tree.levels.length > 0 ? drawPicture(outline, size, told, see) : null
@@ -173,6 +174,8 @@ function explore(place, host, before) {
     const more = node.id ? words.slice(state.names[node.id] ? 0 : titled).join(between) : ''
     return [make('b', {}, title(node.id)), ' ', more]
   }
+
+  const spoken = id => told(id).spoken + (marks.has(id) ? `, word no. ${number(marks.get(id))}` : '')
 
   // The nodes of the view whose rows can be seen, in order
   const listed = id => [id, ...(state.unfolded.has(id) ? view().parts(id).flatMap(listed) : [])]
@@ -196,7 +199,8 @@ function explore(place, host, before) {
       'aria-selected': 'false',
       style: `${bar(share)};--level:${level}${hueOf(node.id)}`,
       tabindex: -1,
-      title: `${node.id} ${node.terms.join(' ')}`,
+      'aria-label': spoken(node.id),
+      title: `${node.id} ${node.terms.join(' ')}`.trim(),
     }
     return make(
       'div',
@@ -221,9 +225,12 @@ function explore(place, host, before) {
     make('span', {class: 'score number', title: 'how good the split is, or would be'}, 'score'),
   )
 
+  const deepest = Math.max(1, ...tree.nodes.map(node => node.id.length))
+
   function drawTree() {
     const focused = rows.contains(rows.getRootNode().activeElement)
     const top = rows.scrollTop
+    rows.style.setProperty('--levels', state.outline ? tree.levels.length : deepest)
     fill(
       rows,
       head,
@@ -303,7 +310,12 @@ function explore(place, host, before) {
 
   const back = make('button', {class: 'back', onclick: () => closePane()}, '‹ topics')
   const body = make('div', {})
-  const pane = make('section', {class: 'node', 'aria-label': 'the topic chosen', onkeydown: leave}, back, body)
+  const pane = make(
+    'section',
+    {class: 'node', 'aria-label': 'the topic chosen', tabindex: -1, onkeydown: leave},
+    back,
+    body,
+  )
   const jump = (id, name = brief(id)) =>
     make('button', {class: 'link', onclick: () => choose(id, {reach: true, open: true})}, name)
 
@@ -317,7 +329,7 @@ function explore(place, host, before) {
   function openPane() {
     read(true)
     if (!isNarrow()) return
-    host.visits?.visit(state.selected, true)
+    host.visits?.visit(state.selected, viewed(), true)
     back.focus()
   }
 
@@ -336,7 +348,9 @@ function explore(place, host, before) {
   }
 
   function leave(event) {
-    if (event.key === 'Escape' && isNarrow()) closePane()
+    if (event.key !== 'Escape') return
+    if (isNarrow()) closePane()
+    else if (picked.length) choose(state.selected, {focus: false})
   }
 
   const largest = pairs => Math.max(...pairs.map(pair => pair[1]))
@@ -352,7 +366,7 @@ function explore(place, host, before) {
 
   function facts(id) {
     const node = nodes.get(id)
-    const known = [id ? `node ${id}` : 'the root', `${number(node.size)} documents`, percent(node.size / tree.n_docs)]
+    const known = [id ? `node ${id}` : 'the root', counted(node.size), percent(node.size / tree.n_docs)]
     if (knows(id)) known.push(`support ${support(id)}`)
     if (node.score != null && node.score >= 0) known.push(`score ${rounded(node.score)}`)
     if (!state.outline && splits(id)) known.push(`split number ${all.number(id)}`)
@@ -406,7 +420,7 @@ function explore(place, host, before) {
     const most = Math.max(...counts, 1)
     const one = (count, k) => make('i', {style: bar(count / most), title: `${times[k]}: ${number(count)}`})
     const peak = counts.indexOf(Math.max(...counts))
-    const said = `from ${times[0]} to ${times.at(-1)}, most in ${times[peak]}: ${number(counts[peak])} documents`
+    const said = `from ${times[0]} to ${times.at(-1)}, most in ${times[peak]}: ${counted(counts[peak])}`
     return [
       make('div', {class: 'times', role: 'img', 'aria-label': said}, counts.map(one)),
       make('div', {class: 'span soft'}, make('span', {}, times[0]), make('span', {}, times.at(-1))),
@@ -423,7 +437,7 @@ function explore(place, host, before) {
   }
 
   function doc(about, i, note, pattern, open = false) {
-    const soft = words => make('span', {class: 'soft'}, ' ', words)
+    const soft = words => [' ', make('span', {class: 'soft'}, words)]
     const text = make('div', {class: 'text'})
     const line = make(
       'summary',
@@ -431,13 +445,15 @@ function explore(place, host, before) {
       make('b', {}, parted(about.id)),
       note && soft(note),
       about.labels.length > 0 && soft(about.labels.at(-1)),
-      make('span', {class: 'begins'}, ' ', marked(about.text, pattern)),
+      ' ',
+      make('span', {class: 'begins'}, marked(about.text, pattern)),
     )
     const list = make('details', {}, line, text)
     list.addEventListener('toggle', async () => {
       if (!list.open || text.childNodes.length) return
       const whole = await asked('text', i)
-      fill(text, typeof whole === 'string' && whole ? marked(whole, pattern) : whole || host.none)
+      const begun = about.text && make('div', {}, marked(about.text, pattern))
+      fill(text, typeof whole === 'string' && whole ? marked(whole, pattern) : whole || [begun, host.none])
     })
     list.open = open
     return edits ? make('div', {class: 'choice'}, edits.box(i, about.id), list) : list
@@ -451,15 +467,19 @@ function explore(place, host, before) {
 
   function documentsOf(node) {
     const border = ['On the border to ', node.sibling != null ? jump(node.sibling) : '']
+    const dropped = 'Dropped here: without a counted word, or too few to split off and unlike the rest'
+    const among = i => sure(node.sure[i])
+    const against = k => [`${percent(node.shares[k])} here`, 'share of this topic against its sibling']
+    const atTop = node.id.length === 1 // where the share against the sibling is that among all topics
     const lists = [
-      [node.typical_at_all ? 'Typical documents' : 'The first documents', node.typical, () => null],
-      [border, node.borderline, k => [`${percent(node.shares[k])} here`, 'share of this topic against its sibling']],
-      ['Dropped here: without a counted word, or too few to split off and unlike the rest', node.dropped, () => null],
+      [node.typical_at_all ? 'Typical documents' : 'The first documents', node.typical, i => [among(i)]],
+      [border, node.borderline, (i, k) => [against(k), !atTop && among(i)]],
+      [dropped, node.dropped, i => [among(i)]],
     ]
     const pattern = tree.words && node.typical_at_all ? patternOfWords(node.terms.map(term => term[0])) : null
-    const drawn = lists.map(([title, list, note]) => {
+    const drawn = lists.map(([title, list, shares]) => {
       if (!list.length) return null
-      const one = (i, k) => doc(node.documents[i], i, notes(note(k), sure(node.sure[i]), stays(node.stays[i])), pattern)
+      const one = (i, k) => doc(node.documents[i], i, notes(...shares(i, k), stays(node.stays[i])), pattern)
       return [make('h3', {}, title), list.map(one)]
     })
     const size = Math.max(node.typical.length, node.borderline.length)
@@ -541,6 +561,7 @@ function explore(place, host, before) {
   const sea = make('div', {class: 'map', role: 'region', 'aria-label': 'map'})
   let map // as drawMap gives it
   let picked = [] // dots
+  let hits = [] // rows of documents whose texts have what is looked for
 
   async function openMap() {
     if (map) return
@@ -556,12 +577,14 @@ function explore(place, host, before) {
     })
     fill(sea, map.element, make('p', {class: 'soft'}, legend(about)))
     map.mark(state.selected)
+    map.markFound(hits)
   }
 
   const legend = about => {
-    const some =
-      about.rows.length < tree.n_docs ? `${number(about.rows.length)} of ${number(tree.n_docs)} documents. ` : ''
-    return `${some}Each dot is a document: in the middle those most about their topic. Draw a line around some to see what they are about.`
+    const some = (n, all, what) => (n < all ? `${number(n)} of ${number(all)} ${what}. ` : '')
+    const documents = some(about.rows.length, tree.n_docs, 'documents')
+    const topics = some(about.islands.length, tree.splits.length + 1, 'topics')
+    return `${documents}${topics}Each dot is a document: in the middle those most about their topic. Draw a line around some to see what they are about.`
   }
 
   async function clickMap(about, id, dot, open = isNarrow() && dot !== undefined) {
@@ -593,7 +616,7 @@ function explore(place, host, before) {
     const more = make('button', {onclick: () => drawPicked(about, 4 * many)}, 'more documents')
     fill(
       body,
-      make('h2', {}, `${number(dots.length)} ${dots.length === 1 ? 'document' : 'documents'} chosen`),
+      make('h2', {}, `${counted(dots.length)} chosen`),
       ' ',
       make('button', {class: 'rename', onclick: () => pick(about, [])}, 'clear'),
       ' ',
@@ -638,6 +661,7 @@ function explore(place, host, before) {
         state.names = {...state.names, [id]: name}
         asked('rename', id, name)
         fill(rowOf(id).querySelector('.words'), heading(nodes.get(id))) // no other row: somebody may be clicking there
+        rowOf(id).setAttribute('aria-label', spoken(id))
         overview?.name()
         map?.name()
       }
@@ -663,6 +687,7 @@ function explore(place, host, before) {
   const query = make('input', {
     type: 'search',
     dir: 'auto',
+    maxlength: 2000, // of a text that is pasted
     placeholder: 'find words or documents',
     'aria-label': 'find words or documents',
   })
@@ -678,14 +703,22 @@ function explore(place, host, before) {
   // The first topics of a list that are worth naming: in the outline, those of the outline
   const mostOf = list => list.filter(([id]) => !state.outline || outline.has(id)).slice(0, 6)
 
-  // Topics by the names that they were given and by their titles, from the beginning of a word on; of the outline if
-  // there are some. Letters that are neither large nor small have words that can't be told apart.
+  // Topics by the names that they were given and by their titles, from the beginning of a word on: by a text as it stands,
+  // or else by all of its words. Of the outline if there are some. Letters that are neither large nor small have words
+  // that can't be told apart.
   function findTopics(text) {
-    const pattern = new RegExp(`(?<![\\p{Lu}\\p{Ll}\\p{N}])${plainly(bare(text))}`, 'iu')
-    const named = node => pattern.test(bare(state.names[node.id] || ''))
-    const called = tree.nodes.filter(node => named(node) || (node.id && pattern.test(bare(words(node)))))
-    const near = called.filter(node => view().has(node.id))
-    return (near.length ? near : called).sort((a, b) => named(b) - named(a) || b.size - a.size).map(node => node.id)
+    const begins = word => new RegExp(`(?<![\\p{Lu}\\p{Ll}\\p{N}])${plainly(bare(word))}`, 'iu')
+    const withAll = wanted => {
+      const patterns = wanted.map(begins)
+      const fits = name => patterns.every(pattern => pattern.test(name))
+      const named = node => fits(bare(state.names[node.id] || ''))
+      const called = tree.nodes.filter(node => named(node) || (node.id && fits(bare(words(node)))))
+      const near = called.filter(node => view().has(node.id))
+      return (near.length ? near : called).sort((a, b) => named(b) - named(a) || b.size - a.size).map(node => node.id)
+    }
+    const whole = withAll([text])
+    const each = text.split(/[\s,]+/).filter(Boolean)
+    return whole.length || !each.length ? whole : withAll(each)
   }
 
   const andMore = (n, shown) => n > shown && make('span', {class: 'soft'}, `and ${number(n - shown)} more`)
@@ -727,7 +760,7 @@ function explore(place, host, before) {
     const pattern = apart ? patternOfAny(text.split(/\s+/)) : patternOf(text)
     const what = apart ? 'All of these words are in' : 'In'
     return [
-      make('h3', {}, `${what} the text of ${number(count)} ${count === 1 ? 'document' : 'documents'}${of}`),
+      make('h3', {'aria-level': 2}, `${what} the text of ${counted(count)}${of}`),
       documents.map(([i, about]) => foundDocument([i, about], pattern)),
     ]
   }
@@ -737,6 +770,8 @@ function explore(place, host, before) {
     const answer = text ? await asked('find', text) : {words: [], documents: {}, named: 0, texts: {count: 0}}
     if (text !== query.value.trim()) return
     if (answer instanceof Node) return showFound(answer)
+    hits = answer.texts.rows ?? []
+    map?.markFound(hits)
     marks.clear()
     if (answer.words.length) for (const [id, rank] of mostOf(answer.words[0][1])) marks.set(id, rank)
     const exact = ([, about]) => about.id.toLowerCase() === text.toLowerCase()
@@ -752,7 +787,7 @@ function explore(place, host, before) {
       foundTexts(answer.texts, text),
     ].map(part => part.flat().filter(Boolean))
     showFound(parts.filter(part => part.length).map(part => make('div', {}, part)))
-    const nothing = text && !found.childElementCount && host.nothing(text)
+    const nothing = text && !found.childElementCount && host.nothing(short(text, 100))
     if (nothing) found.append(nothing)
     found.hidden = !text
     const counts = [
@@ -764,6 +799,13 @@ function explore(place, host, before) {
     const told = counts.filter(([n]) => n).map(([n, what]) => `${number(n)} ${what}${n === 1 ? '' : 's'}`)
     fill(heard, text && (nothing || `found: ${told.join(', ')}`))
     drawTree()
+  }
+
+  async function openFirst() {
+    const text = query.value
+    clearTimeout(typed)
+    await look()
+    if (query.value === text) found.querySelector('button')?.click()
   }
 
   function close(event) {
@@ -785,6 +827,10 @@ function explore(place, host, before) {
       event.preventDefault()
       const next = found.querySelector('button') || rowOf(state.selected)
       next.focus()
+    }
+    if (event.key === 'Enter' && !event.isComposing) {
+      event.preventDefault() // it isn't for the button that has the focus then
+      openFirst()
     }
   })
 
@@ -814,6 +860,14 @@ function explore(place, host, before) {
     setView(mapped ? state.outline : what)
     if (mapped) openMap()
     choose(state.selected, {focus: false})
+  }
+
+  // The view as an address has it, and back; nothing is what a page begins with
+  const viewed = () => (mapped ? 'map' : tree.levels.length > 0 && !state.outline ? 'splits' : '')
+
+  function turnAs(view) {
+    if (view === 'map' && tree.splits.length > 0) turnTo('map')
+    if (view === 'splits') turnTo(false)
   }
 
   function grow(n) {
@@ -870,13 +924,15 @@ function explore(place, host, before) {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000)
   }
 
-  // What is unfolded stays so; what was split by the slider's move is unfolded, too
+  // What is unfolded stays so; what was split by the slider's move is unfolded, too. It is drawn when the browser draws.
+  let drawing
   slider.addEventListener('input', () => {
     const before = state.leaves
     grow(+slider.value)
     for (const id of tree.splits.slice(before - 1, state.leaves - 1)) state.unfolded.add(id)
     host.keep('unfolded')
-    drawAll()
+    cancelAnimationFrame(drawing)
+    drawing = requestAnimationFrame(drawAll)
   })
   slider.addEventListener('keydown', own)
 
@@ -911,8 +967,7 @@ function explore(place, host, before) {
         {class: 'pair', role: 'group', 'aria-label': 'view'},
         views.map(view => view[0]),
       ),
-    cutter,
-    folders,
+    tree.splits.length > 0 && [cutter, folders],
     saver,
   ]
   fill(
@@ -925,16 +980,20 @@ function explore(place, host, before) {
   )
   drawAll()
   const arrive = () => {
-    const id = host.visits.visited()
+    const {id, view} = host.visits.visited()
     if (isNarrow()) read(host.visits.isReading())
+    turnAs(view)
     if (nodes.has(id)) choose(id, {reach: true})
   }
   host.visits?.onVisit(arrive)
-  if (nodes.has(host.visits?.visited() || '-')) choose(host.visits.visited(), {reach: true, focus: false, open: true})
+  const {id, view: seenAs} = host.visits?.visited() ?? {}
+  turnAs(seenAs)
+  if (id && nodes.has(id)) choose(id, {reach: true, focus: false, open: true})
   if (before) resume(before)
   const end = () => {
     removeEventListener('keydown', hear, true)
     for (const what of ['pointerdown', 'keydown']) removeEventListener(what, foldMenus)
+    cancelAnimationFrame(drawing)
     map?.leave()
     const focused = place.getRootNode().activeElement
     return {

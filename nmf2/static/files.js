@@ -94,7 +94,7 @@ function pageAgain(all, state, still) {
   const view = {...state, unfolded: [...state.unfolded]}
   const data = JSON.stringify({...all, view}).replaceAll('<', '\\u003c')
   page.querySelector('#contents').textContent = data
-  const place = make('div', {id: 'nmf2'}, still.cloneNode(true))
+  const place = make('main', {id: 'nmf2'}, still.cloneNode(true))
   page.querySelector('#nmf2').replaceWith(place)
   return `<!DOCTYPE html>\n${page.outerHTML}\n`
 }

@@ -45,7 +45,11 @@ function kernelHost(model) {
     more: true,
     editing: model.get('editing'),
     none: '(There is no text.)',
-    nothing: text => `No word begins with “${text}”, no document or topic is called so, and no text has it.`,
+    nothing: text =>
+      `No word begins with “${text}”, ` +
+      (isTooShort(text)
+        ? 'and no document or topic is called so.'
+        : 'no document or topic is called so, and no text has it.'),
     leave: () => model.off('msg:custom', answered),
   }
   host.keep = name => {

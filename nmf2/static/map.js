@@ -53,6 +53,7 @@ function drawMap(map, {hueOf, told, choose, pick}) {
   const n = map.rows.length
   let selected = ''
   let picked = new Set()
+  let found = [] // dots
   let ringed = -1
   let line = null
   let k = 1 // pixels a unit of the map
@@ -91,6 +92,12 @@ function drawMap(map, {hueOf, told, choose, pick}) {
     return context
   }
 
+  function add(path, i, size) {
+    if (size < 3) return path.rect(x(i) - size / 2, y(i) - size / 2, size, size)
+    path.moveTo(x(i) + size / 2, y(i))
+    path.arc(x(i), y(i), size / 2, 0, 7)
+  }
+
   function drawDots() {
     const context = pen(canvas)
     const colours = labels.map(label => getComputedStyle(label).color)
@@ -98,19 +105,17 @@ function drawMap(map, {hueOf, told, choose, pick}) {
       context.globalAlpha = bright ? 1 : 0.22
       const paths = labels.map(() => new Path2D())
       for (let i = 0; i < n; i++) {
-        if (isBright(i) !== bright) continue
-        const path = paths[map.island[i]]
-        if (size < 3) path.rect(x(i) - size / 2, y(i) - size / 2, size, size)
-        else {
-          path.moveTo(x(i) + size / 2, y(i))
-          path.arc(x(i), y(i), size / 2, 0, 7)
-        }
+        if (isBright(i) === bright) add(paths[map.island[i]], i, size)
       }
       paths.forEach((path, j) => {
         context.fillStyle = colours[j]
         context.fill(path)
       })
     }
+    const path = new Path2D()
+    for (const i of found) add(path, i, size + 1)
+    context.fillStyle = getComputedStyle(element).color
+    context.fill(path)
   }
 
   function drawOver(hovered = -1) {
@@ -143,8 +148,8 @@ function drawMap(map, {hueOf, told, choose, pick}) {
 
   function name() {
     map.islands.forEach(([id], i) => {
-      const {title, about} = told(id)
-      labels[i].setAttribute('aria-label', `${title}, ${about}`)
+      const {title, spoken} = told(id)
+      labels[i].setAttribute('aria-label', spoken)
       const lines = title.split(', ')
       fill(
         labels[i].firstChild,
@@ -211,10 +216,11 @@ function drawMap(map, {hueOf, told, choose, pick}) {
     const drawn = line
     line = null
     drawOver()
-    if (isDrawn(drawn)) return pick(inside(drawn))
     const i = nearest(at(event))
     const island = i < 0 ? islandAt(at(event)) : map.island[i]
-    if (island >= 0) choose(map.islands[island][0], i)
+    reach(labels[island] ?? labels.find(label => label.tabIndex === 0)) // so that keys go on from here
+    if (isDrawn(drawn)) pick(inside(drawn))
+    else if (island >= 0) choose(map.islands[island][0], i)
     else pick([])
   }
 
@@ -237,6 +243,7 @@ function drawMap(map, {hueOf, told, choose, pick}) {
 
   // ---- Keys: an arrow leads to the next island in its direction
 
+  const reach = label => label.focus({preventScroll: true})
   const ways = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1]}
 
   function beyond(i, [dx, dy]) {
@@ -259,26 +266,28 @@ function drawMap(map, {hueOf, told, choose, pick}) {
     if (event.key === 'Escape') pick([])
     if (!(event.key in keys)) return
     event.preventDefault()
-    labels[keys[event.key]].focus({preventScroll: true})
+    reach(labels[keys[event.key]])
     choose(map.islands[keys[event.key]][0], -1, event.key === 'Enter')
   }
 
   land.addEventListener('keydown', press)
 
-  // ---- What was chosen elsewhere: a topic, whose dots are bright; a document, with a ring; several, which are bright
+  // ---- What was chosen elsewhere: a topic, whose dots are bright; a document, with a ring; several, which are bright.
+  // What was found is in the colour of the letters.
 
   function mark(id, row = -1) {
-    selected = id
+    const around = map.islands.find(([island]) => id.startsWith(island))
+    selected = around?.[0] ?? id // a topic that is too small for the map is part of an island
     ringed = dotOf.get(row) ?? -1
     picked = new Set()
     const reached =
-      islandOf.get(id) ??
+      islandOf.get(selected) ??
       Math.max(
         0,
-        map.islands.findIndex(island => island[0].startsWith(id)),
+        map.islands.findIndex(island => island[0].startsWith(selected)),
       )
     labels.forEach((label, i) => {
-      label.setAttribute('aria-selected', map.islands[i][0] === id)
+      label.setAttribute('aria-selected', map.islands[i][0] === selected)
       label.tabIndex = i === reached ? 0 : -1
     })
     drawDots()
@@ -292,6 +301,11 @@ function drawMap(map, {hueOf, told, choose, pick}) {
     drawOver()
   }
 
+  function markFound(rows) {
+    found = rows.flatMap(row => dotOf.get(row) ?? [])
+    drawDots()
+  }
+
   // Of some dots those first that are in the middle of their islands
   function fromTheMiddle(dots) {
     const far = i => {
@@ -303,12 +317,18 @@ function drawMap(map, {hueOf, told, choose, pick}) {
 
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const sized = new ResizeObserver(draw)
+  const printing = event => {
+    element.classList.toggle('printed', event.type === 'beforeprint')
+    draw()
+  }
+  for (const what of ['beforeprint', 'afterprint']) addEventListener(what, printing)
   dark.addEventListener('change', draw)
   sized.observe(element)
   name()
   const leave = () => {
     sized.disconnect()
+    for (const what of ['beforeprint', 'afterprint']) removeEventListener(what, printing)
     dark.removeEventListener('change', draw)
   }
-  return {element, name, mark, markPicked, fromTheMiddle, leave}
+  return {element, name, mark, markPicked, markFound, fromTheMiddle, leave}
 }

@@ -1,14 +1,16 @@
 // The host of the explorer on a page: all answers are in the page, as JSON in the element `contents`. What is needed
 // for the map and the search alone is in `map`, and read when somebody wants one of them.
 
-// As `_around` in nmf2.page: what stands before and after the first hit
+// As `_around` in nmf2.page: what stands before and after the first hit, in whole words
 function around(text, pattern, length = 200) {
-  const start = Math.max(0, text.search(pattern) - 60)
-  const piece = text
-    .slice(start, start + length)
-    .trim()
-    .replace(/\s+/g, ' ')
-  return `${start > 0 ? '… ' : ''}${piece}${start + length < text.length ? ' …' : ''}`
+  const hit = text.search(pattern)
+  const start = Math.max(0, hit - 60)
+  const end = start + length
+  const [left, right] = [start > 0, end < text.length]
+  const before = text.slice(start, hit).replace(left ? /^\S{0,30}\s/ : '', '')
+  const after = text.slice(hit, end).replace(right ? /\s\S{0,30}$/ : '', '')
+  const piece = (before + after).trim().replace(/\s+/g, ' ')
+  return `${left ? '… ' : ''}${piece}${right ? ' …' : ''}`
 }
 
 const inPage = id => JSON.parse(document.getElementById(id).textContent)
@@ -69,21 +71,19 @@ function pageHost(all, readMap = () => inPage('map')) {
 
   // Those that have all of some words, those first in which there are most hits of a pattern
   function textsWith(words, pattern) {
-    const hits = ([i, text]) => [
-      i,
-      words.every(word => text.search(patternOf(word)) >= 0) ? text.match(pattern).length : 0,
-    ]
+    const each = words.map(patternOf)
+    const hits = ([i, text]) => [i, each.every(word => text.search(word) >= 0) ? text.match(pattern).length : 0]
     const found = readableTexts()
       .texts.map(hits)
       .filter(hit => hit[1] > 0)
     found.sort((a, b) => b[1] - a[1])
     const told = ([i]) => [i, {...placed(i), text: around(about(i).text || beginning(i), pattern)}]
-    return {count: found.length, documents: found.slice(0, 8).map(told)}
+    return {count: found.length, rows: found.map(([i]) => i), documents: found.slice(0, 8).map(told)}
   }
 
   // Texts that have what is wanted as it stands, or if there is none, its words anywhere
   function findTexts(wanted) {
-    if (wanted.length < 2) return {count: 0, documents: []}
+    if (isTooShort(wanted)) return {count: 0, rows: [], documents: []}
     const whole = textsWith([wanted], patternOf(wanted))
     const words = wanted.split(/\s+/)
     if (whole.count || words.length < 2) return whole
@@ -105,10 +105,13 @@ function pageHost(all, readMap = () => inPage('map')) {
   let unsaved = false
   addEventListener('beforeunload', event => unsaved && event.preventDefault())
 
-  // ---- The page's address says which topic is chosen. A pane that takes the place of the tree is left by going back, too.
+  // ---- The page's address says which topic is chosen, and the view, as in #01/map. A pane that takes the place of the
+  // tree is left by going back, too.
 
-  function visit(id, opens) {
-    const address = `${location.href.split('#')[0]}#${id}`
+  let last = ''
+  function visit(id, view, opens) {
+    last = view
+    const address = `${location.href.split('#')[0]}#${id}${view && `/${view}`}`
     const way = opens && !history.state?.pane ? 'pushState' : 'replaceState'
     try {
       history[way](opens ? {pane: true} : history.state, '', address)
@@ -124,11 +127,15 @@ function pageHost(all, readMap = () => inPage('map')) {
   }
   const onVisit = act =>
     addEventListener('popstate', () => {
-      if (closing) visit(state.selected)
+      if (closing) visit(state.selected, last)
       else act()
       closing = false
     })
-  const visits = {visit, visited: () => location.hash.slice(1), isReading, close, onVisit}
+  function visited() {
+    const [id, view] = location.hash.slice(1).split('/')
+    return {id, view}
+  }
+  const visits = {visit, visited, isReading, close, onVisit}
 
   // ---- The answers
 
@@ -167,7 +174,7 @@ function pageHost(all, readMap = () => inPage('map')) {
     none: texts ? '(Only texts that are listed at some topic are on this page.)' : '(There are no texts.)',
     nothing: text =>
       `No document or topic is called “${text}”, and no word that begins so is among the first hundred of a topic.` +
-      (texts
+      (texts && !isTooShort(text)
         ? ` It isn't in the first ${number(all.length)} letters of the ${number(texts)} texts on this page` +
           `${otherwise(readableTexts().begun)}.`
         : ''),

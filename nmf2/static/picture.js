@@ -37,7 +37,7 @@ function drawPicture(outline, size, told, choose) {
   function part({id, level, from, high}) {
     const end = outline.parts(id).length ? 1 : columns - level // the last one goes to the margin
     const across = `left:${share(level / columns)};width:${share(end / columns)}`
-    const style = `${across};top:${share(from)};height:${share(high)};--hue:${hues.get(top1(outline, id))}`
+    const style = `${across};top:${share(from)};height:${share(high)};--high:${high.toFixed(5)};--hue:${hues.get(top1(outline, id))}`
     const described = {class: 'part', role: 'treeitem', 'data-part': id, 'aria-level': level + 1, tabindex: -1, style}
     return make('div', described, make('b', {}), ' ', make('span', {class: 'soft'}))
   }
@@ -48,9 +48,9 @@ function drawPicture(outline, size, told, choose) {
 
   function name() {
     for (const [id, element] of parts) {
-      const {title, about, brief} = told(id)
+      const {title, about, brief, spoken} = told(id)
       element.title = `${title}\n${about}`
-      element.setAttribute('aria-label', `${title}, ${about}`)
+      element.setAttribute('aria-label', spoken)
       fill(element.firstChild, title)
       fill(element.lastChild, brief)
     }

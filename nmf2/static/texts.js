@@ -21,14 +21,23 @@ const withAccents = letters => {
   const each = [...letters].map(letter => `[${letter}${ACCENTED[letter.toLowerCase()] || ''}]`).join('')
   return letters.length > 1 ? `(?:${each}|${ACCENTED[letters.toLowerCase()]})` : each
 }
+
+// As `_escaped` in nmf2.page: a word as long as a text goes as it is, for each letter with accents takes time
+const escaped = (word, letters) => {
+  const plain = word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  return word.length > 500 ? plain : plain.replace(letters, withAccents)
+}
 const plainly = (words, letters = /ss|ae|oe|[a-z]/gi) =>
   words
     .normalize('NFC')
     .split(BETWEEN)
-    .map(word => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(letters, withAccents))
+    .map(word => escaped(word, letters))
     .join(GAP)
     .replace(/['’ʼ]/g, "['’ʼ]")
 const patternOf = text => new RegExp(plainly(text), 'giu')
+
+// Most texts have a single letter of Latin, or figure: it is looked for in names and titles alone
+const isTooShort = text => /^[a-z0-9]?$/i.test(text)
 
 // Any of the words
 const patternOfAny = words => new RegExp(words.map(word => plainly(word)).join('|'), 'giu')
