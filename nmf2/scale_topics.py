@@ -76,7 +76,7 @@ def drawn(
     "A sample of the documents that have terms: all, if these are few."
     n_filled = [f.n_filled for f in blocks.found]
     n = sum(n_filled)
-    m = min(n, max(least, whole*n//max(blocks.size, 1)))
+    m = int(min(n, max(least, whole*n/max(blocks.size, 1))))
     chosen = np.arange(n) if m == n else drawn_of(n, m, seed)
     ends = np.cumsum(n_filled)
     starts = ends - n_filled

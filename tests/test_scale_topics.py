@@ -1314,3 +1314,10 @@ def test_a_large_list_of_another_encoding_and_a_broken_one(tmp_path):
     with pytest.raises(UnicodeDecodeError): list(list_values(path, chunk=8))             # in the middle of a value, too
     path.write_text("[" + ", ".join(json.dumps(dict(text=f"words {k}")) for k in range(900)))
     with pytest.raises(ValueError, match="a.json, line 1: not JSON, the end where ',' should be"): text_sources(tmp_path, 2_000, engine=engine)
+
+
+@pytest.mark.parametrize("share", [.5, .9, math.inf])
+def test_a_sample_has_a_whole_number_of_documents(share):
+    X = sp.csr_array(planted_tree((3, 2), n_docs=300, random_state=0).X)
+    chosen, places = drawn(as_blocks([X[:200], X[200:]]), 0, share*X.nnz, 10)
+    assert len(chosen) == sum(map(len, places)) == min(300, share*300)
