@@ -321,16 +321,28 @@ def _are_files(names):
     if not all(isinstance(name, str) and _A_FILE.fullmatch(name) for name in names) or not any(map(there, names)): return False
     raise FileNotFoundError(f"no such file: {next(name for name in names if not there(name))!r}, and others in the list are there")
 
+def _check_no_files(texts):
+    "Stop at texts that are all names of files, with endings that are read; none is opened"
+    if not all(isinstance(text, str) and os.path.isfile(text) for text in texts): return
+    from nmf2.files import PACKED
+    from nmf2.formats import ENDINGS, PAGES, PLAIN
+    known = {*ENDINGS, *PLAIN, *PAGES, *PACKED, ".mat", ".zip"} - {""}
+    if not all(Path(text).suffix.lower() in known for text in texts): return
+    raise ValueError(f"documents are names of files, such as {texts[0]!r}, and a string in a list is a text: "
+                     f"give [Path({texts[0]!r}), ...] for what is in the files, or read them with nmf2.read([...])")
+
 def in_partitions(
-    X,       # whatever was given for documents
+    X,                  # whatever was given for documents
+    named:bool=False,   # may strings in a list be names of files? If not, they are texts
 )->bool:
     "Are these documents in partitions?"
     if isinstance(X, os.PathLike) or hasattr(type(X), "__dask_graph__"): return True
     if isinstance(X, str): return os.path.exists(X)
     first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
-    if isinstance(first, str): return _are_files(X)
+    if isinstance(first, str): return _are_files(X) if named else bool(_check_no_files(X))
     return isinstance(first, os.PathLike) or hasattr(type(first), "__dask_graph__") or sp.issparse(first)
 
+# %% ../nbs/00_core.ipynb #6c8d2153
 def check_several(
     name:str,   # the argument, as the caller knows it
     X,          # documents in partitions
@@ -340,11 +352,12 @@ def check_several(
         raise ValueError(f"{name} must be several partitions, got a single {type(X).__name__}: put it in a list")
 
 def check_here(
-    name:str,   # the argument, as the caller knows it
-    X,          # whatever was given for documents
+    name:str,           # the argument, as the caller knows it
+    X,                  # whatever was given for documents
+    named:bool=False,   # as for `in_partitions`
 ):
     "Stop at documents in partitions, which few methods take."
-    if not in_partitions(X): return
+    if not in_partitions(X, named): return
     raise ValueError(f"{name} must be in one piece here: partitions and files are for fit, predict and transform of "
                      "TopicTree, HierNMF2 and FlatNMF2, and for answers and drift. Give each partition by itself, or read files with nmf2.read")
 
@@ -360,7 +373,7 @@ def check_matrix(
 ):                          # float32 or float64, array or canonical CSR, (n_docs, n_terms)
     "The matrix to work on, checked and in a form the kernels take. It may be the caller's own, so nobody changes it."
     from sklearn.utils.validation import check_array, validate_data
-    check_here("X", X)
+    check_here("X", X, named=True)
     form = dict(accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
                 ensure_min_samples=min_docs, ensure_all_finite=False)
     try:

@@ -24,6 +24,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2.answers import expected_of
 from nmf2.bisection import refine, unit_rows
 from nmf2.columns import json_objects
+from nmf2.core import in_partitions
+from nmf2.counting import TermCounter
 from nmf2.data import Corpus, load, planted_tree, read
 from nmf2.engines import Local, watched
 from nmf2.files import one_or_several
@@ -683,13 +685,43 @@ def test_names_of_files_are_files(folder, tmp_path):
     assert_array_equal(HierNMF2(3).fit([str(path) for path in shards]).labels_, HierNMF2(3).fit(shards).labels_)
     with pytest.raises(ValueError, match="texts must be a list of strings|at least one document"): TopicTree(3).fit("no file that is here")
     names = [*map(str, paths), str(folder/"part-9.jsonl")]
-    for ask in (TopicTree(3).fit, model.predict):
-        with pytest.raises(FileNotFoundError, match="no such file: .*part-9.jsonl', and others in the list are there"): ask(names)
+    with pytest.raises(FileNotFoundError, match="no such file: .*part-9.jsonl', and others in the list are there"): TopicTree(3).fit(names)
     for some in ([str(folder), str(tmp_path)], [names[0], str(folder)]):
-        for ask in (TopicTree(3).fit, model.predict):
-            with pytest.raises(ValueError, match=r"documents are names of files and folders, such as .*nmf2.read\(\[...\]\) reads"): ask(some)
-    assert len(model.predict(["part-8.jsonl", "part-9.jsonl"])) == 2                     # none of them is there: they may be texts
+        with pytest.raises(ValueError, match=r"documents are names of files and folders, such as .*nmf2.read\(\[...\]\) reads"): TopicTree(3).fit(some)
     assert_array_equal(HierNMF2(3).fit(collection()).predict(shards[0]), HierNMF2(3).fit(collection()).predict(open_shard(shards[0])))
+    assert_array_equal(HierNMF2(3).fit(collection()).predict([str(path) for path in shards]), HierNMF2(3).fit(collection()).predict(collection()))
+
+
+def test_texts_to_be_answered_are_no_names_of_files(folder, tmp_path, monkeypatch):
+    """Somebody else may have written them, so that none of them is opened."""
+    monkeypatch.chdir(tmp_path)
+    model, paths = TopicTree(3).fit(texts()), sorted(folder.glob("*.jsonl"))
+    (tmp_path/"data").mkdir()
+    (tmp_path/"secret").write_text("\n".join(texts()))
+    monkeypatch.setattr("nmf2.files._Packed.__init__", lambda *_: pytest.fail("a file is opened"))
+    names = [str(path) for path in paths]
+    def count(some): return TermCounter().fit_transform(some).toarray()
+    for some in (["secret"], ["data"], [".", "secret"], [*names, "a text"], [*names, str(folder)], [*names, "part-9.jsonl"]):
+        for ask in (model.predict, model.transform, model.answers, model.path, model.explain, count): assert len(ask(some)) == len(some)
+        assert model.drift(some).n_docs == len(some)
+    model.update(["secret"])
+    assert len(model.labels_) == len(texts()) + 1
+    for some in (names, names[:1], tuple(names)):
+        for ask in (model.predict, model.transform, model.answers, model.drift, model.path, model.update, count):
+            with pytest.raises(ValueError, match=r"documents are names of files, such as '.*jsonl', and a string in a list is a text: give \[Path"): ask(some)
+    monkeypatch.undo()
+    assert_array_equal(model.predict(paths), model.predict(texts()))
+    assert_array_equal(model.predict(str(paths[0])), model.predict(paths[:1]))
+
+
+@pytest.mark.parametrize("name, read", [("a.csv", True), ("a.TXT", True), ("a.csv.gz", True), ("a.zip", True), ("a.mat", True), ("a.html", True),
+                                        ("a", False), ("a.py", False), ("a.conf", False)])
+def test_names_of_files_that_are_read_are_told(tmp_path, name, read):
+    (tmp_path/name).write_bytes(b"PK\3\4 no archive")
+    for named in (str(tmp_path/name), [str(tmp_path/name)]*2): assert in_partitions(named, named=True)
+    if not read: assert not in_partitions([str(tmp_path/name)])
+    else:
+        with pytest.raises(ValueError, match="a string in a list is a text"): in_partitions([str(tmp_path/name)])
 
 
 def test_what_takes_documents_in_one_piece_says_so(folder):
