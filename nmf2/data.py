@@ -28,9 +28,10 @@ import scipy.sparse as sp
 from .core import (by_row, check_choice, check_number, check_sparse, frames_up, is_arrow_table, is_frame,
                        patch_to, progress_bar, renamed, seed_of)
 from .dates import missing
-from .files import (Folder, Several, brief, expanded, listing, no_bare_errors, one_or_several, opened, plural,
+from .files import (Folder, Several, Source, brief, expanded, listing, no_bare_errors, one_or_several, opened, plural,
                         there, unpacked_name)
-from .formats import FIELDS, JOINED, NoField, READERS, TOGETHER, guess_format, not_as_in_fit, one_or_list, walk, without_head
+from .formats import (FIELDS, JOINED, NoField, PLAIN, READERS, TOGETHER, ending, guess_format, not_as_in_fit,
+                          one_or_list, walk, without_head)
 from .languages import WORDS
 
 # %% ../nbs/01_data.ipynb #84f71343
@@ -666,6 +667,16 @@ def _found(format, source, options, before):
         else: raise not_as_in_fit(e, source) from None
     return _found(format, source, options, before)
 
+# %% ../nbs/01_data.ipynb #5c54a5d1
+@contextlib.contextmanager
+def _as_guessed(source, format, asked):
+    "Say of a file that was taken for something by its first lines alone that it may be plain text"
+    try: yield
+    except ValueError as e:
+        guessed = asked is None and format != "lines" and isinstance(source, Source) and ending(source) in PLAIN
+        if not guessed or type(e) is not ValueError or b"\0" in source.peek(8192): raise    # other kinds are about fields
+        raise ValueError(f"{str(e).rstrip('.')}. Is it plain text? format='lines'") from None
+
 # %% ../nbs/01_data.ipynb #e2d85f06
 def heads_a_table(
     line:str,   # the first of some lines
@@ -737,7 +748,7 @@ def read(
         asked, (format, seen) = format, _format_of(source, format, like or {})
         _check_options(format, options)
         before = _as_before(format, like or {})
-        found = _found(format, source, options, before)
+        with _as_guessed(source, format, asked): found = _found(format, source, options, before)
         try: corpus = Corpus(**found, name=_stem(path))
         except ValueError as e: raise ValueError(f"{path}: {e}") from None
     corpus.reading = _how_read(format, seen, before | options, getattr(found, "fields", None))

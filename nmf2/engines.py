@@ -16,7 +16,7 @@ from importlib.metadata import version
 from multiprocessing.util import Finalize
 from pathlib import Path
 from shutil import rmtree
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from threading import Lock
 from time import monotonic
 from typing import NamedTuple
@@ -97,7 +97,6 @@ class Local:
         self.threads = get_num_threads()
         self.scratch = scratch
         self.room = room
-        self.folder = None
         self.pool = ThreadPoolExecutor(self.threads, "nmf2-part", set_num_threads, (1,))
 
     __getstate__ = _stays
@@ -143,10 +142,9 @@ def scratch_folder(
 )->str:        # where it is
     "A folder that goes with the engine."
     if engine.scratch is None:
-        engine.folder = TemporaryDirectory(prefix="nmf2-")
-        engine.scratch = engine.folder.name
+        engine.scratch = mkdtemp(prefix="nmf2-")
         # a process of a pool ends by os._exit, which leaves out what Python does at an exit, but not this
-        Finalize(engine.folder, rmtree, (engine.scratch, True), exitpriority=0)
+        Finalize(engine, rmtree, (engine.scratch, True), exitpriority=0)
     return engine.scratch
 
 # %% ../nbs/60_engines.ipynb #e1344b7c

@@ -115,7 +115,7 @@ class FlatTree(LabelsLater, NumberedTopics, TopicModel):
     def fit_transform(self, X, y=None):
         "Fit, and give the weights of the training documents, (n_docs, n_clusters)."
         _check_own(self)
-        if in_partitions(X):
+        if in_partitions(X, named=True):
             from nmf2.scale_topics import fit_flat
             return fit_flat(self, X)
         names = names_of(X)
@@ -125,13 +125,13 @@ class FlatTree(LabelsLater, NumberedTopics, TopicModel):
 
     def transform(self, X):
         "Weights of documents in all topics, (n, n_topics)."
-        if not in_partitions(X): return super().transform(X)
+        if not in_partitions(X, named=True): return super().transform(X)
         from nmf2.scale_answers import transform_over
         return transform_over(self, X)
 
     def predict(self, X):
         "The topic with the largest weight in each document, −1 for documents without any, (n,)."
-        if not in_partitions(X): return super().predict(X)
+        if not in_partitions(X, named=True): return super().predict(X)
         from nmf2.scale_answers import predict_over
         return predict_over(self, X)
 

@@ -4,15 +4,15 @@
 
 # %% auto #0
 __all__ = ['HIDDEN', 'PAGES', 'LINE', 'IN_LINE', 'UNSEEN', 'MAIL_HEAD', 'LONGEST_HEAD', 'IN_HEAD', 'OF_MAILS', 'SAID', 'FIELDS',
-           'MISSING', 'JSON', 'LONG_FIELDS', 'SEPARATOR', 'FROM', 'LATER', 'QUOTED', 'ENTRY', 'ORIENTATIONS', 'PAIR',
-           'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'PLAIN', 'EMPTY', 'READERS', 'TOGETHER', 'BESIDE', 'JOINED',
-           'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk', 'ending', 'read_folder',
-           'read_lines', 'read_mail', 'without_head', 'NoField', 'not_as_in_fit', 'NoDocuments', 'one_or_list',
-           'field_names', 'Fields', 'joined_texts', 'Found', 'NoTexts', 'field_names_of', 'value_at', 'texts_of_fields',
-           'parsed_json', 'check_no_list', 'read_jsonl', 'column_names', 'read_csv', 'read_parquet', 'read_arrow',
-           'rows_of', 'read_mbox', 'read_reuters', 'read_cluto', 'read_docword', 'read_matrix_market', 'read_svmlight',
-           'read_matlab', 'read_npz', 'check_alike', 'holds_mails', 'of_folders', 'guess_format', 'as_cell',
-           'write_table']
+           'MISSING', 'JSON', 'LONG_FIELDS', 'NO_HEAD', 'SEPARATOR', 'FROM', 'LATER', 'QUOTED', 'ENTRY', 'ORIENTATIONS',
+           'PAIR', 'NAMES', 'NPY_PARTS', 'ROLES', 'ENDINGS', 'PLAIN', 'EMPTY', 'READERS', 'VALUE', 'PAIRS', 'NO_TEXT',
+           'TOGETHER', 'BESIDE', 'JOINED', 'VALUES', 'DATES', 'FIGURE', 'WORD', 'NUMBER', 'CODE', 'SPECIAL', 'walk',
+           'ending', 'read_folder', 'read_lines', 'read_mail', 'without_head', 'NoField', 'WhichText', 'not_as_in_fit',
+           'NoDocuments', 'one_or_list', 'field_names', 'Fields', 'joined_texts', 'Found', 'NoTexts', 'field_names_of',
+           'value_at', 'texts_of_fields', 'parsed_json', 'check_no_list', 'read_jsonl', 'column_names', 'read_csv',
+           'read_parquet', 'read_arrow', 'rows_of', 'read_mbox', 'read_reuters', 'read_cluto', 'read_docword',
+           'read_matrix_market', 'read_svmlight', 'read_matlab', 'read_npz', 'check_alike', 'holds_mails',
+           'datasets_as_one', 'of_folders', 'guess_format', 'as_cell', 'write_table']
 
 # %% ../nbs/00_formats.ipynb #84b96dc1
 import codecs
@@ -43,11 +43,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .columns import (STATE, SPLITS, arrow_columns, column_batches, csv_columns, dataset_files, folder_columns,
+from .columns import (INFO, STATE, SPLITS, arrow_columns, column_batches, csv_columns, dataset_files, folder_columns,
                           json_objects, parquet_columns)
 from .core import check_layout, frames_up
-from .files import (LIFT, PACKED, WESTERN, Several, brief, check_encoding, contents, decoded, fault, is_text, listing, look, as_text,
-                        not_that_encoding, opened, passing, plural, unpacked_limit, unpacked_name, usual_encoding)
+from .files import (LIFT, PACKED, SAMPLE, WESTERN, Folder, Several, as_text, brief, check_encoding, contents, decoded, fault,
+                        is_text, likelier, listing, look, no_bare_errors, not_that_encoding, opened, passing, plural,
+                        unpacked_limit, unpacked_name, usual_encoding, without_mark)
 from .matlab import matlab_arrays
 from .writing import whole_file
 
@@ -142,8 +143,8 @@ def ending(
 PAGES = (".html", ".htm", ".xhtml")
 
 def _text_files(folder, names, encoding):
-    "Names and texts of the files that are text, those that were read as Windows-1252, and those that are binary"
-    found, guessed, binary = {}, [], []
+    "Names and texts of the files that are text, those read as Windows-1252 (with doubts), and those that are binary"
+    found, guessed, binary = {}, {}, []
     for name, (file, data) in zip(names, contents(folder, [Path(folder)/name for name in names])):
         name = _shown_name(name)
         if ending(name) == ".eml": found[name], guess = _mail(file, data, encoding)
@@ -151,7 +152,7 @@ def _text_files(folder, names, encoding):
             binary.append(name)
             continue
         else: found[name], guess = (_page if ending(name) in PAGES else _decode)(file, data, encoding)
-        if guess: guessed.append(name)
+        if guess: guessed[name] = likelier(data[:SAMPLE])
     return found, guessed, binary
 
 # %% ../nbs/00_formats.ipynb #550e101e
@@ -172,8 +173,10 @@ def read_folder(
         raise fault(path, None, f"no file here is text ({listing(binary, 3)}): text files have to be made of them first")
     if not found: raise fault(path, None, f"no text files match {pattern!r} {_in_it(path)}. Is that the right place?")
     for odd, why in [(guessed, "not UTF-8 and read as Windows-1252"), (binary, "not text and left out")]:
-        if odd: warnings.warn(f"{path}: {len(odd)} of {len(names)} files are {why}, the first {odd[0]}",
-                              stacklevel=frames_up())
+        if not odd: continue
+        first = next(iter(odd))
+        doubt = guessed[first] if odd is guessed else ""
+        warnings.warn(f"{path}: {len(odd)} of {len(names)} files are {why}, the first {first}{doubt}", stacklevel=frames_up())
     _tell(path, len(found), left)
     docs = {"texts": list(found.values()), "ids": list(found)}
     if any("/" in name for name in found): docs["labels"] = [_path_labels(name) for name in found]
@@ -355,6 +358,16 @@ class NoField(ValueError):
         several = self.what == "more" and not isinstance(asked, str)
         return [one for one in asked if one != self.name] if several else ""
 
+class WhichText(ValueError):
+    "Nobody has said which field holds the text, and no name tells it."
+    def __init__(self,
+        path,        # the file
+        there:str,   # the fields that are there, in words
+        more:str="", # what else to say
+    ):
+        self.path, self.there = path, there
+        super().__init__(str(fault(path, None, f"which field holds the text? Say it with text_field=...; there are: {there}{more}")))
+
 def not_as_in_fit(
     e:NoField,   # what was not found
     path,        # the file
@@ -409,7 +422,7 @@ def field_names(
     usual = [lower[name] for name in FIELDS.get(what, ()) if name in lower]
     if what == "text" and not usual:
         if len(present) == 1: return present
-        raise fault(path, None, f"which field holds the text? Say it with text_field=...; there are: {there}")
+        raise WhichText(path, there)
     return usual[:1]
 
 # %% ../nbs/00_formats.ipynb #05b4db14
@@ -544,13 +557,17 @@ def value_at(
     return missing
 
 # %% ../nbs/00_formats.ipynb #b0c5a211
-def _present(records, text_field, *asked):
-    "The fields of some records; those within others if one of them is asked for, or there is no text without"
-    top = list(dict.fromkeys(name for _, record in records for name in record))
+def _seen(top, every, text_field, *asked):
+    "Fields at the top; those within others, too, if one of them is asked for, or there is no text without"
     wanted = {name for names in (text_field, *asked) for name in _asked(names, top)}
     has_text = text_field is not None or not {name.lower().strip() for name in top}.isdisjoint(FIELDS["text"])
-    if has_text and wanted <= {*top, ""}: return top
-    return list(dict.fromkeys(name for _, record in records for name in field_names_of(record)))
+    return top if has_text and wanted <= {*top, ""} else every()
+
+def _present(records, *asked):
+    "The fields of some records"
+    top = list(dict.fromkeys(name for _, record in records for name in record))
+    def every(): return list(dict.fromkeys(name for _, record in records for name in field_names_of(record)))
+    return _seen(top, every, *asked)
 
 # %% ../nbs/00_formats.ipynb #b0c5a20b
 def texts_of_fields(
@@ -628,11 +645,23 @@ def _holds_text(value):
     return isinstance(value, dict) and any(isinstance(some, str) and name.strip().lower() in FIELDS["text"]
                                            for name, some in value.items())
 
+# %% ../nbs/00_formats.ipynb #f64ec3bb
+def _is_table(value):
+    "Is an object a table, as pandas writes it by default, or by rows, or in parts?"
+    if set(value) == {"columns", "index", "data"}: return True
+    inner = list(value.values())
+    if not inner or not all(isinstance(some, dict) and some.keys() == inner[0].keys() for some in inner): return False
+    numbers = list(map(str, range(max(len(value), len(inner[0])))))
+    return any(keys and list(keys) == numbers[:len(keys)] for keys in (inner[0], value))
+
 def check_no_list(
     source,       # the file, for errors
     value:dict,   # all that is in it
 ):
-    "Stop at an object with lists of others that have texts, which may be the documents"
+    "Stop at an object that is a table, or has lists of others with texts, which may be the documents"
+    if _is_table(value):
+        raise fault(source, None, "it is one JSON object with a table in it, as pandas writes one by default. "
+                                  "Let its to_json write lines of records: lines=True, and 'records' for orient")
     lists = [name for name, some in value.items() if isinstance(some, list) and any(map(_holds_text, some))]
     if not lists: return
     raise fault(source, None, "it is one JSON object with lists of others, and these may be the documents: "
@@ -677,7 +706,8 @@ def read_jsonl(
         for n, record in records:
             if not isinstance(record, dict):
                 raise fault(source, n, f"each document should be an object {{...}}, not {brief(record)}")
-        if len(records) == 1 and text_field is None: check_no_list(source, records[0][1])
+        one = records[0][1] if len(records) == 1 else {}
+        if text_field is None or isinstance(text_field, str) and isinstance(one.get(text_field), dict): check_no_list(source, one)
         asked = text_field, label_field, id_field, columns
         return _from_records(source, records, _fields(source, _present(records, *asked), *asked, some=True))
 
@@ -727,6 +757,8 @@ def _rows(source, lines, dialect, line=1):
                                   "If quotation marks mean nothing here, pass quote=''") from None
 
 # %% ../nbs/00_formats.ipynb #015cd333
+NO_HEAD = "If the first line is a document, pass header=False, and text_field='0' for its first column"
+
 def _column_names(path, rows, header):
     "The names of the columns, and all rows but that of the names"
     line, first = next(rows, (1, None))
@@ -735,7 +767,7 @@ def _column_names(path, rows, header):
     names = [name.strip() for name in first]
     if names[-2:] == ["", ""]:                                    # a program went on to the right
         while names and not names[-1]: names.pop()
-    if len(set(names)) < len(names): raise fault(path, line, f"two columns have the same name: {listing(names)}")
+    if len(set(names)) < len(names): raise fault(path, line, f"two columns have the same name: {listing(names)}. {NO_HEAD}")
     return names, rows
 
 # %% ../nbs/00_formats.ipynb #8b34e469
@@ -776,7 +808,7 @@ def _table_records(source, rows, names, fields, separator):
 def _quick_columns(source, names, fields, separator, header):
     "The columns that are needed, by Arrow; None if it is better done slowly, or there may be something to say"
     wanted = fields.names()
-    data = source.stream().read()
+    data = source.read()
     if usual_encoding(data) != "utf-8-sig": return None
     columns = csv_columns(data, len(names), separator, header, [names.index(name) for name in wanted])
     if not columns or not all(columns.values()): return None
@@ -794,10 +826,16 @@ def _tell_of_one(path, name):
                   "text_field=... says that it is right", stacklevel=frames_up())
 
 # %% ../nbs/00_formats.ipynb #b0c5a204
+def _most(head, quote):
+    "The separator that is most frequent in a line, outside of quotation marks if there is any"
+    enclosed = isinstance(quote, str) and quote and re.escape(quote)
+    bare = re.sub(f"{enclosed}.*?{enclosed}", "", head, flags=re.S) if enclosed else head
+    return max("\t,;|", key=bare.count if set(bare) & set("\t,;|") else head.count)
+
 def _begin(source, text, delimiter=None, quote='"', header=True):
     "The separator, the line after one that names it, the lines to the first not empty, names of columns, and the rows"
     named, line, head = _head(source, text)
-    separator = delimiter or named or max("\t,;|", key="".join(head).count)
+    separator = delimiter or named or _most("".join(head), quote)
     source.weigh({b"\n": 300, separator.encode("utf-8", "replace"): 60})
     rows = _rows(source, itertools.chain(head, text), _dialect(separator, quote), line)
     return separator, line, len(head), *_column_names(source, rows, header)
@@ -806,7 +844,7 @@ def column_names(
     path,      # a table whose first line names its columns, plain or compressed
 )->list:
     "The names of the columns; no more of the table is read than that takes."
-    with opened(path) as source: return decoded(source, None, lambda text: _begin(source, text)[3], newline="")
+    with opened(path) as source: return decoded(source, None, lambda text: _begin(source, text)[3], "", tell=False)
 
 # %% ../nbs/00_formats.ipynb #1422f6a4
 def read_csv(
@@ -821,12 +859,14 @@ def read_csv(
     encoding:str|None=None,       # of the file; by default UTF-8, and Windows-1252 where that fails
 )->dict:                          # texts, ids and labels where there are such columns, more columns if asked for
     "A table with one document a row."
+    if delimiter == r"\t": delimiter = "\t"                         # as it comes from a command line
     if delimiter is not None: _dialect(delimiter, quote)
     def parse(text):
         separator, line, n_head, names, rows = _begin(source, text, delimiter, quote, header)
         if delimiter and header and not text_field and len(names) == 1 and re.search("[\t,;|]", names[0]):
             raise fault(source, line, f"a single column, {brief(names[0])}: is delimiter={delimiter!r} right?")
-        fields = _fields(source, names, text_field, label_field, id_field, columns)
+        try: fields = _fields(source, names, text_field, label_field, id_field, columns)
+        except WhichText as e: raise WhichText(source, e.there, f". {NO_HEAD}"*header) from None
         if encoding is None and quote == '"' and line == n_head == 1:
             quick = _quick_columns(source, names, fields, separator, header)
             if quick: return names, _from_columns(source, quick, fields)
@@ -836,31 +876,25 @@ def read_csv(
     return found
 
 # %% ../nbs/00_formats.ipynb #e29f3416
-def _parts(path, end):
-    "The files with an ending in a folder and below"
-    named = _named_files(path)
-    return [Path(path)/name for name in walk(path)[0] if name.lower().endswith(end) or name in named]
-
 def _read_columns(path, columns_of, *asked):
     "Texts, ids, labels and more of a table that is read column by column"
-    fields = _fields(path, columns_of.names, *asked)
+    fields = _fields(path, _seen(columns_of.names, lambda: columns_of.every, *asked), *asked)
     columns = columns_of.read(fields.names())
     if not columns[fields.text[0]]: raise NoDocuments(path, "no documents in this table")
     return _from_columns(path, columns, fields)
 
 # %% ../nbs/00_formats.ipynb #c831105b
 def read_parquet(
-    path,                            # the file, or a folder of .parquet files with the same columns
+    path,                            # the file, or a folder of such files
     text_field:str|list|None=None,   # column with the text, or several that are joined; by default a usual name is looked for
     label_field:str|list|None=None,  # column with the label or labels, or several, coarse to fine; '' for none
     id_field:str|None=None,          # column with the identifier; '' for none
     columns:str|list|None=None,      # more of them to keep for a look at topics, such as dates
 )->dict:                             # texts, ids and labels where there are such columns, more columns if asked for
     "Parquet, by pyarrow."
-    fields = text_field, label_field, id_field, columns
-    if os.path.isdir(path):
-        return _read_columns(path, folder_columns(path, _parts(path, (".parquet", ".pq")), parquet_columns), *fields)
-    with opened(path) as source: return _read_columns(source, parquet_columns(source), *fields)
+    asked = dict(text_field=text_field, label_field=label_field, id_field=id_field, columns=columns)
+    if os.path.isdir(path): return _in_one(path, _read_several(path, read_parquet, "parquet", asked), label_field)
+    with opened(path) as source: return _read_columns(source, parquet_columns(source), *asked.values())
 
 # %% ../nbs/00_formats.ipynb #39228fd2
 def read_arrow(
@@ -1383,8 +1417,9 @@ def _svmlight_lines(source):
         pairs = [word for word in line.split(b"#", 1)[0].split() if not word.startswith(b"qid:")]
         if not pairs: continue
         label = "" if b":" in pairs[0] else pairs.pop(0).decode("latin-1")
+        no_document = not pairs and not all(map(_is_number, label.encode().split(b",")))
         row = _numbers(source, n, b" ".join(pairs).replace(b":", b" "))
-        if len(row) != 2*len(pairs) or not all(word.count(b":") == 1 for word in pairs):
+        if no_document or len(row) != 2*len(pairs) or not all(word.count(b":") == 1 for word in pairs):
             raise fault(source, n, "this line should look like 'label term:value term:value ...'")
         yield row, n, [] if "," in label else _levels(label)
 
@@ -1764,6 +1799,25 @@ def _nothing_there(folder, format, left):
     if empty: return fault(folder, None, f"there are no documents in what could be {format}: {listing(empty, 3)}")
     return fault(folder, None, f"no file {_in_it(folder)} ends in {listing(ends, 6)}" + " or holds mails"*(format == "mbox"))
 
+# %% ../nbs/00_formats.ipynb #d5a70a51
+def datasets_as_one(
+    names:list,   # of files, as `walk` gives them
+)->list:          # the same, in the place of a saved dataset of Hugging Face the name of its folder
+    "Names of what is to be read: notes and caches of `datasets` are left out."
+    paths = list(map(PurePosixPath, names))
+    if {STATE, SPLITS, INFO}.isdisjoint(path.name for path in paths): return names
+    tables = {path.parent for path in paths if ENDINGS.get(ending(path)) == "arrow"}
+    above = {place for table in tables for place in table.parents}
+    saved = {path.parent for path in paths if path.name == STATE and path.parent in tables
+             or path.name == SPLITS and path.parent in above}
+    fetched = {path.parent for path in paths if path.name == INFO and path.parent in tables}
+    found = {}
+    for path in paths:
+        wholes = [place for place in path.parents if place in saved]
+        note = path.parent in fetched and (path.name == INFO or path.name.startswith("cache-"))
+        if wholes or not note: found[str(wholes[-1] if wholes else path)] = None
+    return list(found)
+
 # %% ../nbs/00_formats.ipynb #b0c5a203
 def _tell_lacking(folder, lacking, n_files):
     "Say which labels and columns are missing in some files; stop if one is missing in all"
@@ -1777,13 +1831,15 @@ def _read_several(folder, read, format, options):
     "What a reader finds in each file of a format"
     how, found, lacking, null = (getattr(folder, "limits", True), getattr(folder, "tick", None)), {}, [], []
     (names, left), named = walk(folder), _named_files(folder)
-    for name in names:
+    for name in datasets_as_one(names) if format == "arrow" else names:
         file, lacks = Path(folder)/name, []
-        if name not in named and not _is_of(file, format): left.append((name, "of another kind"))
+        whole = file.is_dir()                                               # a saved dataset
+        if not (whole or name in named or _is_of(file, format)): left.append((name, "of another kind"))
         elif not file.stat().st_size: left.append((name, EMPTY))
         else:
+            how_opened = no_bare_errors(Folder(file, *how)) if whole else opened(file, *how)
             try:
-                with opened(file, *how) as source: found[_shown_name(name)] = _with_gaps(read, source, options, lacks)
+                with how_opened as source: found[_shown_name(name)] = _with_gaps(read, source, options, lacks)
                 lacking += lacks
             except NoDocuments: left.append((name, EMPTY))
             except NoTexts as e:
@@ -1816,23 +1872,44 @@ READERS = {"folder": read_folder, "lines": of_folders(read_lines, "lines"), "jso
            "matlab": read_matlab, "npz": read_npz, "mail": read_mail, "mbox": of_folders(read_mbox, "mbox")}
 
 # %% ../nbs/00_formats.ipynb #5715cc95
-def _guess_content(start, end):
-    "The format, from the first bytes of a file and the ending of its name"
-    start = start.removeprefix(codecs.BOM_UTF8)
-    lines = start.split(b"\n")
-    if start.startswith(b"PAR1"): return "parquet"
-    if start.startswith((b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")): return "arrow"
+VALUE = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+PAIRS = re.compile(rb"\s*%b(?:,%b)*(?:\s+qid:\d+)?(?:\s+\d+:%b)+\s*(?:#.*)?" % (VALUE, VALUE, VALUE))   # of SVMlight
+NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
+
+def _guess_binary(start, end):
+    "The format of a file that is no text, or has at least letters that are none, or None"
+    if not NO_TEXT.search(start): return None
+    if start.startswith((b"PAR1", b"FEA1")): return "parquet" if start[:1] == b"P" else "arrow"
+    if start.startswith((b"ARROW1\0", b"\xff\xff\xff\xff")): return "arrow"
     if start.startswith((b"MATLAB", b"\x89HDF")) or end == ".mat" and b"\0" in start: return "matlab"
     if not end and start.startswith(b"PK\3\4"): return "npz"
-    if not end and start[257:262] == b"ustar": return "reuters"
-    if b"\0" in start or not start.strip(): return None
-    if start.startswith(b"%%MatrixMarket"): return "matrix-market"
-    if b"<REUTERS" in start: return "reuters"
-    if len(lines) > 3 and all(re.fullmatch(rb"\s*\d+\s*", line) for line in lines[:3]): return "docword"
-    if end == ".mat": return "cluto"
+    return "reuters" if not end and start[257:262] == b"ustar" else None
+
+def _has_counts(lines, named):
+    "Are these the first lines of a file of UCI, which tell three numbers and go on with three to a line?"
+    if not (len(lines) > 3 and all(re.fullmatch(rb"\s*\d+\s*", line) for line in lines[:3])): return False
+    return named or re.fullmatch(rb"\s*\d+\s+\d+\s+\d+\s*", lines[3]) is not None
+
+def _has_pairs(lines):
+    "Is the first line with something in it one of SVMlight? If there is no other, its end may be missing"
+    first = next(filter(bytes.strip, lines))
+    return PAIRS.fullmatch(first.rstrip().rpartition(b" ")[0] if len(lines) == 1 and len(first) > 8000 else first) is not None
+
+# %% ../nbs/00_formats.ipynb #5715cc96
+def _guess_content(start, end, name=""):
+    "The format, from the first bytes of a file, the ending of its name, and the name"
+    kind = without_mark(start) or usual_encoding(start)
+    start = start.removeprefix(codecs.BOM_UTF8) if kind == "utf-8-sig" else start.decode(kind, "ignore").encode()
+    binary = _guess_binary(start, end)
+    if binary or b"\0" in start or not start.strip(): return binary
+    lines = start.split(b"\n")
+    if re.match(rb"%%MatrixMarket\s+(matrix|vector)\b", start): return "matrix-market"
+    if re.search(rb"^\s*<REUTERS(\s[^<>]*)?>", start, re.M): return "reuters"
+    if _has_counts(lines, name.startswith("docword.")): return "docword"
+    if end == ".mat": return "matlab" if start.startswith(b"MATLAB") else "cluto"
     if _is_mbox(start): return "mbox"
-    if re.match(rb"\s*[+-]?[\d.,]+\s+(qid:\d+\s+)?\d+:\d", start): return "svmlight"
-    if re.match(rb"\s*(\[\s*)?\{", start): return "jsonl"
+    if _has_pairs(lines): return "svmlight"
+    if re.match(rb"\s*(\[\s*)?\{\s*[\"'}]", start): return "jsonl"
     return "lines" if end in PLAIN else None
 
 # %% ../nbs/00_formats.ipynb #3e1a2bc1
@@ -1870,6 +1947,8 @@ def _guess_folder(path):
     "The format of a folder, or an error if it holds several things"
     names, place = walk(path)[0], Path(path)
     if STATE in names or SPLITS in names: return "arrow"
+    if any(ENDINGS.get(ending(name)) == "arrow" for name in names):
+        names = [name for name in names if PurePosixPath(name).name not in (STATE, SPLITS, INFO)]
     stories = [name for name in names if ending(name) == ".sgm"]
     if len(stories)*2 >= len(names) > 0: return "reuters"
     if stories:
@@ -1914,7 +1993,7 @@ def guess_format(
     if isinstance(getattr(path, "path", path), Several): return _guess_paths(getattr(path, "path", path))
     if os.path.isdir(path): return _guess_folder(path)
     end = ending(path)
-    return ENDINGS[end] if end in ENDINGS else _guess_content(look(path, 8192), end)
+    return ENDINGS[end] if end in ENDINGS else _guess_content(look(path, 8192), end, unpacked_name(path))
 
 # %% ../nbs/00_formats.ipynb #5fb14c51
 VALUES = frozenset("""nan na n/a null none true false inf infinity wahr falsch vrai faux verdadero verdadeiro falso vero

@@ -559,13 +559,13 @@ class TreeEstimator(GrowsOn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def fit_transform(self, X, y=None):
         "How much of each leaf is in each training document; rows sum to one, (n_docs, n_leaves_)."
-        check_here("X", X)
+        check_here("X", X, named=True)
         return self.fit(X).transform(X)
 
     def predict(self, X):
         "Number of the leaf to which each document finds its way, −1 for empty documents, (n,)."
         check_is_fitted(self)
-        if in_partitions(X):
+        if in_partitions(X, named=True):
             from nmf2.scale_answers import predict_over
             return predict_over(self, X)
         return route(self.tree_, check_matrix(self, X, reset=False, min_docs=1))
@@ -573,7 +573,7 @@ class TreeEstimator(GrowsOn, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def transform(self, X):
         "How much of each leaf is in each document; rows sum to one, (n, n_leaves_)."
         check_is_fitted(self)
-        if in_partitions(X):
+        if in_partitions(X, named=True):
             from nmf2.scale_answers import transform_over
             return transform_over(self, X)
         return shares(self.tree_, check_matrix(self, X, reset=False, min_docs=1))
@@ -592,7 +592,7 @@ def fit(est,
     "Plant a tree, and grow it."
     if est.n_leaves is not None: check_number("n_leaves", est.n_leaves, 1)
     how = grower_options(est)
-    if in_partitions(X):
+    if in_partitions(X, named=True):
         from nmf2.scale import fit_partitions
         return fit_partitions(est, X)
     origin = getattr(est, "init", None), seed_of(est.random_state)

@@ -33,15 +33,15 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 # %% ../nbs/62_scale_texts.ipynb #c11e4a08
-from .columns import (INFO, SPLITS, STATE, arrow_columns, arrow_errors, column_batches, json_objects, parquet_columns)
+from .columns import arrow_columns, arrow_errors, column_batches, dataset_files, json_objects, parquet_columns
 from .core import at_hand, check_number, check_several, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, on_disk, scratch_folder, used_up, watched
-from .files import (MILLION, PACKED, WESTERN, Several, brief, fault, listing, opened, passing, plural, there, unpacked_name,
-                        usual_encoding)
+from .files import (MILLION, PACKED, SAMPLE, WESTERN, Several, brief, fault, likelier, listing, opened, passing, plural, there,
+                        unpacked_name, usual_encoding)
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoField, NoTexts, check_alike, check_no_list,
-                          column_names, ending, field_names, field_names_of, holds_mails, joined_texts, not_as_in_fit, one_or_list,
+                          column_names, datasets_as_one, ending, field_names, field_names_of, holds_mails, joined_texts, not_as_in_fit, one_or_list,
                           parsed_json, rows_of, texts_of_fields, value_at, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
 from .languages import look_at, lowest
@@ -167,11 +167,11 @@ def _parquet(path):
     with arrow_errors(path): return ParquetFile(path)
 
 def _names(path, kind):
-    "The names of the columns, none where there are no columns"
+    "The names of the columns and of the fields within them, none where there are no columns"
     if kind == "csv": return column_names(path)
     if kind not in ("parquet", "arrow"): return ()
     with opened(path) as source:
-        return (parquet_columns if kind == "parquet" else arrow_columns)(source).names
+        return (parquet_columns if kind == "parquet" else arrow_columns)(source).every
 
 # %% ../nbs/62_scale_texts.ipynb #e3655ed9
 def _kind_of(file):
@@ -189,8 +189,9 @@ def text_files(
 )->list:               # of paths, in the order of their names
     "The files of a folder and below that hold texts; what is left alone is told in a warning."
     names, left = walk(folder)
-    kinds = {Path(folder)/name: _kind_of(Path(folder)/name) for name in names}
-    if "arrow" in kinds.values(): kinds |= {file: None for file in kinds if file.name in (STATE, SPLITS, INFO)}
+    kinds = {}
+    for file in (Path(folder)/name for name in datasets_as_one(names)):
+        kinds |= dict.fromkeys(dataset_files(file), "arrow") if file.is_dir() else {file: _kind_of(file)}
     found = [file for file, kind in kinds.items() if kind]
     if "mbox" in kinds.values() and len({kinds[file] for file in found}) > 1:
         raise ValueError(f"documents must be of one kind, and {_short(folder)} has files of mails and others: "
@@ -362,7 +363,8 @@ def _or_latin(write, path, *args):
     "Write, or write once more where a file turns out not to be UTF-8"
     try: write(path, *args)
     except UnicodeDecodeError:
-        warnings.warn(f"{path} is not UTF-8 and was read as Windows-1252", stacklevel=frames_up())
+        with passing(path) as stream: doubt = likelier(stream.read(SAMPLE))
+        warnings.warn(f"{path} is not UTF-8 and was read as Windows-1252{doubt}", stacklevel=frames_up())
         write(path, *args, WESTERN)
 
 def _write_anew(path, folder, text_field, id_field, like=NOTHING):
@@ -891,8 +893,10 @@ def texts_at(
 
 # %% ../nbs/62_scale_texts.ipynb #a76bea44
 def _all_texts(engine, sources):
-    "The texts of all partitions, here"
-    return sum(engine.fetch(engine.hold(read_texts, sources_there(engine, sources))), [])
+    "The texts of all partitions, here; what is to be said of them was said when they were counted"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return sum(engine.fetch(engine.hold(read_texts, sources_there(engine, sources))), [])
 
 def _tell(model, blocks):
     "Set what a fitted model tells; labels stay where they are until somebody asks"

@@ -603,7 +603,7 @@ def two_compilers():
 # %% ../nbs/25_topictree.ipynb #fadefce9
 @patch_to(TopicTree)
 def fit(model,
-    documents,    # texts, a `Corpus`, or counts (n_docs, n_terms); or partitions of them
+    documents,    # texts, a `Corpus`, or counts (n_docs, n_terms); or partitions, such as files
     y=None,       # not used
     vocab=None,   # with counts: the words of the columns, (n_terms,)
 ):
@@ -615,7 +615,7 @@ def _fitted(model, documents, y, vocab):
     check_parameters(model)
     seed = seed_of(model.random_state)
     if documents is None: raise ValueError("documents must be texts, a Corpus or counts, got None")
-    if in_partitions(documents):
+    if in_partitions(documents, named=True):
         from nmf2.scale_texts import fit_topics
         return fit_topics(model, documents, vocab)
     texts, counts, words = _given(documents)
@@ -750,7 +750,7 @@ def _weighted(model, documents):
 
 @patch_to(TopicTree)
 def predict(model,
-    documents,         # as for `fit`
+    documents,         # as for `fit`, but in a list a string is a text, and a `Path` a file
     n:int|None=None,   # numbers of the topics when there are so few, that its leaf is in; or None
     reject=False,      # −1 for those like none of the fit, too? True, or the share of these
 )->np.ndarray:         # (n_docs,)
@@ -779,7 +779,7 @@ def numbers_of(
 # %% ../nbs/25_topictree.ipynb #cc43ec75
 @patch_to(TopicTree)
 def transform(model,
-    documents,         # as for `fit`
+    documents,         # as for `predict`
     n:int|None=None,   # shares of the topics when there are so few; None for all
 )->np.ndarray:         # rows sum to one, (n_docs, n); of partitions a `Table`
     """How much of each topic is in each document; a node's share is the sum of what is below it.
@@ -801,7 +801,7 @@ def fit_transform(model,
     vocab=None,   # as for `fit`
 )->np.ndarray:    # rows sum to one, (n_docs, n_topics_)
     "How much of each topic is in each document of the fit."
-    check_here("documents", documents)
+    check_here("documents", documents, named=True)
     documents = at_hand(documents)
     options = {} if vocab is None else dict(vocab=vocab)             # a subclass may not take it
     return model.fit(documents, y, **options).transform(documents)

@@ -3,6 +3,7 @@ import builtins
 import csv
 import json
 import sys
+import warnings
 from datetime import date
 from pathlib import Path
 
@@ -91,13 +92,23 @@ def test_the_same_corpus_from_every_format():
         assert (corpus.texts, corpus.ids.tolist(), corpus.labels.tolist()) == (TEXTS, EXPECTED["ids"], EXPECTED["labels"])
 
 
-KINDS = {"large": pa.large_string(), "view": pa.string_view(), "bytes": pa.binary(), "dictionary": pa.dictionary(pa.int32(), pa.string())}
+KINDS = {"large": pa.large_string(), "view": pa.string_view(), "bytes": pa.binary(), "bytes in view": pa.binary_view()}
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_kinds_of_text(kind):
-    texts = pa.array(TEXTS).cast(KINDS[kind]) if kind != "dictionary" else pa.array(TEXTS).dictionary_encode()
+@pytest.mark.parametrize("once", [False, True])
+def test_kinds_of_text(kind, once):
+    """Once are dictionaries: polars writes those of categories with words in views."""
+    texts = pa.array(TEXTS).cast(KINDS[kind])
+    if once: texts = pa.DictionaryArray.from_arrays(pa.array(range(len(TEXTS)), pa.uint32()), texts)
     file("a.arrow", pa.table({"text": texts}))
     assert read_arrow("a.arrow")["texts"] == TEXTS
+
+
+def test_bytes_of_one_length():
+    """They are text if they can be, else they stay what they are, such as numbers that name documents."""
+    file("a.arrow", pa.table({"text": pa.array([b"abcd", None, "ü12".encode()], pa.binary(4)), "id": pa.array([b"\xff\xfe", b"\xff\xfd", b"\xff\xfc"], pa.binary(2))}))
+    found = read_arrow("a.arrow")
+    assert found["texts"] == ["abcd", "", "ü12"] and found["ids"][0] == str(b"\xff\xfe")
 
 
 def test_kinds_of_labels():
@@ -118,6 +129,86 @@ def test_names_of_classes(feature, values, expected):
     saved("one", table)
     pq.write_table(table, "a.parquet")
     assert read_arrow("one")["labels"] == read_parquet("a.parquet")["labels"] == expected
+
+
+def test_names_of_classes_in_a_file_beside():
+    """The notes of a file itself come first; a folder to which datasets are fetched has no state.json."""
+    table = pa.table({"text": ["a", "b"], "label": [0, 1]})
+    told = json.dumps({"features": {"label": CLASSES, "text": {"_type": "Value"}}})
+    saved("one", table)
+    Path("one/dataset_info.json").write_text(told)
+    Path("two").mkdir()
+    for split in ("test", "train"): stream(f"two/{split}.arrow", table)
+    stream("two/cache-1.arrow", table)
+    Path("two/dataset_info.json").write_text(told)
+    assert read("one").labels.tolist() == read("two/train.arrow").labels.tolist() == [["sport"], ["maths"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert guess_format("two") == "arrow" and read("two").labels.tolist() == [["sport"], ["maths"]]*2
+    for odd in ("", "[]", "{}", '{"features": []}'):
+        Path("one/dataset_info.json").write_text(odd)
+        assert read("one").labels.tolist() == [["0"], ["1"]]
+    stream("one/data-00000-of-00002.arrow", table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": {"label": {**CLASSES, "names": ["x", "y"]}}}})}))
+    Path("one/dataset_info.json").write_text(told)
+    assert read("one/data-00000-of-00002.arrow").labels.tolist() == [["x"], ["y"]]
+
+
+def test_datasets_among_other_files():
+    """Each is one thing: stale rows of map stay away, and the names of folders are no labels, unless they are above."""
+    for name in ("three", "four", "deep/five"):
+        saved(name, pa.table({"text": [name, "a ball"]}))
+        stream(f"{name}/cache-1234.arrow", pa.table({"text": ["stale"]}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        corpus = read(["three", "four"])
+        assert corpus.texts == ["three", "a ball", "four", "a ball"] and corpus.labels is None
+        assert read(Path.cwd()).texts == read(Path.cwd(), format="arrow").texts == ["deep/five", "a ball", "four", "a ball", "three", "a ball"]
+    assert read(["three", "deep"]).labels.tolist() == [[""]]*2 + [["deep"]]*2
+    stream("six.arrow", pa.table({"text": ["six"]}))
+    assert read(["three", "six.arrow"]).texts == ["three", "a ball", "six"]
+    Path("deep/dataset_dict.json").write_text('{"splits": ["five"]}')
+    for paths in ("deep", ["three", "deep"]):
+        with pytest.raises(ValueError, match="a dictionary of 1 dataset. Name one of them"): read(paths)
+    Path("four/state.json").write_text('{"_data_files": [{"filename": "data-00000-of-00002.arrow"}], "_indices_data_files": [{"filename": "i.arrow"}]}')
+    with pytest.raises(ValueError, match="four/state.json: the dataset is a selection"): read(["three", "four"])
+
+
+def test_fields_within_columns():
+    """As in lines of JSON: by names with dots, if somebody asks for one, or there is no text without."""
+    rows = [{"text": "puck", "meta": {"when": "May", "by": {"name": "Ann"}}}, {"text": "net", "meta": None}]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = pa.table({name: [row[name] for row in rows] for name in rows[0]})
+    pq.write_table(table, "a.parquet")
+    for name, write in (("a.arrow", stream), ("a.feather", file), ("one", saved)): write(name, table)
+    asked = dict(label_field="meta.by.name", columns="meta.when")
+    for name in ("a.parquet", "a.arrow", "a.feather", "one"):
+        found, lines = read(name, **asked), read("a.jsonl", **asked)
+        assert found.texts == lines.texts and found.labels.tolist() == lines.labels.tolist() == [["Ann"], [""]]
+        assert found.columns["meta.when"] == lines.columns["meta.when"] == ["May", None] and found.reading["label_field"] == ["meta.by.name"]
+        bad("no field 'meta.no', asked for by label_field. There are: 'text', 'meta', 'meta.when', 'meta.by', 'meta.by.name'", name, label_field="meta.no")
+    dotted = pa.table({"a.text": ["top"], "a": [{"text": "within"}]})
+    for name, write in (("b.parquet", lambda name, table: pq.write_table(table, name)), ("b.arrow", stream)):
+        write(name, dotted)
+        assert read(name, text_field="a.text").texts == ["top"]
+    pq.write_table(pa.table({"told": [{"text": "puck", "label": 1}, {"text": "net", "label": 0}]}).replace_schema_metadata(
+        {"huggingface": json.dumps({"info": {"features": {"told": {"text": {"_type": "Value"}, "label": CLASSES}}}})}), "c.parquet")
+    bad("which field holds the text? Say it with text_field=...; there are: 'told', 'told.text', 'told.label'", "c.parquet")
+    assert read("c.parquet", text_field="told.text", label_field="told.label").labels.tolist() == [["maths"], ["sport"]]
+
+
+def test_folders_of_parquet_are_like_those_of_tables():
+    """Folders are labels, and a file may lack a column that is there for a look only."""
+    for k, name in enumerate(("sport/a", "sport/b", "art/a")):
+        Path(name).parent.mkdir(exist_ok=True)
+        table = {"text": [name, "a text"], **({} if k else {"when": [1, 2]})}
+        pq.write_table(pa.table(table), f"{name}.parquet")
+        with open(f"{name}.csv", "w", newline="") as f: csv.writer(f).writerows([table, *zip(*table.values())])
+    found = []
+    for format in ("parquet", "csv"):
+        with pytest.warns(UserWarning, match="2 of 3 files have no field 'when'"): found.append(read(Path.cwd(), format=format, columns="when"))
+        assert found[-1].labels.tolist() == [["art"]]*2 + [["sport"]]*4
+    assert found[0].texts == found[1].texts and found[0].columns["when"] == [None]*2 + [1, 2] + [None]*2
+    with pytest.warns(UserWarning, match="left alone"): assert read_parquet("sport")["texts"] == ["sport/a", "a text", "sport/b", "a text"]
 
 
 @pytest.mark.parametrize("notes", ["no JSON", "[]", '{"info": []}', '{"info": {"features": {"label": {"names": [1], "_type": "ClassLabel"}}}}'])

@@ -24,6 +24,7 @@ from nmf2.data import read
 from nmf2.files import brief, fault, listing, look, as_text, opened
 from nmf2.formats import READERS, guess_format
 from nmf2.matlab import matlab_arrays
+from nmf2.scale_texts import text_sources
 
 ROOT = Path(__file__).resolve().parent.parent
 pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
@@ -257,6 +258,38 @@ def test_limits_are_lifted(here):
     path = put("a.svm", "1 2000000:1\n1 1:1\n")
     refused(path, "2,000,000 columns", "18 bytes", "limits=False")
     assert read(path, limits=False).X.shape == (2, 2_000_000)
+
+
+@pytest.mark.parametrize("inner", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("outer", [gzip.compress, bz2.compress, lzma.compress])
+def test_what_is_packed_twice_is_told(here, inner, outer):
+    """As text it would be a document of odd letters."""
+    lines = b'{"text": "puck"}\n'*50_000
+    for name in ("a.jsonl.gz", "a.csv.gz", "a.txt"):
+        put(name, outer(inner(lines)))
+        for ask in (read, guess_format) if name == "a.txt" else (read, text_sources):
+            with pytest.raises(ValueError, match=f"{name}: packed twice: .* Unpack it once"): ask(name)
+        with files.unpacked_ahead(name), pytest.raises(ValueError, match="packed twice"): read(name)
+    with zipfile.ZipFile("b.zip", "w") as archive: archive.writestr("b.csv.gz", inner(b"id,text\n1,a\n"))
+    for ask in (read, text_sources):
+        with pytest.raises(ValueError, match="b.zip: packed twice"): ask("b.zip")
+    with files.passing(put("c", outer(b""))) as stream: assert stream.read() == b""
+    source = files.Source(put("d", outer(inner(lines))))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="packed twice"): source.read()
+    source.close()
+
+
+def test_streams_go_on_when_all_is_read(here):
+    """What a table is tried with first has all bytes; whoever goes on by lines has begun before."""
+    lines = [f"{k} {'x'*100}\n".encode() for k in range(40_000)]
+    for name, content in (("a", b"".join(lines)), ("a.gz", gzip.compress(b"".join(lines)))):
+        with opened(put(name, content)) as source:
+            streams = [source.stream() for _ in range(3)]
+            begun = [[stream.readline() for _ in range(n)] for stream, n in zip(streams, (0, 3, 20_000))]
+            whole = source.read()
+            assert whole == b"".join(lines) and source.read() is whole and source.chunk(0) is whole
+            for stream, some in zip([*streams, source.stream()], [*begun, []]): assert some + list(stream) == lines
 
 
 def test_many_small_bombs_in_a_folder(here):

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from nmf2.data import read
 from nmf2.files import WESTERN
-from nmf2.formats import (READERS, _dialect, _mails, _rows, _without_tags, as_cell, field_names_of, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
+from nmf2.formats import (READERS, _dialect, _mails, _rows, _without_tags, as_cell, column_names, field_names_of, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
                           read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, value_at, without_head, write_table)
 
 TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
@@ -1125,3 +1125,121 @@ def test_heads_of_mails_in_joined_fields(here):
 def test_gaps_in_json(here):
     assert read_jsonl(put("a.jsonl", '{"text": "a"}\n{"text": NaN}\n{"text": null}'))["texts"] == ["a", "", ""]
     fails(read_jsonl, put("b.jsonl", '{"text": "a"}\n{"id": 1}'), "line 2: field 'text' should be a string and is not there: write null for no text")
+
+
+PLAIN_TEXTS = {"12.05.24, 12:30 - Anna: Hallo\n12.05.24, 12:31 - Ben: Gut\n", "05.01.2024 12:30:11 ERROR disk full\nno\n", "1 1:1 In the beginning\n1 1:2 And the earth\n",
+               "3 10:15 opening\n4 11:00 vote\n", "{{name}} writes\nb\n", "{ts} hello\nb\n", "[{x}] hello\nb\n", "MATLAB is a language\nb\n", "PAR1 is a word\nb\n", "FEA1\nb\n",
+               "ARROW1 hello\nb\n", "1\n2\n3\n1 the first\n", "12\n13\n14\n15\n", "%%MatrixMarket is a format\nb\n", "see <REUTERS and others\nb\n", "a \x02 sign\nb\n"}
+
+@pytest.mark.parametrize("text", sorted(PLAIN_TEXTS))
+def test_plain_texts_that_begin_like_something_else(here, text):
+    for name in ("a.txt", "a.log", "a"):
+        assert guess_format(put(name, text)) == "lines" and read(name).texts == [line.strip() for line in text.splitlines()]
+    for encoding in ("utf-8-sig", "utf-16", "utf-16-be", "utf-32"):
+        if encoding != "utf-16-be": assert read(put("b.txt", text.encode(encoding))).texts == read("a").texts
+        assert guess_format(put("b.txt", text.encode(encoding))) == "lines"
+
+
+@pytest.mark.parametrize("text, format", [("1 1:2\n", "svmlight"), ("\n-1.5e-3,2 qid:3 1:.5 2:1e5 # a remark\n", "svmlight"), ("1 " + " ".join(f"{k}:1" for k in range(1, 5000)) + "\n", "svmlight"),
+                                          ('{"text": 1}', "jsonl"), ("{\n}", "jsonl"), ('[\n  {\n "a": 1}]', "jsonl"), ("2\n3\n1\n1 1 1\n", "docword"), ("{'text': 'a'}", "jsonl"),
+                                          ("%%MatrixMarket matrix coordinate real general\n", "matrix-market"), ('<!DOCTYPE lewis>\n<REUTERS NEWID="1">\n', "reuters")])
+def test_other_texts_without_an_ending(here, text, format):
+    for name in ("a.txt", "a.log", "a"): assert guess_format(put(name, text)) == format
+    assert guess_format(put("b", text.encode("utf-8-sig"))) == format
+
+
+def test_a_guess_that_fails_says_how_text_is_read(here):
+    text = "1 2:3\nhello\n"
+    for name in ("a.txt", "a.log", "a", "a.txt.gz"):
+        fails(read, put(name, text, gzip.open if name.endswith("gz") else open), "line 2", "Is it plain text? format='lines'")
+        assert read(name, format="lines").texts == ["1 2:3", "hello"]
+    for name, content, options in (("a.svm", text, {}), ("b.txt", text, dict(format="svmlight")), ("c.txt", '{"title": "a", "year": 1}\n', {}), ("d", b"PK\3\4\0 no archive", {})):
+        with pytest.raises(ValueError) as e: read(put(name, content), **options)
+        assert "plain text" not in str(e.value)
+    assert guess_format(put("docword.a.txt", "1\n2\n3\nfour\n")) == "docword"
+    fails(read, "docword.a.txt", "line 4: 'four' is not a number. Is it plain text? format='lines'")
+
+
+def test_utf16_without_a_mark(here):
+    for order in ("utf-16-le", "utf-16-be"):
+        for name, content in (("a.csv", "id,text\n1,goal é\n"), ("a.jsonl", '{"text": "goal é"}\n'), ("a.txt", "goal é\n"), ("a", "goal é\n")):
+            fails(read, put(name, content.encode(order)), f"it looks like UTF-16 without a mark at its beginning: pass encoding='{order}'")
+            assert read(name, encoding=order).texts == ["goal é"]
+    assert read(put("b.csv", "id,text\n1,go\0al\n")).texts == ["go\0al"]
+
+
+SAID = {"cp1251": "В этом году в городе прошла большая выставка, на которой были работы.", "koi8_r": "В этом году в городе прошла большая выставка.",
+        "cp1253": "Το παιδί πήγε στην αγορά και αγόρασε ψωμί, γάλα και φρούτα.", "gb18030": "今年，城市里举办了一个大型现代艺术展览，展出了许多作品。",
+        "big5": "今年，城市裡舉辦了一個大型現代藝術展覽，展出了許多作品。", "shift_jis": "今年、市内で大規模な現代美術の展覧会が開催され、多くの作品が展示された。",
+        "euc_kr": "올해 도시에서 대규모 현대 미술 전시회가 열렸고 많은 작품이 전시되었다.", "mac_roman": "Le garçon est allé là-bas ; où ça ? L’été dernier."}
+
+@pytest.mark.parametrize("encoding", SAID)
+def test_encodings_that_are_likelier_are_named(here, encoding):
+    """A warning that this may be Windows-1252 is not enough where it can't be."""
+    text = SAID[encoding]*4
+    (here/"d").mkdir()
+    for name, content in (("a.txt", text), ("a.csv", f"id,text\n1,{text}\n".replace(", ", " "))):
+        with pytest.warns(UserWarning, match=f"was read as Windows-1252; pass encoding=... if that is wrong; .*'{encoding}'.* is likelier"): read(put(name, content.encode(encoding)))
+        assert read(name, encoding=encoding).texts
+    put("d/1.txt", text.encode(encoding))
+    with pytest.warns(UserWarning, match=f"1 of 1 files are not UTF-8 and read as Windows-1252, the first 1.txt; .*'{encoding}'.* is likelier"): read("d")
+    from nmf2.scale_texts import text_sources
+    from nmf2.engines import Local
+    put("big.csv", f"id,text\n1,{text}\n".replace(", ", " ").encode(encoding))
+    with pytest.warns(UserWarning, match=f"was read as Windows-1252; .*'{encoding}'.* is likelier"): text_sources("big.csv", 20, engine=Local(str(here)))
+
+
+@pytest.mark.parametrize("text", ["Le garçon est allé là-bas ; où ça ? L’été dernier.", "Übermäßig große Äpfel für 3 €", "“Señor”, dijo él"])
+def test_what_is_likely_windows_1252_is_taken_for_it(here, text):
+    with pytest.warns(UserWarning, match="if that is wrong$"): assert read(put("a.txt", text.encode("cp1252"))).texts == [text]
+
+
+def test_tables_that_pandas_writes(here):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"text": ["puck", "net"], "label": ["a", "b"]})
+    for orient in ("columns", "index", "split"):
+        fails(read, put("a.json", frame.to_json(orient=orient)), "one JSON object with a table in it, as pandas writes one by default. Let its to_json write lines of records: lines=True, and 'records' for orient")
+        from nmf2.scale_texts import text_sources
+        put("a.jsonl", frame.to_json(orient=orient))
+        with pytest.raises(ValueError, match="a table in it, as pandas writes"): text_sources("a.jsonl")
+    fails(read, put("a.json", frame.to_json()), "as pandas writes one by default", text_field="text")
+    for options in (dict(orient="records"), dict(orient="records", lines=True)): assert read(put("a.json", frame.to_json(**options))).texts == ["puck", "net"]
+    assert read(put("a.json", '{"text": "a", "by": {"0": "x"}}')).texts == ["a"]
+    assert read(put("a.json", '{"told": {"text": "a"}}'), text_field="told.text").texts == ["a"]
+    assert read(put("a.json", frame.to_json()), text_field="text.0", label_field="").texts == ["puck"]
+
+
+def test_a_table_is_no_svmlight(here):
+    fails(read_svmlight, put("a.csv", "id,text\n1,x\n"), "line 1: this line should look like 'label term:value term:value ...'")
+    found = read_svmlight(put("a.svm", "1\n-1,2\n0.5 2:1\nsport 1:1\n"))
+    assert found["X"].shape == (4, 2) and found["labels"] == [["1"], [], ["0.5"], ["sport"]]
+
+
+def test_separators_within_quotation_marks(here):
+    for text, names in (('"title, long, and longer";text\nx;goal\n', ["title, long, and longer", "text"]), ('"a;b;c"\t"text"\nx\tgoal\n', ["a;b;c", "text"]), ('"id,text"\n"1,goal"\n', ["id,text"])):
+        assert column_names(put("a.csv", text)) == names
+    assert read_csv(put("a.csv", '"title, long";text\nx;goal\n'))["texts"] == ["goal"]
+    assert read_csv(put("a.csv", "'title, long';text\nx;goal\n"), quote="'")["texts"] == ["goal"]
+
+
+def test_tables_without_names(here):
+    put("a.csv", "a ball,sport\na vote,politics\n")
+    fails(read_csv, "a.csv", "there are: 'a ball', 'sport'. If the first line is a document, pass header=False, and text_field='0'", "text_field='0'")
+    assert read_csv("a.csv", header=False, text_field="0")["texts"] == ["a ball", "a vote"]
+    put("b.csv", "sport,sport,a ball\nart,art,a hall\n")
+    fails(read_csv, "b.csv", "two columns have the same name: sport, sport, a ball. If the first line is a document", "pass header=False")
+    assert read_csv("b.csv", header=False, text_field="2")["texts"] == ["a ball", "a hall"]
+    with pytest.raises(ValueError) as e: read_csv("a.csv", header=False)
+    assert "which field holds the text?" in str(e.value) and "header" not in str(e.value)
+
+
+def test_a_tab_may_be_written(here):
+    assert read_csv(put("a.csv", "id\ttext\n1\ta, b, c\n"), delimiter=r"\t")["texts"] == ["a, b, c"]
+    with pytest.raises(ValueError, match="delimiter must be one character"): read_csv("a.csv", delimiter=r"\n")
+
+
+def test_all_endings_are_known_where_texts_are_told_from_files():
+    from nmf2.core import READ
+    from nmf2.files import PACKED
+    from nmf2.formats import ENDINGS, PAGES, PLAIN
+    assert READ == {*ENDINGS, *PAGES, *PLAIN, *PACKED, ".mat", ".zip"} - {""}

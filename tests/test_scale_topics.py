@@ -1,5 +1,6 @@
 """TopicTree and FlatNMF2 over partitions against their twins in memory: moves, topics that settle, words and weights of texts"""
 import csv
+import gc
 import gzip
 import io
 import json
@@ -24,8 +25,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nmf2.answers import expected_of
 from nmf2.bisection import refine, unit_rows
 from nmf2.columns import json_objects
+from nmf2.core import in_partitions
+from nmf2.counting import TermCounter
 from nmf2.data import Corpus, load, planted_tree, read
-from nmf2.engines import Local, watched
+from nmf2.engines import Local, scratch_folder, watched
 from nmf2.files import one_or_several
 from nmf2.flat import FlatNMF2, flatten
 from nmf2.headings import typical_texts
@@ -343,10 +346,21 @@ def test_a_saved_dataset_in_partitions(tmp_path, monkeypatch):
         with pa.ipc.new_stream(str(tmp_path/name/"data-00000-of-00001.arrow"), table.schema) as writer: writer.write_table(table)
         (tmp_path/name/"state.json").write_text(json.dumps({"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}))
         (tmp_path/name/"dataset_info.json").write_text(json.dumps({"features": {"text": {"dtype": "string"}}}))
-    with pytest.warns(UserWarning, match="left alone 2 named"): sources = text_sources(tmp_path/"one")
-    assert [text for source in sources for text in read_texts(source)] == ["one goal", "beans"]
-    with pytest.warns(UserWarning, match="left alone 4 named"): sources = text_sources(Several([tmp_path/"two", tmp_path/"one"]))
-    assert [text for source in sources for text in read_texts(source)] == ["two goal", "beans", "one goal", "beans"]
+        table = pa.table({"text": ["what map once gave"]})
+        with pa.ipc.new_stream(str(tmp_path/name/"cache-1234.arrow"), table.schema) as writer: writer.write_table(table)
+    every = ["two goal", "beans", "one goal", "beans"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for given, expected in ((tmp_path/"one", every[2:]), (Several([tmp_path/"two", tmp_path/"one"]), every), ([tmp_path/"two", tmp_path/"one"], every),
+                                (tmp_path, every[2:] + every[:2])):
+            assert [text for source in text_sources(given) for text in read_texts(source)] == expected
+            assert given is tmp_path or read(given).texts == expected
+    (tmp_path/"dataset_dict.json").write_text('{"splits": ["one", "two"]}')
+    with pytest.raises(ValueError, match="a dictionary of 2 datasets. Name one of them: "): text_sources(tmp_path)
+    (tmp_path/"dataset_dict.json").unlink()
+    (tmp_path/"two"/"state.json").write_text(json.dumps({"_data_files": [], "_indices_data_files": [{"filename": "i.arrow"}]}))
+    for given in (tmp_path/"two", Several([tmp_path/"two", tmp_path/"one"]), tmp_path):
+        with pytest.raises(ValueError, match="the dataset is a selection from its files"): text_sources(given)
     (tmp_path/"plain").mkdir()
     (tmp_path/"plain"/"state.json").write_text('[{"text": "a state"}]')
     assert read_texts(text_sources(tmp_path/"plain")[0]) == ["a state"]
@@ -407,6 +421,19 @@ def test_gaps_in_collections_of_dask_are_refused():
                   [dask.delayed(some[:20]), dask.delayed(some[20:])]):
         with pytest.raises(ValueError, match=r"partition 1 can't be used: texts\[\d+\] must be a string.*Replace missing texts"):
             TopicTree(3).fit(given)
+
+
+def test_fields_within_columns_in_partitions(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    some = texts()[:30]
+    table = pa.table({"told": [{"text": text, "id": str(k)} for k, text in enumerate(some)]})
+    pq.write_table(table, tmp_path/"a.parquet", row_group_size=10)
+    with pa.ipc.new_stream(str(tmp_path/"b.arrow"), table.schema) as writer: writer.write_table(table)
+    for name, n in (("a.parquet", 3), ("b.arrow", 1)):
+        sources = text_sources(tmp_path/name, text_field="told.text", id_field="told.id")
+        assert len(sources) == n and sum(map(read_texts, sources), []) == some and list(names_over(sources, Local())) == [str(k) for k in range(30)]
+        with pytest.raises(ValueError, match="there are: 'told', 'told.text', 'told.id'"): [read_texts(source) for source in text_sources(tmp_path/name)]
 
 
 def test_files_are_those_that_a_folder_has_in_memory(tmp_path):
@@ -683,13 +710,43 @@ def test_names_of_files_are_files(folder, tmp_path):
     assert_array_equal(HierNMF2(3).fit([str(path) for path in shards]).labels_, HierNMF2(3).fit(shards).labels_)
     with pytest.raises(ValueError, match="texts must be a list of strings|at least one document"): TopicTree(3).fit("no file that is here")
     names = [*map(str, paths), str(folder/"part-9.jsonl")]
-    for ask in (TopicTree(3).fit, model.predict):
-        with pytest.raises(FileNotFoundError, match="no such file: .*part-9.jsonl', and others in the list are there"): ask(names)
+    with pytest.raises(FileNotFoundError, match="no such file: .*part-9.jsonl', and others in the list are there"): TopicTree(3).fit(names)
     for some in ([str(folder), str(tmp_path)], [names[0], str(folder)]):
-        for ask in (TopicTree(3).fit, model.predict):
-            with pytest.raises(ValueError, match=r"documents are names of files and folders, such as .*nmf2.read\(\[...\]\) reads"): ask(some)
-    assert len(model.predict(["part-8.jsonl", "part-9.jsonl"])) == 2                     # none of them is there: they may be texts
+        with pytest.raises(ValueError, match=r"documents are names of files and folders, such as .*nmf2.read\(\[...\]\) reads"): TopicTree(3).fit(some)
     assert_array_equal(HierNMF2(3).fit(collection()).predict(shards[0]), HierNMF2(3).fit(collection()).predict(open_shard(shards[0])))
+    assert_array_equal(HierNMF2(3).fit(collection()).predict([str(path) for path in shards]), HierNMF2(3).fit(collection()).predict(collection()))
+
+
+def test_texts_to_be_answered_are_no_names_of_files(folder, tmp_path, monkeypatch):
+    """Somebody else may have written them, so that none of them is opened."""
+    monkeypatch.chdir(tmp_path)
+    model, paths = TopicTree(3).fit(texts()), sorted(folder.glob("*.jsonl"))
+    (tmp_path/"data").mkdir()
+    (tmp_path/"secret").write_text("\n".join(texts()))
+    monkeypatch.setattr("nmf2.files._Packed.__init__", lambda *_: pytest.fail("a file is opened"))
+    names = [str(path) for path in paths]
+    def count(some): return TermCounter().fit_transform(some).toarray()
+    for some in (["secret"], ["data"], [".", "secret"], [*names, "a text"], [*names, str(folder)], [*names, "part-9.jsonl"]):
+        for ask in (model.predict, model.transform, model.answers, model.path, model.explain, count): assert len(ask(some)) == len(some)
+        assert model.drift(some).n_docs == len(some)
+    model.update(["secret"])
+    assert len(model.labels_) == len(texts()) + 1
+    for some in (names, names[:1], tuple(names)):
+        for ask in (model.predict, model.transform, model.answers, model.drift, model.path, model.update, count):
+            with pytest.raises(ValueError, match=r"documents are names of files, such as '.*jsonl', and a string in a list is a text: give \[Path"): ask(some)
+    monkeypatch.undo()
+    assert_array_equal(model.predict(paths), model.predict(texts()))
+    assert_array_equal(model.predict(str(paths[0])), model.predict(paths[:1]))
+
+
+@pytest.mark.parametrize("name, read", [("a.csv", True), ("a.TXT", True), ("a.csv.gz", True), ("a.zip", True), ("a.mat", True), ("a.html", True),
+                                        ("a", False), ("a.py", False), ("a.conf", False)])
+def test_names_of_files_that_are_read_are_told(tmp_path, name, read):
+    (tmp_path/name).write_bytes(b"PK\3\4 no archive")
+    for named in (str(tmp_path/name), [str(tmp_path/name)]*2): assert in_partitions(named, named=True)
+    if not read: assert not in_partitions([str(tmp_path/name)])
+    else:
+        with pytest.raises(ValueError, match="a string in a list is a text"): in_partitions([str(tmp_path/name)])
 
 
 def test_what_takes_documents_in_one_piece_says_so(folder):
@@ -1321,3 +1378,19 @@ def test_a_sample_has_a_whole_number_of_documents(share):
     X = sp.csr_array(planted_tree((3, 2), n_docs=300, random_state=0).X)
     chosen, places = drawn(as_blocks([X[:200], X[200:]]), 0, share*X.nnz, 10)
     assert len(chosen) == sum(map(len, places)) == min(300, share*300)
+
+
+def test_what_is_said_of_a_file_is_said_once(tmp_path):
+    """Its names are looked at, its words are counted, and its texts are fetched; and no folder is left for Python to clean up."""
+    words = [re.sub(r"\W+", " ", text) for text in texts()[:60]]
+    lines = "".join(f"{k},café {text}\n" for k, text in enumerate(words))
+    (tmp_path/"a.csv").write_bytes(f"id,text\n{lines}".encode("latin-1", "ignore"))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = TopicTree(2, min_df=1, max_df=1.).fit(tmp_path)
+        engine = Local()
+        folder = Path(scratch_folder(engine))
+        del engine
+        gc.collect()
+    assert [str(one.message).partition("; ")[0] for one in told] == [f"{tmp_path/'a.csv'} is not UTF-8 and was read as Windows-1252"]
+    assert len(model.labels_) == 60 and not folder.exists()
