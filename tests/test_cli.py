@@ -1470,6 +1470,16 @@ def test_an_update_that_is_typed_twice(tickets, capsys):
     a_table("c.csv", [NEW[0], "a late penalty", "the keeper was late"], dict(text="w"))
     assert main(["update", "out", "c.csv"]) == 0 and "word for word" not in capsys.readouterr().err
 
+def test_an_update_with_labels_in_other_levels(tickets, capsys):
+    a_table("a.csv", SPORT + GARDEN, dict(broad="kind", narrow="n", text="w"))
+    a_table("b.csv", NEW, dict(broad="kind", narrow="n", text="w"))
+    assert main(["cluster", "a.csv", "--label-field", "broad,narrow", "--keep-texts", *tickets]) == 0
+    capsys.readouterr()
+    for more in ([], ["--again"]):
+        assert main(["update", "out", "b.csv", "--label-field", "broad", "--quiet", *more]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith("nmf2: error: texts must have labels in 2 levels, as those of the model, and have 1: give as many (--label-field ...)"), told
+
 def test_columns_to_look_at_are_on_the_page(tickets, monkeypatch, capsys):
     import nmf2.serving
     with open("dated.csv", "w", newline="") as fh:
