@@ -9,13 +9,16 @@
 The last three try numbers of topics from 2 to twice the right one, each about a twelfth larger than the one before, with three fits each; in
 collections from 2 to 64, doubling. A number is right if it is within a tenth. Planted trees have from 3 to 200 topics, of equal and unequal
 sizes, with little and much noise; the seeds and half of the laws are not those by which `choose_n_topics` was made. Where the words of planted
-documents are dealt anew, by chance, one topic is right.
+documents are dealt anew, by chance, one topic is right. For samples of short texts it is told what the first question of `choose_n_topics`
+finds, whether there is anything at all: what clusters gain, in multiples of what clusters of dealt documents gain (`times_dealt`), and the same
+for documents that are dealt already.
 
 Times are of `choose_n_topics` in multiples of `topic_tree` with the number it found: of one run each on planted trees, medians of three, run by
 turns, on collections. Neither counts words, nor finds headings.
 
     NMF2_DATA=folder python benchmarks/n_topics.py [--quick] [--out FOLDER]
     NMF2_DATA=folder python benchmarks/n_topics.py --again: `choose_n_topics` anew; what the other ways said stays as it was found before
+    NMF2_DATA=folder python benchmarks/n_topics.py --chance: dealt words and short texts anew; all else stays as it was found before
 """
 import json
 
@@ -27,7 +30,7 @@ from nmf2 import load
 from nmf2.bisection import criterion_of, unit_rows
 from nmf2.data import planted_tree
 from nmf2.nnls import memberships
-from nmf2.support import choose_n_topics, dealt, fit_again, shuffled, support
+from nmf2.support import choose_n_topics, dealt, fit_again, shuffled, support, times_dealt
 from nmf2.topictree import topic_tree
 from nmf2.weighting import count_pipeline, text_pipeline
 
@@ -39,6 +42,9 @@ PER_TOPIC = 30, 60                           # documents to a topic, on average
 SEED = 4000
 COLLECTIONS = "classic3", "tr11", "tr23", "tr41", "re0", "k1b", "la1", "hitech", "fbis", "arxiv_2level", "library-docs", "reuters21578", "20newsgroups_cai"
 SLOW = 3, 8, 12                              # planted topics, and collections below, for which the other ways are tried, as they take long
+SHORT = "short_20newsgroups_subjects", "short_reuters_titles"
+SAMPLES = 250, 500, 1000, 2000, 4000         # documents of these
+SEEDS = 5
 SLOW_COLLECTIONS = "classic3", "tr11", "tr41", "re0", "library-docs"
 
 
@@ -137,6 +143,24 @@ def of_dealt(law, per_topic, k=20):
     return dict(kind="dealt", collection=law, per_topic=per_topic, right=dict(splits=found["said"]["splits"] == 1), **found)
 
 
+def of_short(name, n):
+    """A row for a sample of short texts: what clusters gain, times dealt ones, for several seeds; of the texts, and of dealt ones."""
+    rng, X = np.random.default_rng([SEED, n]), weighted(load(name))
+    X = unit_rows(X[np.diff(X.indptr) > 0])
+    some = X[np.sort(rng.permutation(X.shape[0])[:n])]
+    times, chance = ([times_dealt(docs, seed=seed) for seed in range(SEEDS)] for docs in (some, dealt(some, rng)[1]))
+    return dict(kind="short", collection=name, documents=n, words=float(np.median(np.diff(some.indptr))), times=times, chance=chance)
+
+
+def all_short(samples=SAMPLES):
+    """Rows for samples of the collections of short texts that are there."""
+    rows = []
+    for name in SHORT:
+        try: rows += [of_short(name, n) for n in samples]
+        except FileNotFoundError: say(f"{name}: not there, skipped")
+    return rows
+
+
 def all_dealt(): return [of_dealt(law, per_topic) for law in LAWS for per_topic in PER_TOPIC]
 
 
@@ -149,19 +173,22 @@ def of_collection(name, others, n_runs=3):
 
 
 def shown(rows):
-    """Five tables: how often each way is right, words dealt by chance, every collection, every planted tree."""
-    planted, real, chance = ([row for row in rows if row["kind"] == kind] for kind in ("planted", "collection", "dealt"))
+    """Six tables: how often each way is right, words dealt by chance, short texts, every collection, every planted tree."""
+    planted, real, chance, short = ([row for row in rows if row["kind"] == kind] for kind in ("planted", "collection", "dealt", "short"))
+    def span(times): return f"{min(times):.2f} to {max(times):.2f}"
     def shares(some):
         return [" ".join(f"{sum(r['right'][name] for r in there)}/{len(there)}" for there in [[r for r in some if name in r["right"]]]) for name in ("splits", *OTHERS)]
     by_law = [[law, *shares(some), f"{np.median([r['times_a_fit']['splits'] for r in some]):.1f}"] for (law,), some in together(planted, "collection").items()]
     by_size = [[k, *shares(some), f"{np.median([r['times_a_fit']['splits'] for r in some]):.1f}"] for (k,), some in together(planted, "topics").items()]
     head = ["splits", *OTHERS, "splits: times a fit, median"]
     nothing = [[law, *(r["said"]["splits"] for r in some)] for (law,), some in together(chance, "collection").items()]
+    texts = [[r["collection"], r["documents"], f"{r['words']:g}", span(r["times"]), span(r["chance"])] for r in short]
     every = [[r["collection"], r["topics"], r["per_topic"], *[r["said"].get(name, "–") for name in ("splits", *OTHERS)]] for r in planted]
     found = [[r["collection"], r["documents"], "/".join(map(str, r["classes"])), *[r["said"].get(name, "–") for name in ("splits", *OTHERS)],
               f"{r['times_a_fit']['splits']:.1f}", r["why"]] for r in real]
     return "\n\n".join([table(["planted trees", *head], [*by_law, ["all", *shares(planted), ""]]), table(["topics planted", *head], by_size),
                         table(["words dealt by chance", *(f"splits, {n} documents to each of 20 topics before" for n in PER_TOPIC)], nothing),
+                        table(["short texts", "documents", "words of each, median", f"times dealt, {SEEDS} seeds", "times dealt, of dealt ones"], texts),
                         table(["collection", "documents", "classes", "splits", *OTHERS, "splits: times a fit", "why"], found),
                         table(["planted trees", "topics", "documents to each", "splits", *OTHERS], every)])
 
@@ -172,26 +199,36 @@ WHAT = "how many topics, by four ways: how often they are within a tenth of the 
 def again(output):
     """All rows anew, as far as they concern `choose_n_topics`."""
     rows = json.loads(output.read_text(encoding="utf-8"))["rows"]
-    rows = [row for row in rows if row["kind"] != "dealt"]
+    rows = [row for row in rows if row["kind"] not in ("dealt", "short")]
     for k, old in enumerate(rows):
         name = old["collection"]
         try: new = of_collection(name, ()) if old["kind"] == "collection" else of_planted(old["topics"], name, old["per_topic"], ())
         except FileNotFoundError: continue
         rows[k] = new | {what: old[what] | new[what] for what in ("said", "seconds", "times_a_fit", "right") if what in old}
         say(f"{name} {old.get('topics', '')}: {new['said']['splits']}")
-    rows += all_dealt()
+    rows += all_dealt() + all_short()
+    write(output, shown(rows), what=WHAT, rows=rows)
+
+
+def by_chance(output):
+    """The rows for dealt words and short texts anew."""
+    rows = [row for row in json.loads(output.read_text(encoding="utf-8"))["rows"] if row["kind"] not in ("dealt", "short")]
+    rows += all_dealt() + all_short()
     write(output, shown(rows), what=WHAT, rows=rows)
 
 
 def main():
-    args = arguments(__doc__, "n_topics.json", again="choose_n_topics anew; what the other ways said stays as it was found before")
+    args = arguments(__doc__, "n_topics.json", again="choose_n_topics anew; what the other ways said stays as it was found before",
+                     chance="dealt words and short texts anew; all else stays as it was found before")
     choose_n_topics(weighted(planted_tree(random_state=0)))                                                                 # compiled
     rows = []
     if args.again: return again(args.output)
+    if args.chance: return by_chance(args.output)
     for k in (3, 5) if args.quick else BRANCHING:
         rows += [of_planted(k, law, per_topic) for law in LAWS for per_topic in PER_TOPIC if not args.quick or (law, per_topic) == ("plain", 30)]
         say(f"{k} topics")
     rows += [of_dealt("plain", PER_TOPIC[0])] if args.quick else all_dealt()
+    rows += all_short(SAMPLES[:1] if args.quick else SAMPLES)
     for name in ("library-docs",) if args.quick else COLLECTIONS:
         try: rows.append(of_collection(name, OTHERS if name in SLOW_COLLECTIONS and not args.quick else (), n_runs=1 if args.quick else 3))
         except FileNotFoundError: say(f"{name}: not there, skipped")

@@ -739,22 +739,44 @@ class _LongFields:
 LONG_FIELDS = _LongFields()
 
 # %% ../nbs/00_formats.ipynb #f0840075
+class _ByBackslash(ValueError):
+    "A row can't be read, and a backslash stands before a quotation mark, or seems to."
+
+def _by_backslash(e, separator):
+    out = _ByBackslash(str(e))
+    out.separator = separator
+    return out
+
+def _unreadable(source, line, said, dialect, names, text):
+    "The error about a row that Python's reader can't read, from what it said, and the last line of the row"
+    separator, quote = dialect["delimiter"], dialect.get("quotechar", "")
+    said = str(said).replace(f"'{separator}'", repr(separator))
+    told = f"this row can't be read ({said}; columns are separated by {separator!r})"
+    if quote and f"\\{quote}" in text:
+        remedy = f"A quotation mark within a text must be doubled, {2*quote} and not \\{quote}"
+        return _by_backslash(fault(source, line, f"{told}. {remedy}"), separator)
+    is_title = len(names) == 1 and names[0].strip().lower() not in FIELDS["text"]
+    title = f"If {brief(names[0])} is a line above the names of the columns, take it out. " if is_title else ""
+    return fault(source, line, f"{told}. {title}If quotation marks mean nothing here, pass quote=''")
+
+# %% ../nbs/00_formats.ipynb #f0840076
 def _rows(source, lines, dialect, line=1):
     "(line number, fields) of each row that is not empty; `line` is the number of the first"
-    before = line - 1
-    n_empty = 0
+    before, last = line - 1, [""]
+    n_empty, names = 0, []
+    def told():
+        for last[0] in lines: yield last[0]
     try:
         with LONG_FIELDS:
-            reader = csv.reader(lines, **dialect)
+            reader = csv.reader(told(), **dialect)
             for row in reader:
+                names = names or row
                 if row: yield line, row
                 else:
                     n_empty += 1
                     source.justify(n_empty, "empty lines")
                 line = before + reader.line_num + 1
-    except csv.Error as e:
-        raise fault(source, line, f"this row can't be read ({e}). "
-                                  "If quotation marks mean nothing here, pass quote=''") from None
+    except csv.Error as e: raise _unreadable(source, line, e, dialect, names, last[0]) from None
 
 # %% ../nbs/00_formats.ipynb #015cd333
 NO_HEAD = "If the first line is a document, pass header=False, and text_field='0' for its first column"
@@ -790,8 +812,9 @@ def _of_other_length(source, line, row, names, separator):
     "The error about a row that has not as many columns as there are names"
     remedy = ("If that is a line above the names of the columns, take it out" if len(names) == 1
               else f"Give all rows as many; a text with {separator!r} in it needs quotation marks around it")
-    return fault(source, line, f"{plural(len(row), 'column')} where there should be {len(names)} by the first line "
-                               f"(separated by {separator!r}). {remedy}.")
+    e = fault(source, line, f"{plural(len(row), 'column')} where there should be {len(names)} by the first line "
+                            f"(separated by {separator!r}). {remedy}.")
+    return _by_backslash(e, separator) if any(field.endswith("\\") for field in row) else e
 
 def _table_records(source, rows, names, fields, separator):
     "(line number, dict of the fields that are needed) of each row, which may be empty beyond them"
@@ -846,6 +869,29 @@ def column_names(
     "The names of the columns; no more of the table is read than that takes."
     with opened(path) as source: return decoded(source, None, lambda text: _begin(source, text)[3], "", tell=False)
 
+# %% ../nbs/00_formats.ipynb #b0c5a2e7
+def _doubled(lines, separator, quote):
+    "Yield lines in which quotation marks within texts are doubled and not behind a backslash; stop where some are"
+    behind = re.compile(rf"(?<!\\)((?:\\\\)*)\\{re.escape(quote)}")           # what two backslashes stand for is one
+    edge, both = f"[^{re.escape(separator)}\r\n]", 2*re.escape(quote)
+    within = re.compile(f"{edge}{both}|{both}{edge}")                          # and no empty text
+    for line in lines:
+        if within.search(behind.sub(r"\1", line)): raise ValueError("marks are doubled, too")
+        yield behind.sub(lambda found: found[1] + 2*quote, line)
+
+# %% ../nbs/00_formats.ipynb #b0c5a2e9
+def _either_way(source, encoding, parse, quote):
+    "What a function makes of the text of a table, as it is or with quotation marks doubled"
+    try: return decoded(source, encoding, parse, newline="")
+    except _ByBackslash as e:
+        if not quote: raise
+        def again(text): return parse(_doubled(text, e.separator, quote), quick=False)
+        try: found = decoded(source, encoding, again, newline="")
+        except ValueError: raise e from None
+    warnings.warn(f"{source}: \\{quote} within a text was read as a quotation mark, as MySQL and Spark write it",
+                  stacklevel=frames_up())
+    return found
+
 # %% ../nbs/00_formats.ipynb #1422f6a4
 def read_csv(
     path,                         # the file, plain or compressed
@@ -861,17 +907,17 @@ def read_csv(
     "A table with one document a row."
     if delimiter == r"\t": delimiter = "\t"                         # as it comes from a command line
     if delimiter is not None: _dialect(delimiter, quote)
-    def parse(text):
+    def parse(text, quick=True):
         separator, line, n_head, names, rows = _begin(source, text, delimiter, quote, header)
         if delimiter and header and not text_field and len(names) == 1 and re.search("[\t,;|]", names[0]):
             raise fault(source, line, f"a single column, {brief(names[0])}: is delimiter={delimiter!r} right?")
         try: fields = _fields(source, names, text_field, label_field, id_field, columns)
         except WhichText as e: raise WhichText(source, e.there, f". {NO_HEAD}"*header) from None
-        if encoding is None and quote == '"' and line == n_head == 1:
-            quick = _quick_columns(source, names, fields, separator, header)
-            if quick: return names, _from_columns(source, quick, fields)
+        if quick and encoding is None and quote == '"' and line == n_head == 1:
+            found = _quick_columns(source, names, fields, separator, header)
+            if found: return names, _from_columns(source, found, fields)
         return names, _from_records(source, _table_records(source, rows, names, fields, separator), fields)
-    with opened(path) as source: names, found = decoded(source, encoding, parse, newline="")
+    with opened(path) as source: names, found = _either_way(source, encoding, parse, quote)
     if header and not text_field and len(names) == 1: _tell_of_one(source, names[0])
     return found
 

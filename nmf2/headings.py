@@ -1135,11 +1135,11 @@ def _first_cut(k):
 def good_cuts(
     splits:list,   # ids of the nodes that are split, in order
     scores:list,   # of these
-    first=None,    # leaves of the first cut, at least 2, if they are known
+    first=None,    # leaves of the first cut, at least 2, or of the first ones, if they are known
 )->tuple:          # numbers of leaves, ascending; the last is all of them
     "Where to cut the tree of some splits for an outline."
-    k, levels = len(splits) + 1, [] if first is None else [first]
-    least, most = (3*first, 6*first) if levels else _first_cut(k)
+    k, levels = len(splits) + 1, [] if first is None else np.atleast_1d(first).tolist()
+    least, most = (3*levels[-1], 6*levels[-1]) if levels else _first_cut(k)
     while k > 2*least and (not levels or k > 6*levels[-1]):
         levels.append(_best_cut(splits, scores, levels, least, min(most, k//2)))
         least, most = 3*levels[-1], 6*levels[-1]

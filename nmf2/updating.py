@@ -28,6 +28,7 @@ from .data import Corpus
 from .editing import (Changed, Learned, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
                           ready, remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays, whole_documents)
 from .files import listing, plural
+from .headings import AT_ONCE, good_levels
 from .kernels import documents as filled_documents
 from .nnls import heaviest_by, heaviest_topics
 from .regroup import cluster_sums, merged, merges
@@ -102,6 +103,14 @@ def fewer(
         shape = shape_joined(shape, node)
     return shape, leads
 
+# %% ../nbs/28_updating.ipynb #4e7793c6
+def _levels_after(old, new):
+    "Where to cut a tree that has grown: where it was cut, and in between if steps are large"
+    if not old.levels: return new.levels
+    *before, n = old.levels
+    asked_for = n > (6*before[-1] if before else 2*AT_ONCE)
+    return new.levels if asked_for else good_levels(new, new.levels[:-1])
+
 # %% ../nbs/28_updating.ipynb #4e7793c7
 def grow(
     model,            # a fitted `TopicTree`
@@ -113,7 +122,10 @@ def grow(
     n = check_number("n_topics", n_topics, 1)
     X = matrix_of(model, documents, "grow") if n > model.n_topics_ else None
     shape, leads = fewer(model, n) if X is None else grown(model, X, n)
-    return edited(model, dict(step="grow", n_topics=n), shape, leads, X)
+    before, step = model.tree_, dict(step="grow", n_topics=n)
+    changed = edited(model, step, shape, leads, X)
+    model.tree_.levels = _levels_after(before, model.tree_)
+    return changed
 
 # %% ../nbs/28_updating.ipynb #1ce70b5c
 def _first_number(ids):
@@ -196,6 +208,14 @@ def _all_columns(old, new, n_old, n_new):
             for name in old | new}
 
 
+# %% ../nbs/28_updating.ipynb #201b1380
+def _check_levels(old, new):
+    "Stop at labels in another number of levels"
+    has = [0 if labels is None else labels.shape[1] for labels in map(_labels_of, (old, new))]
+    if all(has) and has[0] != has[1]:
+        raise ValueError(f"texts must have labels in {plural(has[0], 'level')}, as those of the "
+                         f"model, and have {has[1]}: give as many (label_field=...), or none")
+
 # %% ../nbs/28_updating.ipynb #bcd3549f
 def _with_names(model, documents):
     "What has names and labels of documents of a fit: these if they are a `Corpus`, or the model"
@@ -212,12 +232,13 @@ def together(
     documents,   # those of the fit, or None if the model has them
 )->Together:
     "The documents of a model, and new ones."
+    told = _with_names(model, documents), new
+    _check_levels(*told)
     old = whole_documents(model, documents, "update")
     parts = [as_in_fit(model, one) for one in (old, new)]
     sizes = [len(part) if isinstance(part, list) else part.shape[0] for part in parts]
     given = _joined(*parts)
     of_texts = isinstance(given, list)
-    told = _with_names(model, old), new
     ids = with_new_ids(*(one.ids if is_corpus(one) else None for one in told), *sizes)
     labels = _all_labels(*map(_labels_of, told), *sizes)
     if not is_corpus(told[0]) and ids is None and labels is None:
@@ -579,13 +600,6 @@ def _what_happened(before, model, changed, rejected):
                    went={id: n for id, n in went.items() if n})
 
 # %% ../nbs/28_updating.ipynb #89863f15
-def _check_levels(old, new):
-    "Stop at labels in another number of levels"
-    has = [0 if labels is None else labels.shape[1] for labels in map(_labels_of, (old, new))]
-    if all(has) and has[0] != has[1]:
-        raise ValueError(f"texts must have labels in {plural(has[0], 'level')}, as those of the "
-                         f"model, and have {has[1]}: give as many (label_field=...), or none")
-
 def _checked(model, texts, documents, min_new):
     "Stop at what can't be added, before any work; gives weights of new documents in the old model"
     check_is_fitted(model)

@@ -330,8 +330,9 @@ def test_support(quick):
 
 def test_n_topics(quick):
     rows = quick("n_topics")
-    assert [row["kind"] for row in rows] == ["planted"]*2 + ["dealt", "collection"] and all(row["right"]["splits"] for row in rows[:3])
-    assert rows[3]["collection"] == "library-docs" and 2 <= rows[3]["said"]["splits"] <= 512
+    assert [row["kind"] for row in rows] == ["planted"]*2 + ["dealt"] + ["short"]*(len(rows) - 4) + ["collection"] and all(row["right"]["splits"] for row in rows[:3])
+    assert rows[-1]["collection"] == "library-docs" and 2 <= rows[-1]["said"]["splits"] <= 512
+    for row in rows[3:-1]: assert max(row["chance"]) < 1.08 and len(row["times"]) == len(row["chance"]) == 5
 
 
 def test_headings(quick):

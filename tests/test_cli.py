@@ -309,7 +309,7 @@ def test_markup_and_formulas_stay_text(tmp_path, monkeypatch, capsys):
     (["cluster", "one.jsonl"], "holds one document only"),
     (["cluster", "letters", "--stop-words", "words.txt"], "words.txt: no such file"),
     (["cluster", "letters", "--stop-words", "klingon"], "--stop-words must be auto, none, a file of words, or one of 61 languages such as"),
-    (["cluster", "chinese.txt"], "count pairs of letters with --analyzer char and --ngrams 2"),
+    (["cluster", "chinese.txt"], "count pairs of letters with --analyzer char and --ngrams 2 (nmf2 predict can't ask such a tree)"),
     (["cluster", "numbers.txt"], "Change --token-pattern ('\\S+' takes all that stands between spaces), or set --stop-words none."),
     (["cluster", "same.txt", "--max-df", "1.0"], "--weights none"),
 ])
@@ -367,6 +367,13 @@ def test_fewer_topics_than_were_asked_for_are_told_quietly_too(letters, capsys, 
         assert main(["cluster", "lines.jsonl", "--leaves", "200", "--min-df", "1", "--max-df", "1.0", "--force", *quiet, *more]) == 0
         notes = [line for line in capsys.readouterr().err.splitlines() if "can't be had" in line]
         assert len(notes) == 1 and notes[0].startswith("note: --leaves 200 can't be had: ")
+
+def test_fewer_documents_than_topics_are_told_of_before_the_tree_grows(letters, capsys):
+    for more in ([], ["--levels", "2,200"]):
+        assert main(["cluster", "letters", *(more or ["--leaves", "200"]), "--min-df", "1", "--max-df", "1.0", "--force"]) == 0
+        said = capsys.readouterr().err
+        note = "note: --leaves 200 can't be had: there are only 12 documents with words, so there will be 12 topics at most\n"
+        assert said.count(note) == 1 and said.index(note) < said.index("Growing the tree")
 
 def test_a_single_document_in_partitions_is_an_error(letters, capsys):
     Path("one.jsonl").write_text(json.dumps(dict(text=SPORT[0])))
@@ -519,6 +526,17 @@ def test_a_level_without_labels(tmp_path, monkeypatch, capsys):
     assert main(["cluster", "few.jsonl", "--leaves", "2", "--min-df", "1", "--max-df", "1.0"]) == 0
     said = capsys.readouterr().out
     assert "level 1" not in said and "NMI to the labels of level 2: leaves 1.00" in said
+
+def test_labels_with_which_topics_cannot_be_compared(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    kinds = [("goal team hockey", "sport"), ("vote law court", "law")]*9
+    rows = [dict(text=text, label=[f"letter {i}", "mail", kind if i < 4 else "", kind if i < 16 else ""]) for i, (text, kind) in enumerate(kinds)]
+    Path("few.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert main(["cluster", "few.jsonl", "--leaves", "2", "--min-df", "1", "--max-df", "1.0", "-o", "out"]) == 0
+    said = capsys.readouterr().out
+    for text in (said, Path("out", "report.txt").read_text(encoding="utf-8")):
+        assert "NMI to the labels of level 1: none, as 18 documents have 18 different ones\n" in text and "of level 2: none, as all have the same\n" in text
+        assert "NMI to the labels of level 3: leaves 1.00 (4 of 18 documents)\nNMI to the labels of level 4: leaves 1.00\n" in text
 
 def test_without_distributed_a_scheduler_is_refused_in_a_line(letters, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)        # an import that fails, as where it isn't installed
@@ -975,6 +993,7 @@ def test_some_files_have_a_tree_alone(letters, capsys, options, why):
     printed = capsys.readouterr()
     assert f"note: topics.nmf2 has the tree alone, because of {why}: nmf2 predict can't ask it" in printed.err
     assert f"\n  nmf2 show {OUT/cli.MODEL}\nThe commands explore and export know the file" in printed.out and "nmf2 predict" not in printed.out
+    assert "\n  topics.nmf2      the tree alone, to be shown again\n" in printed.out
     assert len(rows(OUT/"topics.csv")) == len(Tree.load(OUT/cli.MODEL).nodes)
     assert main(["show", str(OUT)]) == 0 and main(["export", str(OUT), "--to", "html"]) == 0 and main(["predict", str(OUT), "letters", "--quiet"]) == 2
     assert "has a tree alone, without what new documents need" in capsys.readouterr().err
@@ -1469,6 +1488,16 @@ def test_an_update_that_is_typed_twice(tickets, capsys):
     assert TopicTree.load("out").tree_.n_docs == 18
     a_table("c.csv", [NEW[0], "a late penalty", "the keeper was late"], dict(text="w"))
     assert main(["update", "out", "c.csv"]) == 0 and "word for word" not in capsys.readouterr().err
+
+def test_an_update_with_labels_in_other_levels(tickets, capsys):
+    a_table("a.csv", SPORT + GARDEN, dict(broad="kind", narrow="n", text="w"))
+    a_table("b.csv", NEW, dict(broad="kind", narrow="n", text="w"))
+    assert main(["cluster", "a.csv", "--label-field", "broad,narrow", "--keep-texts", *tickets]) == 0
+    capsys.readouterr()
+    for more in ([], ["--again"]):
+        assert main(["update", "out", "b.csv", "--label-field", "broad", "--quiet", *more]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith("nmf2: error: texts must have labels in 2 levels, as those of the model, and have 1: give as many (--label-field ...)"), told
 
 def test_columns_to_look_at_are_on_the_page(tickets, monkeypatch, capsys):
     import nmf2.serving

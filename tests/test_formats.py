@@ -9,6 +9,7 @@ import json
 import lzma
 import mailbox
 import os
+import pickle
 import re
 import tarfile
 import time
@@ -25,7 +26,7 @@ import scipy.sparse as sp
 
 from nmf2.data import read
 from nmf2.files import WESTERN
-from nmf2.formats import (READERS, _dialect, _mails, _rows, _without_tags, as_cell, column_names, field_names_of, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
+from nmf2.formats import (READERS, _by_backslash, _dialect, _mails, _rows, _without_tags, as_cell, column_names, field_names_of, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
                           read_matlab, read_matrix_market, read_npz, read_reuters, read_svmlight, value_at, without_head, write_table)
 
 TEXTS = ["puck and ice", "<b>bold</b> & $x < y$, a \"quote\"", "ünïcode, 東京\nsecond line", ""]
@@ -492,10 +493,34 @@ def test_the_limit_of_fields_is_put_back_by_the_last_reader(here):
 @pytest.mark.parametrize("content, words", [
     ("text,label\none,x\ntwo\n", ["line 3", "1 column where", "2"]), ("text,label\none,x\ntwo,y,z\n", ["line 3", "3 columns"]),
     ('text,label\n"one\nmore",x\n"two,y\n', ["line 4", "quote=''"]), ("a,b\none,x\n", ["text_field", "'a', 'b'"]),
-    ("text,text\none,x\n", ["line 1", "same name"]), ("", ["empty"]), ("text,label\n", ["no documents"]),
+    ("text,text\none,x\n", ["line 1", "same name"]), ("", ["empty"]),
+    ('Report\n\nid,text\n1,"one"\n"two",more\n', ["line 5", "; columns are separated by '\\t')", "If 'Report' is a line above the names of the columns, take it out. If quotation marks mean"]),
+    ('text,label\n"a \\"net",x\n"a ""ball""",y\n', ["line 2", "columns are separated by ','", 'must be doubled, "" and not \\"']),
+    ('text,label\n"a \\", x",y,z\n', ["line 2", "4 columns where there should be 2"]), ("text,label\n", ["no documents"]),
     ("id,text\n1,x\n1,y\n", ["line 3", "second time"])])
 def test_csv_faults(here, content, words):
     fails(read_csv, put("bad.csv", content), *words)
+
+
+@pytest.mark.parametrize("text", ['a "net"', '"a net", it said', 'say "a, b", or "c"', 'it is "\nover"', '"', 'ends in \\'])
+@pytest.mark.parametrize("separator", ",;\t")
+def test_marks_behind_backslashes(here, text, separator):
+    """As MySQL writes a table; Python, too, if it is told so."""
+    with open("a.csv", "w", newline="") as f:
+        writer = csv.writer(f, delimiter=separator, doublequote=False, escapechar="\\", quoting=csv.QUOTE_ALL)
+        writer.writerows([["text", "label"], *([one, label] for one in (text, "a ball") for label in ("", "x"))])
+    marked = '"' in text
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = read_csv("a.csv")
+    assert [one.replace("\\\\", "\\") for one in found["texts"]] == [text, text, "a ball", "a ball"] and found["labels"] == [[], ["x"]]*2
+    assert [str(w.message) for w in told] == marked*[r'a.csv: \" within a text was read as a quotation mark, as MySQL and Spark write it']
+
+
+def test_backslashes_where_nothing_encloses_texts(here):
+    path = put("a.csv", 'text,label\na\\,"net",x\n')
+    fails(lambda path: read_csv(path, quote=""), path, "line 2", "3 columns where there should be 2")
+    assert pickle.loads(pickle.dumps(_by_backslash(ValueError("no"), ";"))).separator == ";"
 
 
 STORY = ('<!DOCTYPE lewis SYSTEM "lewis.dtd">\n<REUTERS TOPICS="YES" NEWID="1">\n<TOPICS><D>cocoa</D></TOPICS>\n<PLACES><D>usa</D></PLACES>\n'

@@ -1,4 +1,6 @@
 """How far to believe a node, and how many topics"""
+import re
+
 import naive
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from nmf2.bisection import unit_rows
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.regroup import regroup
-from nmf2.support import BETWEEN, DEALT, _chosen, _too_far, choose_n_topics, compare, dealt, fit_again, gain, jaccards, members, shuffled, support, times_chance
+from nmf2.support import BETWEEN, EVIDENT, _chosen, _too_far, choose_n_topics, compare, dealt, fit_again, gain, jaccards, members, shuffled, support, times_chance, times_dealt
 from nmf2.topictree import TopicTree, topic_tree
 from nmf2.weighting import count_pipeline, text_pipeline
 
@@ -173,7 +175,30 @@ def test_one_topic_and_few_documents():
 def test_words_drawn_by_chance_have_one_topic(length):
     counts = np.random.default_rng(1).multinomial(length, np.full(600, 1/600), 1500)
     choice = choose_n_topics(count_pipeline().fit_transform(sp.csr_array(counts)))
-    assert choice.n_topics == 1 and choice.why == DEALT and len(choice.table()) == 0
+    assert choice.n_topics == 1 and len(choice.table()) == 0
+    assert re.fullmatch(r"clusters gain only (1\.0\d\d|0\.9\d\d) times as much as with words that are dealt by chance, and 1.08 are asked", choice.why)
+
+
+@pytest.mark.slow
+def test_faint_topics_are_evident_with_any_seed():
+    """Single deals give now more than a tenth and now less; German messages of programs, say, had topics with some seeds only."""
+    faint = count_pipeline().fit_transform(planted_tree((8,), 2000, overlap=.3, noise=.5, length=8, random_state=0).X)
+    for seed in range(3):
+        assert EVIDENT < times_dealt(unit_rows(faint), 16, seed) < 1.2
+        assert .95 < times_dealt(dealt(unit_rows(faint), np.random.default_rng(seed))[1], 16, seed) < EVIDENT - .02
+    assert choose_n_topics(faint, random_state=1).n_topics > 1
+
+
+def test_a_sample_is_asked_first_and_then_all(monkeypatch):
+    monkeypatch.setattr(nmf2.support, "SAMPLE", 100)
+    asked = []
+    monkeypatch.setattr(nmf2.support, "_dealt_once", lambda docs, sizes, seed, deal: asked.append(docs.shape[0]) or iter([.9 + docs.shape[0]/1500]*len(sizes)))
+    assert times_dealt(sp.random(300, 50, .2, "csr", random_state=0)) == pytest.approx(1.1) and asked == [200]*5 + [300]*5
+    del asked[:]
+    assert times_dealt(sp.random(450, 50, .2, "csr", random_state=0)) == pytest.approx(1.2) and asked == [200]*5 + [450]*5
+    monkeypatch.setattr(nmf2.support, "_dealt_once", lambda docs, sizes, seed, deal: asked.append(docs.shape[0]) or iter([1., 1.3]))
+    del asked[:]
+    assert times_dealt(sp.random(450, 50, .2, "csr", random_state=0)) == 1.3 and asked == [200]
 
 
 def test_topics_of_two_words_are_no_chance():

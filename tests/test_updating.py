@@ -130,6 +130,28 @@ def test_growing_at_once_or_one_by_one(corpus):
         assert_array_equal(one.predict(corpus), before[n][0])
 
 
+def test_a_tree_that_grows_is_cut_where_it_was_and_in_between(corpus):
+    model = fitted(corpus, n_topics=3)
+    model.grow(40)
+    broad, n = model.tree_.levels
+    assert n == 40 and 40/6 <= broad <= 12 and len(model.outline().splitlines()) > 40
+    model.grow(100)
+    assert model.tree_.levels[::2] == (broad, 100) and len(model.tree_.levels) == 3
+    model.undo()
+    assert model.tree_.levels == (broad, 40)
+    model.grow(5)
+    model.grow(40)
+    assert len(model.tree_.levels) == 2
+
+
+@pytest.mark.parametrize("levels", [(), (30,), (4, 30)])
+def test_levels_that_were_asked_for_stay(corpus, levels):
+    model = fitted(corpus, n_topics=30)
+    model.tree_.levels = levels
+    model.grow(50)
+    assert model.tree_.levels == tuple(50 if n == 30 else n for n in levels)
+
+
 def test_kept_nodes_are_not_cut(corpus):
     model = fitted(corpus, n_topics=3)
     kept = model.tree_.leaves()[0].id
