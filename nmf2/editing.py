@@ -27,7 +27,7 @@ from .bisection import bisect, composites, rows_of, unit_rows
 from .core import at_hand, check_number, frames_up, single_blas
 from .dates import missing
 from .files import plural
-from .headings import give_headings, leaf_doc_freq
+from .headings import give_headings, leaf_doc_freq, pieces_of
 from .kernels import documents as filled_documents
 from .languages import composed, stemmed_language, stemmer
 from .nnls import heaviest, memberships, unit
@@ -820,17 +820,18 @@ def _other_words(model, words, given):
 
 # %% ../nbs/27_editing.ipynb #d0c1f2a3
 def _as_counted(model, words):
-    "Words of titles as they were counted: as their stems, if the topics have stems"
+    "Words of titles as they were counted: as their stems, or as the pieces of *o'neill*"
     asked, known = as_asked(model), set(model.vocab_)
     language = stemmed_language(asked.tokenizer)
     words = [str(word) if isinstance(word, str) else word for word in words]       # not NumPy's
-    if language is None: return words
-    def stems(word): return " ".join(map(stemmer(language), word.split(" ")))
+    stem = str if language is None else stemmer(language)
+    def stems(word): return " ".join(map(stem, word.split(" ")))
     def counted(word):
-        if word in known or not isinstance(word, str): return word
-        stem = stems(word.lower() if asked.lowercase else word)
-        return stem if stem in known else word
-    return list(map(counted, words))
+        if not isinstance(word, str) or word in known: return [word]
+        plain = word.lower() if asked.lowercase else word
+        if language is not None and stems(plain) in known: return [stems(plain)]
+        return [short for short in map(stems, pieces_of(plain)) if short in known] or [word]
+    return [short for word in words for short in counted(word)]
 
 def _unknown_word(model, word):
     "What to say of a word that no topic has"

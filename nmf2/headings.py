@@ -5,12 +5,13 @@
 # %% auto #0
 __all__ = ['CANDIDATES', 'DOTTED', 'MARKED', 'CUT_OFF', 'PLACE', 'BREAK', 'BEFORE', 'MARKS', 'NAME', 'SHORT', 'IN_SENTENCES',
            'ASSUMED', 'LEAST', 'RARE', 'TOGETHER', 'NAMED', 'ENDINGS', 'CYRILLIC', 'ALWAYS', 'MORE', 'LONGEST', 'LINKS',
-           'ARTICLES', 'GAP', 'LINK', 'NOT', 'TEXTS', 'WORDS', 'COPIES', 'PART', 'SOME', 'NOUNS', 'UNSAID', 'AT_ONCE',
-           'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Seen', 'seen_of', 'Uses',
-           'uses_of', 'returning', 'outside', 'varied', 'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares',
-           'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'as_many_as', 'typical_texts',
-           'OwnTexts', 'find_headings', 'with_nouns', 'in_stems', 'give_headings', 'good_cuts', 'good_levels',
-           'checked_levels', 'outline_rows', 'outline', 'name_nodes']
+           'ARTICLES', 'GAP', 'LINK', 'NOT', 'NEVER', 'OFTEN', 'OBJECTS', 'IN_NAMES', 'TEXTS', 'WORDS', 'COPIES',
+           'PART', 'SOME', 'NOUNS', 'UNSAID', 'SIGN', 'INSIDE', 'ENDS', 'ELIDED', 'GLUED', 'AT_ONCE', 'BELOW', 'WIDTH',
+           'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Seen', 'seen_of', 'Uses', 'uses_of',
+           'returning', 'outside', 'varied', 'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares',
+           'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'as_many_as', 'typical_texts', 'OwnTexts',
+           'find_headings', 'with_nouns', 'pieces_of', 'with_wholes', 'in_stems', 'said_in', 'give_headings',
+           'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
@@ -551,6 +552,7 @@ class Phrase(NamedTuple):
     after:str=""    # and those after them
     link:str=""     # small words between the two, as in *degrees of freedom*
     piece:bool=False  # of a sentence, as *directory tied* of *tied to*? No title has it
+    verb:bool=False   # for its last word only, as *data stored* of *stored in*?
 
     @property
     def wordings(self)->list:
@@ -684,13 +686,14 @@ def _in_whole(phrase, *where):
 NOT = frozenset("""not no non never cannot without nicht kein keine keinen ohne ne pas sans sin não
     sem senza niet geen zonder""".split())
 
-def _wanting(tokens, known, n_words):
+def _wanting(tokens, known, n_words, n_small=None):
     "Which words, no nouns by their ending, nearly always have the same small one behind them"
     form = [word.endswith(("ed", "ing", "ly")) for word in known[:n_words]]
     form = np.array(form + [False]*(len(known) - n_words))
     n_docs = np.array(_text_freq(tokens, form))
     joined = tokens.joined & _in_long(tokens)
-    at = np.flatnonzero((tokens.ids[:-1] >= 0) & (tokens.ids[1:] >= n_words) & joined[1:])
+    small = (tokens.ids[1:] >= n_words) & (tokens.ids[1:] < (n_small or len(known)))
+    at = np.flatnonzero((tokens.ids[:-1] >= 0) & small & joined[1:])
     at = at[form[tokens.ids[at]]]
     most = _most_texts_with(tokens, at, tokens.ids[at+1], len(known))
     return most >= np.maximum(ALWAYS*n_docs, 1)
@@ -710,6 +713,39 @@ def _often(tokens, first, last, known, alone, min_df):
         phrase = Phrase(known[a], known[b], int(n_docs[pair]), alone[a], alone[b])
         if _belongs(phrase) and not same_word(*phrase[:2]): yield phrase, number == pair
 
+# %% ../nbs/24_headings.ipynb #9c800c42
+NEVER = .05            # share of the short texts with a word that is nearly none
+OFTEN = .1             # share of these that tells of a verb, if an object begins behind the word
+OBJECTS = frozenset("the an other another any its their this these to".split())   # begin these
+IN_NAMES = frozenset(["in", "as"])                 # small words that may as well be inside a name
+
+def _numbers(words, others, small):
+    "Words with numbers: of phrases, small ones, those in names; where the latter two begin"
+    known = sorted(words | others)
+    some = sorted({*small, *NOT}.difference(known)) if small else []
+    last = sorted(IN_NAMES.difference(known, some)) if small else []
+    return [*known, *some, *last], len(known), len(known) + len(some)
+
+def _unfinished(tokens, known, n_words):
+    "Which words are verbs, by their ending and what is behind them in short texts, and want more"
+    kind = [word.endswith("ed") - word.endswith("ing") for word in known[:n_words]]
+    kind = np.array(kind + [0]*(len(known) - n_words))
+    at = np.flatnonzero(tokens.ids >= 0)
+    at = at[kind[tokens.ids[at]] != 0]
+    short, goes_on = ~_in_long(tokens)[at], np.append(tokens.joined, False)[at+1]
+    after = np.where(goes_on, np.append(tokens.ids, -1)[at+1], -1)
+    objects = [j for j, word in enumerate(known) if j >= n_words and word in OBJECTS]
+    def texts(which):
+        ids, _, n_docs = _in_docs(tokens.docs[at[which]], tokens.ids[at[which]])
+        out = np.zeros(len(known))
+        out[ids] = n_docs
+        return out
+    n, n_short = texts(at >= 0), texts(short)
+    ed = (kind > 0) & (texts(short & (after >= n_words)) >= ALWAYS*n)
+    ing = (kind < 0) & (texts(short & ~goes_on) <= NEVER*n_short)
+    ing &= texts(short & np.isin(after, objects)) >= OFTEN*n_short
+    return (n_short >= ALWAYS*np.maximum(n, 1)) & (ed | ing)
+
 # %% ../nbs/24_headings.ipynb #9c800c3f
 def find_phrases(
     texts,                              # some documents, or a `Seen`
@@ -725,27 +761,29 @@ def find_phrases(
     "Pairs of words that come together in a good part of the documents that have either."
     words, others = set(words), set(others)
     if not words: return []
-    known = sorted(words | others)
-    n = len(known)
-    known += sorted({*small, *NOT}.difference(known)) if small else []
+    known, n, n_small = _numbers(words, others, small)
     among = np.array([word in words for word in known], bool)
     whole = seen_of(texts, token_pattern, lowercase, length).whole
     tokens = tokens_of(whole, known, token_pattern)
     alone, last = _text_freq(tokens, among), _pairs(tokens, among)
-    wanting, found = _wanting(tokens, known, n), []
-    others -= {known[j] for j in np.flatnonzero(wanting)}
+    wanting, found = _wanting(tokens, known, n, n_small), []
+    unfinished = {known[j] for j in np.flatnonzero(_unfinished(tokens, known, n))}
+    others -= unfinished.union(known[j] for j in np.flatnonzero(wanting))
     for phrase, at in _often(tokens, last - 1, last, known, alone, min_df):
         piece = wanting[tokens.ids[last[at][0]]] or _denied(phrase, tokens, last[at] - 1, known)
         where = tokens, last[at] - 1, last[at], known, others
-        found.append(phrase._replace(piece=True) if piece else _fuller(phrase, *where))
+        full = phrase if piece else _fuller(phrase, *where)
+        verb = not piece and full.words[-1] in unfinished
+        found.append(phrase._replace(piece=True, verb=verb) if piece or verb else full)
     first, last = _apart(tokens, among, n)
     for pair, at in _often(tokens, first, last, known, alone, min_df):
         phrase, docs = _linked(pair, tokens.docs[last[at]], whole)
         wants = wanting[tokens.ids[last[at][0]]]
         if wants or phrase.n_docs < min_df or not _belongs(phrase): continue
         at &= np.isin(tokens.docs[last], docs)
-        found.append(_in_whole(phrase, tokens, first[at], last[at], known, others))
-    found = [phrase for phrase in found if phrase and (pieces or not phrase.piece)]
+        full = _in_whole(phrase, tokens, first[at], last[at], known, others)
+        if full and full.words[-1] not in unfinished: found.append(full)
+    found = [phrase for phrase in found if pieces or not phrase.piece]
     return sorted(found, key=lambda p: (-p.n_docs, p.first, p.second, p.link))
 
 # %% ../nbs/24_headings.ipynb #aae6b2dd
@@ -902,6 +940,10 @@ def _brings(phrase, word):
     "Is a word nearly always in its phrase?"
     return phrase.n_docs >= ALWAYS*phrase[3 + (word == phrase.second)]
 
+def _left_out(phrase, word):
+    "Is a word not said alone, since it is nearly always in a piece of a sentence?"
+    return phrase.piece and _brings(phrase, word) and not (phrase.verb and word == phrase.first)
+
 def _goes_without_saying(phrase, word):
     "Is a word nearly always with the other of its phrase, and that one often with it?"
     return _brings(phrase, word) and phrase.n_docs >= phrase[4 - (word == phrase.second)]/2
@@ -922,7 +964,7 @@ def _heading(candidates, n, may_use, places, share=(), terms=None, say=None):
     heading, known, used = [], set(candidates), []
     for word in candidates:
         if len(heading) == n: break
-        if any(phrase.piece and _brings(phrase, word) for phrase in places[word]): continue
+        if any(_left_out(phrase, word) for phrase in places[word]): continue
         whole = [phrase for phrase in places[word] if not phrase.piece]
         whole = [phrase for phrase in whole if say is None or say(phrase, word)]
         found = ((phrase, _wordings(phrase, word, known, share)) for phrase in whole)
@@ -1016,15 +1058,112 @@ def with_nouns(
     return found
 
 # %% ../nbs/24_headings.ipynb #5ce35a15
-UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn
-    couldn shouldn hasn hadn mustn needn ain ll ve
-    use uses used using following follows given various certain provides provide provided
-    providing specified existing exist exists allow allows allowing enables enabling require
-    requires requiring contain contains containing include includes including describes
-    described represent represents supports ensure ensures obtains needed instead
-    based""".split())
+UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn
+    shouldn hasn hadn mustn needn ain ll ve
+    use uses used using following follows given various certain provides provide provided providing
+    specified existing exist exists allow allows allowing enables enabling require requires
+    requiring contain contains containing include includes including involve involves involved
+    involving describes described represent represents supports ensure ensures obtains needed
+    instead based relating regarding concerning""".split())
+
+# %% ../nbs/24_headings.ipynb #5ce35b02
+SIGN = "['’‘`·]"       # may stand inside a word
+INSIDE = re.compile(rf"\w+(?:{SIGN}[^\W\d_]\w*)+")
+ENDS = frozenset("s t d m n ll re ve".split())     # behind the sign, of another word in short
+ELIDED = frozenset("""l d j n c s m t qu jusqu lorsqu puisqu un dell all nell sull dall coll
+    quell quest""".split())                        # before it, likewise
+GLUED = re.compile(rf"{SIGN}(?<=\w.)(?<!\b[ldjncsmt].)(?=[^\W\d_])(?!(?:[stdmn]|ll|re|ve)\b)")
+
+def _glued(texts, is_word=lambda run: False):
+    "Two pieces of words with a sign between -> how often in which form, and in which texts"
+    found = defaultdict(lambda: (Counter(), set()))
+    for i, text in enumerate(texts):
+        for run in INSIDE.findall(text) if GLUED.search(text) else ():
+            parts = [] if is_word(run) else re.split(f"({SIGN})", run)
+            for a, sign, b in zip(parts[::2], parts[1::2], parts[2::2]):
+                if a.lower() in ELIDED or b.lower() in ENDS: continue
+                forms, docs = found[a, b]
+                forms[a + sign.replace("`", "'") + b] += 1
+                docs.add(i)
+    return found
+
+def pieces_of(
+    word:str,   # as titles say it
+)->list:        # none if it has no sign inside, or is two words
+    "The pieces of which one may stand for a word."
+    return list(dict.fromkeys(piece for pair in _glued([word]) for piece in pair))
+
+def _always_glued(glued, df, side):
+    "Pieces that are nearly always glued to the same other, or to one that begins alike: the pairs"
+    beside, found = defaultdict(list), {}
+    def alike(a, b): return a.startswith(b) or b.startswith(a)
+    for pair in glued: beside[pair[side]].append(pair)
+    for word, pairs in beside.items():
+        best = max(pairs, key=lambda pair: (len(glued[pair][1]), -len("".join(pair)), pair))
+        same = [pair for pair in pairs if alike(pair[1 - side], best[1 - side])]
+        n = len(set().union(*(glued[pair][1] for pair in same)))
+        if n >= ALWAYS*df.get(word, np.inf): found[word] = best, same
+    return found
+
+# %% ../nbs/24_headings.ipynb #5ce35b05
+def _without(heads, is_word):
+    "A function: the match of a word with signs -> the word without pieces that others stand for"
+    def kept(match):
+        if is_word(match[0]): return match[0]
+        parts = re.split(f"({SIGN})", match[0])
+        pieces, signs = parts[::2], ["", *parts[1::2]]
+        gone = {i + (heads[pair] == 0) for i, pair in enumerate(zip(pieces, pieces[1:]))
+                if pair in heads}
+        (_, first), *left = [pair for i, pair in enumerate(zip(signs, pieces)) if i not in gone]
+        return first + "".join(sign + piece for sign, piece in left)
+    return kept
+
+# %% ../nbs/24_headings.ipynb #5ce35b0a
+def with_wholes(
+    texts,                            # some documents
+    words,                            # the words that titles may have
+    token_pattern:str=r"\b\w\w+\b",   # what a word looks like
+    lowercase:bool=True,              # ignore upper and lower case?
+    length:int=5000,                  # letters of each text that are looked at
+    stem=str,                         # what turns a word into how it was counted
+)->tuple:                             # texts; piece -> the whole; pieces that others stand for
+    "Texts in which one piece stands for a word that the pattern cuts at an apostrophe."
+    texts = _beginnings(texts, token_pattern, lowercase, length)
+    is_word = re.compile(as_regex(token_pattern)).fullmatch
+    glued = _glued(texts, is_word)
+    if not glued: return texts, {}, set()
+    known = sorted({piece for pair in glued for piece in pair})
+    tokens = tokens_of(texts, known, token_pattern)
+    df = {word: n for word, n in zip(known, _text_freq(tokens, np.ones(len(known), bool))) if n}
+    heads, whole, gone = {}, {}, defaultdict(set)
+    for side in (0, 1):
+        for word, (best, same) in _always_glued(glued, df, side).items():
+            if stem(word) not in words or best in heads: continue
+            heads = dict.fromkeys(same, side) | heads
+            whole[word] = glued[best][0].most_common(1)[0][0]
+    for pair, side in heads.items(): gone[pair[1 - side]] |= glued[pair][1]
+    kept, there = _without(heads, is_word), set().union(*gone.values())
+    texts = [INSIDE.sub(kept, text) if i in there else text for i, text in enumerate(texts)]
+    return texts, whole, {word for word in gone if len(gone[word]) >= ALWAYS*df.get(word, np.inf)}
 
 # %% ../nbs/24_headings.ipynb #5ce35a02
+def _stemming(language, token_pattern):
+    "A function: a text -> with stems for words; (stem, word); where words begin and end in both"
+    stem, small, find = stemmer(language), {*LINKS, *ARTICLES}, re.compile(as_regex(token_pattern))
+    def shortened(text):
+        kept, pairs, begins, ends, done, at = [], [], {}, {}, 0, 0
+        for match in find.finditer(text):
+            a, b = match.span(find.groups)
+            word = text[a:b]
+            short = word if word in small else stem(word)
+            if word not in small: pairs.append((short, word))
+            kept += text[done:a], short
+            at += a - done
+            begins[at], ends[at + len(short)] = a, b
+            done, at = b, at + len(short)
+        return "".join([*kept, text[done:]]), pairs, begins, ends
+    return shortened
+
 def in_stems(
     texts,                            # some documents
     language:str,                     # of which the stems are, such as 'german'
@@ -1033,20 +1172,54 @@ def in_stems(
     length:int=5000,                  # letters of each text that are looked at
 )->tuple:                             # texts of stems; stem -> its most frequent word
     "What is to be read where words were counted as their stems."
-    stem, forms, small = stemmer(language), defaultdict(Counter), {*LINKS, *ARTICLES}
-    find = re.compile(as_regex(token_pattern))
-    def without_ending(match):
-        word = match[find.groups]
-        if word in small: return match[0]
-        forms[stem(word)][word] += 1
-        return match[0].replace(word, stem(word), 1)
-    texts = _beginnings(texts, token_pattern, lowercase, length)
-    short = [find.sub(without_ending, text) for text in texts]
-    return short, {short: words.most_common(1)[0][0] for short, words in forms.items()}
+    shortened, forms, out = _stemming(language, token_pattern), defaultdict(Counter), []
+    for text in _beginnings(texts, token_pattern, lowercase, length):
+        short, pairs, *_ = shortened(text)
+        for stem, word in pairs: forms[stem][word] += 1
+        out.append(short)
+    return out, {stem: words.most_common(1)[0][0] for stem, words in forms.items()}
 
 def _in_full(heading, full):
-    "Words and phrases with words in the place of their stems"
-    return [" ".join([full.get(part, part) for part in entry.split(" ")]) for entry in heading]
+    "Words and phrases with words in the place of their stems, or pieces"
+    def one(part):
+        link, sign, word = part.rpartition("'")
+        return full.get(part) or link + sign + full.get(word, word)
+    return [full.get(entry) or " ".join(map(one, entry.split(" "))) for entry in heading]
+
+# %% ../nbs/24_headings.ipynb #5ce35b07
+def _texts_with(phrases, texts, token_pattern):
+    "phrase -> numbers of the texts that have all of its words"
+    parts = {phrase: re.split("[ ']", phrase) for phrase in phrases}
+    known = sorted({part for some in parts.values() for part in some})
+    tokens, having = tokens_of(texts, known, token_pattern), defaultdict(set)
+    for j, i in zip(tokens.ids.tolist(), tokens.docs.tolist()): having[j].add(i)
+    having = {word: having[j] for j, word in enumerate(known) if j in having}   # no single letters
+    found = {phrase: [having[part] for part in parts[phrase] if part in having] for phrase in parts}
+    return {phrase: sorted(set.intersection(*some)) for phrase, some in found.items() if some}
+
+def said_in(
+    entries,                          # of titles, in stems
+    texts,                            # documents
+    short,                            # the same with stems for words, from `in_stems`
+    language:str,                     # of which the stems are, such as 'german'
+    token_pattern:str=r"\b\w\w+\b",   # what a word looks like
+    lowercase:bool=True,              # ignore upper and lower case?
+    length:int=5000,                  # letters of each text that are looked at
+)->dict:                              # phrase -> how most texts that have it say it
+    "Those entries that are phrases in words."
+    texts = _beginnings(texts, token_pattern, lowercase, length)
+    phrases = {entry for entry in entries if " " in entry}
+    shortened, found = _stemming(language, token_pattern), {}
+    for phrase, docs in _texts_with(phrases, short, token_pattern).items():
+        parts, ways = map(re.escape, phrase.split(" ")), Counter()
+        look = re.compile(rf"(?:-|{GAP})".join(parts).replace("'", "['’]"))
+        for i in docs:
+            places = [match.span() for match in look.finditer(short[i])]
+            _, _, begins, ends = shortened(texts[i] if places else "")
+            places = [(begins[a], ends[b]) for a, b in places if a in begins and b in ends]
+            ways.update({" ".join(re.split(r"[-\s]+", texts[i][a:b])) for a, b in places})
+        if ways: found[phrase] = ways.most_common(1)[0][0]
+    return found
 
 # %% ../nbs/24_headings.ipynb #c6ab95a0
 def _best_words(tree, typical, shares, small, **options):
@@ -1086,9 +1259,11 @@ def give_headings(
     if typical is None:
         n = TEXTS if leaf_df is None else enough_texts(leaf_df, shares.sizes.sum())
         typical, leaves = _typical_of(tree, texts, n)
-    typical, full = (typical, {}) if stems is None else in_stems(typical, stems, **options)
-    typical, small = seen_of(typical, **options), set(small) - LINKS - {"as"}     # nouns have these
-    unsaid = {*unsaid, *(stem for stem, word in full.items() if word in unsaid)}
+    stem = str if stems is None else stemmer(stems)
+    texts, whole, cut = with_wholes(typical, set(map(str, tree.vocab)), stem=stem, **options)
+    short, full = (texts, {}) if stems is None else in_stems(texts, stems, **options)
+    typical, small = seen_of(short, **options), set(small) - LINKS - {"as"}     # nouns have these
+    unsaid = {*unsaid, *map(stem, cut), *(stem for stem, word in full.items() if word in unsaid)}
     ranked = _best_words(tree, typical, shares, small, **options)
     others = set(map(str, tree.vocab)) - unsaid
     names = _first_words(tree, ranked, 30)
@@ -1099,8 +1274,9 @@ def give_headings(
     found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid,
                           own=own)
     more = with_nouns(typical, set().union(*found.values()), nouns, min_df=min_df, **options)
-    tree.headings = {id: _in_full([more.get(entry, entry) for entry in heading], full)
-                     for id, heading in found.items()}
+    found = {id: [more.get(entry, entry) for entry in heading] for id, heading in found.items()}
+    if stems: full |= said_in(set().union(*found.values()), texts, short, stems, **options)
+    tree.headings = {id: _in_full(_in_full(heading, full), whole) for id, heading in found.items()}
 
 # %% ../nbs/24_headings.ipynb #7082468f
 AT_ONCE = 8            # topics that can be taken in: parts of one; those of a small tree's first cut

@@ -567,6 +567,20 @@ def wanting(texts, words, small):
     return out
 
 
+def unfinished(texts, words, small):
+    """Those of some words that are verbs and want more, in texts of fewer than twenty words, if these are seven of ten that have the word: in -ed, if a small
+    word is right behind it in seven of ten; in -ing, if it ends a run of words in one of twenty of the short ones at most, and begins an object in one of ten."""
+    objects, out = set(small) & set("the an other another any its their this these to".split()), set()
+    for word in words:
+        having = [runs for runs in map(runs_of, texts) if any(word in run for run in runs)]
+        short = [runs for runs in having if sum(map(len, runs)) < 20]
+        def n(which): return sum(any(a == word and which(b) for run in runs for a, b in zip(run, [*run[1:], None])) for runs in short)
+        if len(short) < .7*len(having) or not having: continue
+        if word.endswith("ed") and n(lambda b: b in small) >= .7*len(having): out.add(word)
+        if word.endswith("ing") and n(lambda b: b is None) <= .05*len(short) and n(lambda b: b in objects) >= .1*len(short): out.add(word)
+    return out
+
+
 def smoothed_npmi(texts, a, b):
     "Normalized pointwise mutual information of two words in texts, one text added to those with both and to those that chance would give"
     some = [elsewhere(text) for text in texts]

@@ -544,6 +544,21 @@ def test_splits_are_the_same_in_any_order_of_documents(corpus):
         assert_array_equal(one.labels_[order], other.labels_)
         assert list(one.tree_.nodes) == list(other.tree_.nodes)
 
+def test_words_are_dropped_as_titles_say_them():
+    "The pattern cuts o'neill, and ka'ba into two words that topics have"
+    rng = np.random.default_rng(0)
+    subjects = "tea O’Neill cup milk", "goal team player match", "river ka'ba water boat"
+    texts = [" ".join(rng.permutation(subject.split())[:3]) for subject in subjects for _ in range(30)]
+    model = TopicTree(3, min_df=2).fit(texts)
+    assert "o’neill" in " ".join(sum(model.tree_.headings.values(), [])) and "neill" in model.vocab_
+    with pytest.raises(ValueError, match="is not"): model.drop_words("O'Hara")
+    with pytest.raises(ValueError, match="is not"): model.drop_words("goal's")
+    model.drop_words("O'Neill")
+    assert "neill" not in model.vocab_ and "neill" not in str(model.tree_.headings)
+    assert "ka'ba" in str(model.tree_.headings) and {"ka", "ba"} < set(model.vocab_)
+    model.drop_words(["ka'ba", "goal"])
+    assert model.history[-1]["words"] == ["ka", "ba", "goal"] and "ba" not in model.vocab_ and "ka'ba" not in str(model.tree_.headings)
+
 def test_a_script_makes_the_tree_that_was_edited(corpus):
     "With all words of a list, by the parameters of the fit, in types that Python knows by itself"
     texts = as_texts(corpus)

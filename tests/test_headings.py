@@ -15,9 +15,9 @@ from nmf2 import headings
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
 from nmf2.headings import (NOUNS, TEXTS, OwnTexts, seen_of, UNSAID, WORDS, Phrase, WordShares, _beside_champions, _broken, _contrast, _covering, _for_all_below, _mended, _parted, _rare_last, _subjects_first, _telling_words, _together, _together_first,
-                           _used_first, as_many_as, checked_levels, different, distinction, varied, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, is_address, leaf_doc_freq,
+                           _used_first, as_many_as, checked_levels, different, distinction, varied, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, is_address, leaf_doc_freq, pieces_of, said_in,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
-                           typical_texts, uses_of, with_nouns, word_shares)
+                           typical_texts, uses_of, with_nouns, with_wholes, word_shares)
 from nmf2.regroup import regroup
 from nmf2.tree import words_in_title
 from nmf2.weighting import count_pipeline, text_pipeline
@@ -174,6 +174,55 @@ def test_words_in_the_place_of_stems():
     before = dict(model.tree_.headings)
     model.update(texts[:20])
     assert {id: model.tree_.headings[id] for id in before} == before
+
+
+def test_phrases_of_stems_are_said_as_texts_say_them():
+    """Not each word as it is most frequent: *a database connection*, though *connections* are spoken of more often."""
+    pytest.importorskip("snowballstemmer")
+    lines = ["Databases have connections, connections", "a Database connection.", "the database-\nconnection", "database, connections", "databases connect", "xdatabase connections"]
+    options = dict(token_pattern=r"[a-z]{2,}")
+    short, full = in_stems(lines, "english", **options)
+    assert full["connect"] == "connections" and said_in(["databas connect", "databas", "connect databas"], lines, short, "english", **options) == {"databas connect": "database connection"}
+    lines = ["les jeux d’instructions", "un jeu d'instructions", "Jeu d'instructions", "l'instruction", "les bases\nde données", "bases de données", "base de données"]
+    short, full = in_stems(lines, "french")
+    assert said_in(["jeu d'instruct", "bas de don", "bas don"], lines, short, "french") == {"jeu d'instruct": "jeu d'instructions", "bas de don": "bases de données"}
+    assert said_in(["databas connect"], [], [], "english") == {}
+    assert headings._in_full(["jeu d'instruct", "instruct"], {"instruct": "instruction", "jeu": "jeux"}) == ["jeux d'instruction", "instruction"]
+    rng = np.random.default_rng(0)
+    subjects = ["flying saucer"]*3 + ["saucers"]*6 + ["flies"], ["goal"]*3 + ["team", "player"], ["oven", "recipe", "cook"]
+    texts = [", ".join(rng.choice(some, 9)) for some in subjects for _ in range(40)]
+    said = sum(TopicTree(3, tokenizer="stem:english").fit(texts).tree_.headings.values(), [])
+    assert "flying saucer" in said and all(any(entry in text for text in texts) for entry in said)
+
+
+@pytest.mark.parametrize("sign", "'’`‘")
+def test_words_that_go_on_across_a_sign_are_said_whole(sign):
+    """The pattern cuts Ka'ba and Qur'an; titles have the whole, whichever piece is a word, and phrases go across it or end behind it."""
+    rng, shown = np.random.default_rng(0), sign.replace("`", "'")
+    sure = "pilgrims walked to the Ka{}ba there", "O{}Neill and tea for two", "a verse of the Qur{}an is read"
+    others = "mecca hajj tawaf".split(), "tea cup scone milk".split(), "night sura recite".split()
+    texts = [f"{line.format(sign)}. {rng.choice(some)} {rng.choice(some)}" for line, some in zip(sure, others) for _ in range(40)]
+    model = TopicTree(3, min_df=2).fit(texts)
+    said = sum(model.tree_.headings.values(), [])
+    words = {word for entry in said for word in entry.split(" ")}
+    assert {f"ka{shown}ba", f"o{shown}neill", f"qur{shown}an"} <= words and not words & {"ka", "ba", "qur", "neill", "an"}
+    assert any(f"verse of the qur{shown}an" in entry for entry in said)
+    heading = find_headings(model.tree_, 6, find_phrases(texts, {"ka", "ba", "mecca"}))
+    assert {"ka", "ba"} & set(sum(heading.values(), []))                                          # without the texts, pieces are words
+
+
+def test_what_belongs_to_another_word_is_no_piece():
+    texts = ["Moore's law; they're late, you'd see, we'll go, I'm in", "l'école et d’école, qu'elle et jusqu'elle", "dell'arte, rock'n'roll"]
+    assert with_wholes(texts, words_of(map(str.lower, texts)) | {"moore", "école", "elle", "arte", "roll", "rock", "they"}) == ([text.lower() for text in texts], {}, set())
+    texts = ["ka'ba", "the ka`ba", "ka'bah", "ka'ba, ba", "ja'far", "far and far", "a mu'awiya", "mu'adh", "x2'yz 5'10"]
+    known = {"ka", "ba", "bah", "ja", "far", "mu", "awiya", "adh"}
+    found, whole, cut = with_wholes(texts, known)
+    assert found == ["ka", "the ka", "ka", "ka, ba", "ja", "far and far", "a awiya", "adh", "x2'yz 5'10"]
+    assert whole == {"ka": "ka'ba", "ja": "ja'far", "awiya": "mu'awiya", "adh": "mu'adh"} and cut == {"ba", "bah", "mu"}
+    assert with_wholes(texts, known - {"ka"})[1]["ba"] == "ka'ba" and with_wholes(texts, known, r"[\w']{2,}")[0] == [text.replace("`ba", "") for text in texts]
+    assert with_wholes(["ka'ba", "ka", "ka"], known)[1] == {"ba": "ka'ba"} and with_wholes(["Ka'ba"], {"Ka"}, lowercase=False)[0] == ["Ka"]
+    assert with_wholes(["a'bb`cc"], {"bb", "cc"})[:2] == (["bb"], {"bb": "a'bb"}) and with_wholes([], known) == ([], {}, set())
+    assert pieces_of("ka'ba") == ["ka", "ba"] and pieces_of("moore's") == pieces_of("ka ba") == pieces_of("l'école") == []
 
 
 def test_a_word_is_said_alone_where_its_phrase_cant_be(tree):
@@ -456,6 +505,40 @@ def test_pieces_of_sentences_are_no_phrases():
     assert found == {"page size", "machine learning"}
     assert {"limit depending", "edit manually"} <= {str(phrase) for phrase in find_phrases(texts, words)}
     assert find_phrases(["files file"]*9, {"files", "file"}) == []                                # two forms of one word
+
+@pytest.mark.parametrize("seed", range(6))
+def test_verbs_of_short_texts_as_the_naive_twin(seed):
+    from nmf2.scanning import tokens_of
+    rng = np.random.default_rng(seed)
+    words, small = ["stored", "hidden", "added", "saving", "making", "string", "ordered"], ["by", "in", "the", "other", "to"]
+    behind = {"stored": "in by in zone".split(), "added": "by zone hand".split(), "saving": "the zone hand".split(), "making": "zone other hand".split(), "string": ["zone", ",", "the"], "ordered": "by in".split()}
+    def said(word): return f"{word} {rng.choice(behind.get(word, ['zone']))}"
+    texts = [" ".join(f"{said(word)}{rng.choice([' zone', ',', ' hand by', '.'])}" for word in rng.choice(words, rng.integers(1, 4))) for _ in range(60)]
+    texts += [f"{said(rng.choice(words))}{LONG}" for _ in range(rng.integers(0, 30))]
+    known = [*words, *small]
+    found = {known[j] for j in np.flatnonzero(headings._unfinished(tokens_of(texts, known, r"\b\w\w+\b"), known, len(words)))}
+    assert found == naive.unfinished(texts, words, small) and not found & {"string", "hidden", "added"}
+    few = [text for text in texts if len(text) < 100 and "ordered" in text]
+    found = headings._unfinished(tokens_of(few, known, r"\b\w\w+\b"), known, len(words))
+    assert {known[j] for j in np.flatnonzero(found)} == naive.unfinished(few, words, small) >= {"ordered"}
+    assert not headings._unfinished(tokens_of([], known, r"\b\w\w+\b"), known, len(words)).any()
+
+
+def test_verbs_of_short_texts_end_no_phrase():
+    """Where a sentence is all there is: what was done nearly always goes on with a small word, and what does something with its object."""
+    kinds = "military operations involving {}", "a driver injured {}", "software defined {}", "object oriented{}", "a press briefing {}", "image processing{}", "servicing mission scheduled {}"
+    ends = ["the police", "other means", "gunfire"], ["in a fall", "by the car", "in"], ["radio", "radio", "networks"], [" code", "", " design"], ["by her", "on it", "on"], [" of the", ".", ""], ["for it", "to be"]
+    texts = [kind.format(some[i % len(some)]) for kind, some in zip(kinds, ends) for i in range(12)]
+    words, small = words_of(re.sub(r"\W", " ", text) for text in texts) - {"in", "a", "the", "by", "on", "of", "for", "to", "be", "it", "her", "other"}, ["by", "the", "on", "for", "to", "be", "it", "other"]
+    def found(texts, small=small, **options): return {str(phrase) for phrase in find_phrases(texts, words, small=small, **options)}
+    assert found(texts) == {"military operations", "software defined", "defined radio", "object oriented", "press briefing", "image processing", "servicing mission"} | found(["gunfire"])
+    assert {"operations involving", "driver injured", "mission scheduled"} <= found(texts, ()) and {"operations involving", "driver injured"} <= found([text + LONG for text in texts])
+    assert {"military operations", "servicing mission", "object oriented"} <= found(texts, others=words) and not {"driver injured", "involving"} & words_of(found(texts, others=words))
+    pieces = {(p.first, p.second): p for p in find_phrases(texts, words, small=small, pieces=True) if p.piece}
+    assert set(pieces) == {("operations", "involving"), ("driver", "injured"), ("mission", "scheduled")} and all(p.verb for p in pieces.values())
+    heading, _ = headings._heading(["injured", "driver"], 3, lambda word: True, headings._places(pieces.values()))
+    assert heading == ["driver"]
+
 
 def test_words_of_a_piece_of_a_sentence_are_not_said_alone():
     piece = Phrase("directory", "tied", 50, 400, 55, piece=True)
