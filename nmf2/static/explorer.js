@@ -682,8 +682,9 @@ function explore(place, host, before) {
   // there are some. Letters that are neither large nor small have words that can't be told apart.
   function findTopics(text) {
     const pattern = new RegExp(`(?<![\\p{Lu}\\p{Ll}\\p{N}])${plainly(bare(text))}`, 'iu')
-    const named = node => pattern.test(bare(state.names[node.id] || ''))
-    const called = tree.nodes.filter(node => named(node) || (node.id && pattern.test(bare(words(node)))))
+    const fits = name => pattern.test(bare(name).normalize('NFC'))
+    const named = node => fits(state.names[node.id] || '')
+    const called = tree.nodes.filter(node => named(node) || (node.id && fits(words(node))))
     const near = called.filter(node => view().has(node.id))
     return (near.length ? near : called).sort((a, b) => named(b) - named(a) || b.size - a.size).map(node => node.id)
   }
@@ -732,10 +733,12 @@ function explore(place, host, before) {
     ]
   }
 
+  const wanted = () => query.value.replace(POINT, '').trim()
+
   async function look() {
-    const text = query.value.trim()
+    const text = wanted()
     const answer = text ? await asked('find', text) : {words: [], documents: {}, named: 0, texts: {count: 0}}
-    if (text !== query.value.trim()) return
+    if (text !== wanted()) return
     if (answer instanceof Node) return showFound(answer)
     marks.clear()
     if (answer.words.length) for (const [id, rank] of mostOf(answer.words[0][1])) marks.set(id, rank)
