@@ -837,7 +837,7 @@ def _unknown_word(model, word):
     "What to say of a word that no topic has"
     said = f"words must be among the words of the topics, and {shortened(repr(word))} is not"
     if not isinstance(word, str): return said
-    plain, = _as_counted(model, composed([word]))
+    plain, = _as_counted(model, composed([word], as_asked(model).lowercase))
     return said + like_word(model.vocab_, plain)
 
 # %% ../nbs/27_editing.ipynb #2b0d47a1

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from .core import by_row, check_choice, check_matrix, check_number, frames_up, patch_to, width_of
 from .data import Corpus
 from .files import plural
-from .languages import WORDS, as_regex
+from .languages import WORDS, as_regex, composed
 from .tree import Tree, largest, tree_of
 
 # %% ../nbs/40_evaluate.ipynb #ff2b8c85
@@ -683,7 +683,10 @@ def _windows(texts, number, window, lowercase=True, at_once=300_000):
     words = []
     size = 0
     for text in texts:
-        words.append(find(text.lower() if lowercase else text) if isinstance(text, str) else text)
+        if isinstance(text, str):
+            text, = composed([text.lower() if lowercase else text])
+            text = find(text)
+        words.append(text)
         size += len(words[-1])
         if size < at_once: continue
         yield _block(words, number, window)

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['ACCENT', 'WITHOUT', 'ACCENTED', 'OF_TIME', 'NUMBER', 'WHOLE', 'GAPS', 'EACH', 'RANGES', 'SLACK', 'GAP', 'APOSTROPHE',
-           'BETWEEN', 'STYLE', 'SCRIPT', 'KNOWN', 'PAGE', 'PAGE_STYLE', 'Reader', 'in_ranges', 'Column', 'confidence',
-           'static', 'index', 'keywords', 'on_map', 'map_words', 'document_map', 'first_view', 'contents', 'policy',
-           'page', 'to_html']
+           'POINTED', 'BETWEEN', 'STYLE', 'SCRIPT', 'KNOWN', 'PAGE', 'PAGE_STYLE', 'Reader', 'in_ranges', 'Column',
+           'confidence', 'static', 'index', 'keywords', 'on_map', 'map_words', 'document_map', 'first_view', 'contents',
+           'policy', 'page', 'to_html']
 
 # %% ../nbs/50_page.ipynb #ef78995f
 import base64
@@ -28,11 +28,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .core import is_corpus, is_frame, patch_to
-from .counting import TermCounter
+from .counting import TermCounter, composed_for
 from .dates import as_dates, in_periods, missing, warn_of_near_dates
 from .formats import DATES, VALUES
 from .headings import checked_levels
 from .islands import dots, islands, nearness
+from .languages import DOTTED, POINT, POINTS, composed
 from .tree import STYLE as TREE_STYLE
 from .tree import WEAK, beginning, check_given, largest, part_of, shortened, words_in_title
 
@@ -88,7 +89,7 @@ class Reader:
         self._lower = {}
 
 # %% ../nbs/50_page.ipynb #401db037
-ACCENT = re.compile("[\u0300-\u036f]")
+ACCENT = re.compile(f"[\u0300-\u036f{POINTS}]")
 
 WITHOUT = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ı": "i"}
 
@@ -499,6 +500,7 @@ def _around(text, pattern, length=200):
 # %% ../nbs/50_page.ipynb #819223ab
 GAP = r"[\s\-‐‑–_/]+"      # what may be in a text where a query has a space, or one of these
 APOSTROPHE = "['’ʼ]"       # and where it has one of these
+POINTED = re.compile("[\u05d0-\u06ff]")      # letters that may have points
 BETWEEN = re.compile(rf"(?<=[^\W_]){GAP}(?=[^\W_])|\s+")
 
 def _with_accents(found):
@@ -510,7 +512,9 @@ def _escaped(word):
     "A word as a pattern; one as long as a text goes as it is, for each letter with accents takes time"
     if len(word) > 500: return re.escape(word)
     word = re.sub(APOSTROPHE, APOSTROPHE, re.escape(word))
-    return re.sub("ss|ae|oe|[a-z]", _with_accents, word)
+    word = re.sub("ss|ae|oe|[a-z]", _with_accents, word)
+    return POINTED.sub(rf"\g<0>[{POINTS}]*", word)
+
 def _plainly(words): return GAP.join(map(_escaped, BETWEEN.split(words)))
 def _pattern(query): return re.compile(_plainly(query), re.I)
 
@@ -559,6 +563,7 @@ def find(reader,
 )->dict:               # words: [[word, [[node, rank], ...]], ...]; documents: {row: as `placed`}; named; texts
     "Where a word is in the tree, and how many documents are called so or have it, with the first of them."
     query = unicodedata.normalize("NFC", str(query).strip().lower())
+    query = DOTTED.sub("i", POINT.sub("", query))
     nothing = dict(count=0, rows=[], documents=[])
     if not query: return dict(words=[], documents={}, named=0, texts=nothing)
     tree = reader.tree
@@ -654,7 +659,9 @@ def _counts(reader, rows, length):
     longest = min(max(len(word.split()) for word in words), 3)
     counter = TermCounter(vocabulary=dict(zip(words, range(len(words)))), ngram_range=(1, longest),
                           lowercase=all(word == word.lower() for word in words))
-    return counter.transform([reader.text(i, length) for i in rows]).tocsr(), words
+    texts, known = [reader.text(i, length) for i in rows], list(map(str, words))
+    if composed(known) is known: texts = composed_for(counter, texts)
+    return counter.transform(texts).tocsr(), words
 
 # %% ../nbs/50_page.ipynb #613b4719
 def _weighed(reader, rows, length):

@@ -35,7 +35,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 # %% ../nbs/62_scale_texts.ipynb #c11e4a08
 from .columns import arrow_columns, arrow_errors, column_batches, dataset_files, json_objects, parquet_columns
 from .core import at_hand, check_number, check_several, frames_up, seed_of
-from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
+from .counting import (Auto, TermCounter, check_options, check_texts, composed_for, composes, found_in, is_auto,
+                           warn_of_lists)
 from .cutting import as_csr
 from .engines import Local, on_disk, scratch_folder, used_up, watched
 from .files import (MILLION, PACKED, SAMPLE, WESTERN, Several, brief, fault, likelier, listing, opened, passing, plural, there,
@@ -635,6 +636,7 @@ def _count(source, name, options, found, scratch):
     words = np.empty(X.shape[1], object)
     if len(words): words[:] = [intern(str(word)) for word in counter.get_feature_names_out()]   # one copy for all
     X = as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1])
+    if composes(counter): texts = composed_for(counter, texts)          # as without partitions
     seen = look_at(texts) if is_auto(counter.stop_words) else []
     return Counted(put_away(X, np.arange(X.shape[0]), scratch), words), ([(*X.shape, X.nnz)], seen)
 

@@ -233,7 +233,7 @@ def packed_model(
                  choice=choice, counts=counter is None, names=source, criteria=model.criteria_,
                  stop_words=None if left_out is None else sorted(left_out),
                  languages=list(found_of(counter).languages), tagged=found_of(counter).tagged,
-                 short=found_of(counter).short,
+                 short=found_of(counter).short, escaped=found_of(counter).escaped,
                  composed=bool(getattr(counter, "composed_", False)),
                  tokenizer=cannot_be_kept(asked).get("tokenizer"),
                  unknown=model.expected_.unknown, history=list(model.history), edits=edits,
@@ -277,7 +277,7 @@ def _check_about(about):
     good = all(type(value) in (int, float) for value in about["criteria"])
     sound(good and about["criteria"], "the criteria of the starts are not numbers")
     sound(type(about.get("composed", False)) is bool, "composed is neither true nor false")
-    for name in ("unknown", "tagged"): check_number(name, about.get(name, 0.), 0, whole=False, high=1)
+    for name in ("unknown", "tagged", "escaped"): check_number(name, about.get(name, 0.), 0, whole=False, high=1)
     sound(type(about.get("short", False)) is bool, "it isn't said if texts are short")
     sound(_is_or_none(about.get("choice"), dict), "the choice of a number of topics is something else")
     if about["choice"] is not None: check_types(about["choice"], dict(n_topics=int, why=str))
@@ -371,7 +371,8 @@ def _counter(model, about, words):
     check_options(counter)
     counter.vocabulary_ = {word: j for j, word in enumerate(words)}
     counter.fixed_vocabulary_ = False
-    counter.found_ = Auto(tuple(about.get("languages", ())), (), about.get("tagged", 0.), about.get("short", False))
+    counter.found_ = Auto(tuple(about.get("languages", ())), (), about.get("tagged", 0.), about.get("short", False),
+                          about.get("escaped", 0.))
     counter.composed_ = about.get("composed", False)           # no file of an earlier version says so
     return counter
 

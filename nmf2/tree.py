@@ -26,6 +26,7 @@ from .core import as_table, at_hand, by_row, check_matrix, check_number, patch_t
 from .dates import missing
 from .files import as_text
 from .kernels import nnls2
+from .languages import composed
 from .nnls import gram_of, heaviest, heaviest_topics, memberships
 from .products import Rows
 
@@ -482,7 +483,7 @@ def like_word(
     word:str,   # that isn't in it
 )->str:         # to go on with after "... is not", or ''
     "What to say of a word that isn't there: what is like it."
-    known, low = set(map(str, vocab)), word.lower()
+    known, (low,) = set(map(str, vocab)), composed([word.lower()])
     same = next((own for own in vocab if str(own).lower() == low), None)
     if same is not None: return f": there is {shortened(repr(str(same)))}"
     parts = [part for part in low.split() if part in known]

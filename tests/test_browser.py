@@ -377,13 +377,24 @@ def test_page_searches_texts_as_the_kernel_does(whole, whole_page, query):
 
 
 def test_letters_stand_for_others_on_the_page_as_in_the_kernel(whole):
+    from nmf2.languages import POINT, POINTS
     from nmf2.page import _bare, _pattern
-    words = ["strasse", "straße", "STRASSE", "STRAẞE", "Łódź", "lodz", "æther", "aether", "Naïve", "naive", "smørrebrød", "smorrebrod", "ılık", "ilik", "s", "ß"]
+    words = ["strasse", "straße", "STRASSE", "STRAẞE", "Łódź", "lodz", "æther", "aether", "Naïve", "naive", "smørrebrød", "smorrebrod", "ılık", "ilik", "s", "ß",
+             "İçerik", "içerik", "زَيْنَبَ", "زينب", "أُمّ", "أم", "שָׁלוֹם", "שלום"]
+    assert whole.evaluate("POINTS") == POINTS
     for query in words:
         if "ı" in query: continue                                 # it is an i as well where Python leaves case out, and not so in JavaScript
         found = whole.evaluate("([query, words]) => words.map(word => word.search(patternOf(query)) >= 0)", [query, words])
-        assert found == [bool(_pattern(query.lower()).search(word)) for word in words], query
+        assert found == [bool(_pattern(POINT.sub("", query.lower().replace("i̇", "i"))).search(word)) for word in words], query
         assert whole.evaluate("word => bare(word.toLowerCase())", query) == _bare(query.lower())
+
+
+def test_words_are_marked_whatever_points_their_letters_have(whole):
+    def marked(words, text): return whole.evaluate("([words, text]) => text.match(patternOfWords(words)) || []", [words, text])
+    assert marked(["زينب", "أم", "içerik"], "عَنْ زَيْنَبَ زَيْنَبان أُمِّ İçerik içerikler") == ["زَيْنَبَ", "أُمِّ", "İçerik"]
+    assert marked(["שלום", "naive"], "שָׁלוֹם naïve NAIVE שלומי") == ["שָׁלוֹם", "NAIVE"]
+    found = whole.evaluate("([name, query]) => new RegExp(plainly(bare(query)), 'iu').test(bare(name).normalize('NFC'))", ["축구 أُمَّة", "أمة"])
+    assert found and whole.evaluate("new RegExp(plainly(bare('축구')), 'iu').test(bare('축구').normalize('NFC'))")
 
 
 def test_search_looks_at_how_the_other_texts_begin(opened, tree_page):

@@ -324,6 +324,15 @@ def test_windows_slide_along_the_words(window):
         assert_allclose(there.topics, [naive.npmi(top, sets) for top in tops], rtol=1e-10)
 
 
+def test_words_are_found_in_texts_with_points():
+    texts, tops = ["זַיְנַב עִם סֵפֶר", "סֵפֶר İçerik", "זינב ספר", "içerik"], [["זינב", "ספר"], ["içerik", "ספר"]]
+    bare = ["זינב עם ספר", "ספר içerik", "זינב ספר", "içerik"]
+    for measure in (umass_coherence, npmi_coherence):
+        found = measure(tops, texts, 2)
+        assert found.n_words.tolist() == [2, 2]
+        assert_allclose(found.topics, measure(tops, bare, 2).topics)
+
+
 def test_blocks_of_texts_add_up(monkeypatch):
     texts, X, H = texts_of(1, 25)
     whole = npmi_coherence(H, texts, 5, window=3, vocab=WORDS).topics

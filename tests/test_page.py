@@ -380,6 +380,19 @@ def test_letters_that_are_others_and_accents_that_are_letters_of_their_own():
     assert not any(mark in reader.text(5) for mark in "\u0300\u0308\u0327")
 
 
+def test_letters_have_points_or_not():
+    texts = ["عَنْ زَيْنَبَ ابْنَةِ", "زينب", "زَيْنَبان", "שָׁלוֹם עוֹלָם", "İçerik", "içerik"]
+    tree = HierNMF2(2, max_outliers=None).fit(np.eye(6) + .1).tree_
+    tree.vocab = ["زينب", "ابنة", "زينبان", "שלום", "içerik", "x"]
+    reader = Reader(tree, texts, texts)
+    def hits(query): return {i for i, _ in reader.find(query)["texts"]["documents"]}
+    assert hits("زينب") == hits("زَيْنَبُ") == hits("زيـنب") == {0, 1, 2} and hits("זינב") == set() and hits("שלום עולם") == {3}
+    assert hits("içerik") == hits("İçerik") == hits("icerik") == {4, 5} and set(reader.find("زينبان")["documents"]) == {2}
+    assert reader.find("زَينب")["words"][0][0] == "زينب" and reader.find("\u064e")["texts"]["count"] == reader.find("\u064e")["named"] == 0
+    words, numbers = keywords(reader, np.arange(6), n=2)
+    assert [[words[j] for j in row] for row in numbers] == [["ابنة", "زينب"], ["زينب"], ["زينبان"], ["שלום"], ["içerik"], ["içerik"]]
+
+
 @pytest.mark.parametrize("length", [10, 60])
 def test_a_text_that_is_cut_ends_with_a_word(length):
     reader = Reader(HierNMF2(2, max_outliers=None).fit(np.eye(4) + .1).tree_, ["several words and more of them, "*3, "字"*100, "short", " "*100])

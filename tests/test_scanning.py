@@ -57,7 +57,7 @@ def check(texts, new=(), **options):
     "The same from both, and in one thread as in two"
     counter, plain = TermCounter(n_jobs=2, **options), CountVectorizer(**options)
     plain.set_params(token_pattern=as_regex(plain.token_pattern))
-    seen = composed if counter.token_pattern in AFTER_FIRST else list
+    def seen(some): return composed(some, counter.lowercase) if counter.token_pattern in AFTER_FIRST else list(some)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try: Y = plain.fit_transform(seen(texts))
@@ -103,7 +103,7 @@ def test_marks_belong_to_words(always):
              "co\u00adoperate", "x\u0301 a\u03011 \u0301b_ \u0301\u0302"]*40
     check(texts, token_pattern=WORDS)
     words = set(TermCounter(token_pattern=WORDS).fit(texts).vocabulary_)
-    assert {"हिन्दी", "में", "खोलने", "त्रुटि", "மொழி", "বাংলা", "مَفْتُوح", "שָׁלוֹם", "na\u00efve", "co\u00adoperate"} <= words
+    assert {"हिन्दी", "में", "खोलने", "त्रुटि", "மொழி", "বাংলা", "مفتوح", "שלום", "na\u00efve", "co\u00adoperate"} <= words
     assert TermCounter(token_pattern=WORDS).fit(texts).way_ == "compiled" and not any(len(word) < 2 for word in words)
 
 def test_letters_of_one_sign_and_of_two_are_the_same(always):
@@ -125,6 +125,29 @@ def test_apostrophes_within_cyrillic_words_are_letters(always):
     assert list(counter.get_feature_names_out()) == ["accord", "абʼект", "памʼять", "слово"]
     assert counter.transform(["ПАМ’ЯТЬ і пам'ять"]).toarray().tolist() == [[0, 0, 2, 0]]
 
+
+POINTED = {"زينب": ["زَيْنَبُ", "زَيْنَبَ", "زَيْنَبِ", "زيـنب", "زَينـب"], "محمد": ["مُحَمَّدٌ", "مُحَمَّدٍ", "م\u064f\u06e1حمد"], "أمة": ["أُمَّةٍ", "ا\u064f\u0654مة"],
+           "שלום": ["שָׁלוֹם", "\ufb2aלום", "שָׁל֔וֹם"], "içerik": ["İçerik", "İÇERİK", "i\u0307çerik", "I\u0307c\u0327erik"], "istanbul": ["İstanbul", "İ\u0307STANBUL"]}
+
+@pytest.mark.parametrize("word", POINTED)
+def test_points_are_left_out(always, word):
+    """Vowels of Arabic and Hebrew, the stroke that makes a word longer, and the dot of a small Turkish İ."""
+    texts = POINTED[word]
+    for n in (1, 60):                                                           # in Python, and compiled
+        counter = TermCounter(token_pattern=WORDS).fit(texts*n)
+        assert list(counter.vocabulary_) == [word]
+        assert counter.transform([word, *texts]).toarray().tolist() == [[1]]*(len(texts) + 1)
+        assert not TermCounter(token_pattern=WORDS, stop_words=[texts[0].lower()]).fit([f"{text} abc" for text in texts]*n).vocabulary_.keys() & {word}
+    assert composed(once := composed(texts, True), True) is once and composed([word], True) == [word]
+
+def test_what_has_no_points_stays(always):
+    assert composed(whole := ["هذا كتاب آخر ٱلله خانهٔ", "ספר־אחר", "ʼIlā", "i̱", "\ud800é", "ıI"], True) is whole
+    kept = TermCounter(token_pattern=WORDS, lowercase=False).fit(["İçerik içerik Içerik"]*60)
+    assert set(kept.vocabulary_) == {"İçerik", "içerik", "Içerik"}
+    listed = TermCounter(token_pattern=WORDS, vocabulary=["زَيْنَبُ"])                        # a vocabulary means what it says
+    assert listed.transform(["زَيْنَبُ زينب"]).toarray().tolist() == [[1]]
+    texts = ["زَيْنَبُ İçerik"]*60                                                          # and so does scikit-learn's pattern
+    assert TermCounter().fit(texts).vocabulary_ == CountVectorizer().fit(texts).vocabulary_
 
 def test_a_counter_of_an_earlier_version_knows_its_words(always):
     """Its vocabulary has letters of two signs, and no note that texts were composed."""

@@ -11,7 +11,7 @@ import pytest
 from nmf2 import counting, languages
 from nmf2.answers import count_new
 from nmf2.cli import main
-from nmf2.counting import CONTENT, LANGUAGES, Auto, TermCounter, found_in, found_of, spared_words, stop_list, tagged_share, told_found, told_languages
+from nmf2.counting import CONTENT, LANGUAGES, Auto, TermCounter, found_in, found_of, spared_words, stop_list, escaped_share, tagged_share, told_found, told_languages
 from nmf2.data import WORDS, count_terms, read
 from nmf2.editing import drop_words
 from nmf2.engines import Local
@@ -131,8 +131,8 @@ def test_texts_that_are_alike_are_looked_at_once():
 
 @pytest.mark.parametrize("votes, found", [({}, ("english",)), ({None: 400}, ("english",)), ({"german": 1}, ("german",)), ({"german": 1, "english": 1}, ("english",)),
                                           ({"german": 3, "english": 3}, ("english", "german")), ({"german": 2, "english": 3}, ("english",)), ({"german": 99, "english": 1}, ("german",)),
-                                          ({"german": 95, "english": 5}, ("german", "english")), ({"english": 95, "german": 3, "french": 1, None: 60}, ("english",)),
-                                          ({"dutch": 30, "french": 60, "german": 30}, ("french", "dutch", "german")), ({"german": 20, None: 50}, ("german", "english")),
+                                          ({"german": 95, "english": 5}, ("german", "english")), ({"english": 95, "german": 2, "french": 1, None: 60}, ("english",)), ({"english": 95, "german": 3, None: 60}, ("english", "german")),
+                                          ({"dutch": 30, "french": 60, "german": 30}, ("french", "dutch", "german")), ({"german": 20, None: 50}, ("german", "english")), ({"french": 39, "german": 26, "russian": 15, "turkish": 9, "dutch": 2, None: 411}, ("french", "german", "russian", "turkish", "english")),
                                           ({"dutch": 1, None: 300}, ("english",)), ({"dutch": 1, None: 5}, ("dutch", "english")), ({"german": 200, None: 300}, ("german",))])
 def test_which_languages_count(votes, found):
     seen = [Seen(i, name, "") for i, name in enumerate(name for name, n in votes.items() for _ in range(n))]
@@ -282,6 +282,49 @@ def test_tags_are_told(tmp_path, capsys):
     assert main(["cluster", str(tmp_path/"pages.jsonl"), "--leaves", "2", "--out", str(tmp_path/"out")]) == 0
     assert told in " ".join(capsys.readouterr().err.split()) and told in (tmp_path/"out"/"report.txt").read_text()
     assert told.removeprefix("About 100% ") in " ".join(str(fit_topics(TopicTree(2), [pages[:20], pages[20:]], engine=Local()).documents_).split())
+
+
+def test_entities_are_told(tmp_path):
+    texts = [f"It&#039;s {what} &amp; &quot;{what}s&quot; number {i}" for i in range(15) for what in ("goal", "law")]
+    assert [escaped_share(look_at([text])) for text in ("&#x27;", "a &LT; b", "&eacute;t&eacute;", "p = &x; q", "AT&T;", "& amp;", "&;", "")] == [1, 1, 1, 0, 0, 0, 0, 0]
+    told = "About 100% of the texts have signs in the way of HTML, such as &quot;, which are counted as words: Python's html.unescape(text) has the signs themselves."
+    model = TopicTree(2, min_df=1).fit(texts)
+    assert told in str(model.documents_) and "HTML" not in str(TopicTree(2, min_df=1).fit(many((ENGLISH, .1)) + texts[:2]).documents_)
+    model.save(tmp_path/"m.nmf2")
+    assert found_of(TopicTree.load(tmp_path/"m.nmf2").pipeline_["count"]).escaped == 1 and told in str(TopicTree.load(tmp_path/"m.nmf2").documents_)
+
+
+# ---- points
+
+POINTED = {"arabic": ["أَخْبَرَنَا مُحَمَّدٌ عَنْ زَيْنَبَ أَنَّ هَذَا كَانَ فِي الْمَسْجِدِ", "كَانَ مُحَمَّدٌ فِي الْبَيْتِ مَعَ زَيْنَبٍ وَ لَا أَحَدَ", "هَذِهِ الصَّلَاةُ فِي الْمَسْجِدِ عَلَى الْإِمَامِ", "الَّذِي عَلَى الْإِمَامِ مِنَ الصَّلَاةِ أَوْ مَا قَدْ كَانَ"],
+           "hebrew": ["הַכַּדּוּר שֶׁל הַשַּׂחְקָן לֹא הָיָה עַל הַקַּו", "הוּא אֲבָל לֹא רָאָה אֶת הַכַּדּוּר שֶׁל הַשַּׂחְקָן", "זֶה הַסֵּפֶר שֶׁל הַמּוֹרָה כִּי הִיא עַל הַבַּמָּה", "אִם יֵשׁ לוֹ סֵפֶר הוּא עִם הַמּוֹרָה"]}
+
+@pytest.mark.parametrize("language", POINTED)
+def test_points_make_no_difference(language, tmp_path):
+    pytest.importorskip("stopwordsiso")
+    pointed = many((POINTED[language], .2))
+    bare = [languages.POINT.sub("", text) for text in pointed]
+    assert all(language_of(text) == language for text in POINTED[language]) and pointed != bare
+    a, b = TopicTree(2, min_df=1).fit(pointed), TopicTree(2, min_df=1).fit(bare)
+    assert list(a.vocab_) == list(b.vocab_) and a.outline() == b.outline() and str(a.documents_) == str(b.documents_) and (a.labels_ == b.labels_).all()
+    assert a.pipeline_["count"].languages_ == (language,) and f"Stop words left out: {language.capitalize()}." in str(a.documents_)
+    assert not FREQUENT[language] & set(a.vocab_) and (a.predict(bare) == b.predict(pointed)).all()
+    assert list(count_terms(pointed, stop_words=language)[1]) == list(count_terms(bare, stop_words=language)[1])
+    parts = counted_over([pointed[:60], pointed[60:]], Local(), stop_words="auto", token_pattern=WORDS)
+    assert parts.found == TermCounter(stop_words="auto", token_pattern=WORDS).fit(pointed).found_
+    a.save(tmp_path/"m.nmf2")
+    assert (TopicTree.load(tmp_path/"m.nmf2").predict(pointed) == a.labels_).all()
+    last = POINTED[language][0].split()[-1]
+    with pytest.raises(ValueError, match=f"is not: there is '{languages.POINT.sub('', last)}'"): a.drop_words(last)
+
+def test_no_english_for_letters_of_other_scripts():
+    georgian = ["ბურთი კარშია", "კანონი მიიღეს", "მოთამაშე და კარი"]*20
+    assert languages_of(look_at(georgian)) == () and languages_of(look_at(["ბურთი goal of it", "law"])) == ("english",)
+    counter = TermCounter(stop_words="auto").fit(georgian)
+    assert counter.languages_ == () and not counter.get_stop_words() and told_found(counter.found_, "auto") == ""
+    assert found_in(look_at(georgian), TermCounter(tokenizer="chinese")).languages == ("chinese",)
+    model = TopicTree(2, min_df=1).fit(georgian)
+    assert "Stop words" not in str(model.documents_) and model.predict(["ბურთი კარშია"]) >= 0
 
 
 def test_a_model_keeps_its_words(tmp_path):

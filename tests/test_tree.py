@@ -494,9 +494,9 @@ def test_names_do_not_speak_to_the_terminal(fitted):
 
 
 @pytest.mark.parametrize("word, hint", [("Ice", ": there is 'ice'"), ("ice rink", r": give its words one by one, \['ice', 'rink'\]"), ("skate", ": there is 'skates'"),
-                                        ("xyzzy", "vocabulary$")])
+                                        ("İce", ": there is 'ice'"), ("זַיְנַב", ": there is 'זינב'"), ("xyzzy", "vocabulary$")])
 def test_a_word_that_is_not_there_is_told_what_is_like_it(word, hint):
-    tree = Tree(3, np.ones(3), ["ice", "rink", "skates"])
+    tree = Tree(3, np.ones(4), ["ice", "rink", "skates", "זינב"])
     tree.add("", [0, 1, 2], score=np.inf)
     with pytest.raises(ValueError, match=hint): tree.find(word)
 

@@ -710,9 +710,9 @@ function explore(place, host, before) {
     const begins = word => new RegExp(`(?<![\\p{Lu}\\p{Ll}\\p{N}])${plainly(bare(word))}`, 'iu')
     const withAll = wanted => {
       const patterns = wanted.map(begins)
-      const fits = name => patterns.every(pattern => pattern.test(name))
-      const named = node => fits(bare(state.names[node.id] || ''))
-      const called = tree.nodes.filter(node => named(node) || (node.id && fits(bare(words(node)))))
+      const fits = name => patterns.every(pattern => pattern.test(bare(name).normalize('NFC')))
+      const named = node => fits(state.names[node.id] || '')
+      const called = tree.nodes.filter(node => named(node) || (node.id && fits(words(node))))
       const near = called.filter(node => view().has(node.id))
       return (near.length ? near : called).sort((a, b) => named(b) - named(a) || b.size - a.size).map(node => node.id)
     }
@@ -765,10 +765,12 @@ function explore(place, host, before) {
     ]
   }
 
+  const wanted = () => query.value.replace(POINT, '').trim()
+
   async function look() {
-    const text = query.value.trim()
+    const text = wanted()
     const answer = text ? await asked('find', text) : {words: [], documents: {}, named: 0, texts: {count: 0}}
-    if (text !== query.value.trim()) return
+    if (text !== wanted()) return
     if (answer instanceof Node) return showFound(answer)
     hits = answer.texts.rows ?? []
     map?.markFound(hits)
