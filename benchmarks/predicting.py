@@ -82,7 +82,7 @@ def of_texts(name, k, rounds):
         some = new[:n]
         ways = {"predict": model.predict, "transform": model.transform, "answers": model.answers, "scikit-learn, transform": other.transform}
         seconds = interleaved({way: lambda ask=ask: ask(some) for way, ask in ways.items()}, rounds)
-        found.append(dict(collection=name, texts=n, words=len(model.pipeline_["count"].vocabulary_), topics=k, ms={way: 1e3*s for way, s in seconds.items()}))
+        found.append(dict(collection=name, texts=n, words=int(model.pipeline_["trim"].n_features_in_), topics=k, ms={way: 1e3*s for way, s in seconds.items()}))
         say(f"{name}, {n} texts: {found[-1]['ms']}")
     return found
 

@@ -6,9 +6,9 @@
 __all__ = ['LIMITS', 'BETWEEN', 'READ', 'expect_error', 'expect_warning', 'measured', 'check_layout', 'check_sparse',
            'value_range', 'at_hand', 'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'in_partitions',
            'check_several', 'check_here', 'check_matrix', 'matrix_tags', 'check_number', 'check_choice',
-           'check_switches', 'labels_of', 'seed_of', 'stream', 'with_names', 'carried', 'names_of', 'width_of',
-           'LabelsLater', 'progress_bar', 'check_n_jobs', 'in_processes', 'as_table', 'renamed', 'patch_to',
-           'keep_parameters', 'single_blas']
+           'check_switches', 'labels_of', 'seed_of', 'stream', 'with_names', 'carried', 'names_of', 'on_the_way',
+           'made', 'is_ours', 'width_of', 'LabelsLater', 'progress_bar', 'check_n_jobs', 'in_processes', 'as_table',
+           'renamed', 'patch_to', 'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -18,8 +18,10 @@ import os
 import re
 import sys
 import warnings
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import lru_cache, wraps
 from inspect import unwrap
 from pathlib import Path
@@ -514,6 +516,31 @@ def names_of(
     names = carried(X)
     if names is not None: X.feature_names = names = np.asarray(names, dtype=object)      # strings are made once
     return names
+
+# %% ../nbs/00_core.ipynb #e07faab1
+_MADE = ContextVar("what a step made last, in a list, where the next one may change it", default=None)
+
+@contextmanager
+def on_the_way(
+    allowed:bool=True,   # may it be changed?
+):
+    "Inside a `with` block, transformers may change the sparse matrix that another one of them made last."
+    before = _MADE.set([lambda: None] if allowed else None)
+    try: yield
+    finally: _MADE.reset(before)
+
+def made(
+    X,   # what a transformer made; nobody else has it, or its arrays
+):       # the same object
+    "Note that a matrix may be changed by the next step."
+    if sp.issparse(X) and (last := _MADE.get()): last[0] = weakref.ref(X)
+    return X
+
+def is_ours(
+    X,       # whatever was given for a matrix
+)->bool:
+    "Is it a CSR matrix that was made on the way through a pipeline?"
+    return sp.issparse(X) and X.format == "csr" and bool(last := _MADE.get()) and last[0]() is X
 
 # %% ../nbs/00_core.ipynb #cd5ada77
 def width_of(

@@ -4,14 +4,15 @@
 
 # %% auto #0
 __all__ = ['LANGUAGES', 'UNLISTED', 'LISTS', 'CONTENT', 'SHORT', 'TAG', 'TAGGED', 'ENTITY', 'UNSPACED', 'CUT_BY', 'OURS',
-           'COMPILED', 'READY', 'PER_WORD', 'THREAD', 'SHARE', 'check_texts', 'language_code', 'words_of_language',
-           'is_auto', 'warn_of_lists', 'stop_list', 'cut_language', 'spared_words', 'are_short', 'tagged_share',
-           'escaped_share', 'Auto', 'found_of', 'found_in', 'told_languages', 'told_found', 'unspaced',
+           'COMPILED', 'READY', 'PER_WORD', 'HALVING', 'THREAD', 'SHARE', 'check_texts', 'language_code',
+           'words_of_language', 'is_auto', 'warn_of_lists', 'stop_list', 'cut_language', 'spared_words', 'are_short',
+           'tagged_share', 'escaped_share', 'Auto', 'found_of', 'found_in', 'told_languages', 'told_found', 'unspaced',
            'unspaced_names', 'check_spaces', 'lengths_of', 'cut_evenly', 'count_share', 'join_shares', 'not_compiled',
            'n_threads', 'start_method', 'n_processes', 'count_in', 'check_options', 'TermCounter', 'composes',
-           'composed_for', 'Known', 'known_by']
+           'composed_for', 'Columns', 'Known', 'known_by']
 
 # %% ../nbs/00_counting.ipynb #7a08cf52
+import copy
 import difflib
 import gc
 import html
@@ -37,7 +38,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from .core import check_here, frames_up, is_corpus, patch_to, progress_bar, renamed, with_names
+from .core import check_here, frames_up, is_corpus, made, patch_to, progress_bar, renamed, with_names
 from .languages import (AFTER_FIRST, FREQUENT, STEM, as_regex, composed, cut_stop_words, cutter, languages_of,
                             look_at, told_apart)
 
@@ -340,7 +341,7 @@ def unspaced_names(
     for script, (letter, letters, longest) in scripts.items():
         least, sizes = longest*2//3, [len(re.findall(f"[{letters}]", text)) for text in texts]
         if sum(sizes) <= n_letters/2 or _is_cut(pattern, letter*least): continue
-        gap = re.compile(rf"[{letters}]\W*[\s,;|/、，；]\W*[{letters}]")
+        gap = re.compile(rf"[{letters}]\W*[\s\u200b,;|/、，；]\W*[{letters}]")
         whole = sum(n for n, text in zip(sizes, texts) if n >= least and not gap.search(text))
         if whole > sum(sizes)/2: found[script] = sum(sizes)/n_letters
     return found
@@ -432,6 +433,7 @@ def not_compiled(
 COMPILED = 200_000     # letters that make compiled code worth its start
 READY = 10_000         # the same where a table of known words is there from before
 PER_WORD = 3           # letters that Python counts in the time in which a known word is put into a table
+HALVING = 40           # letters that Python counts in the time in which it finds the word of one by halving
 THREAD = 2_000_000     # letters that make another thread worth its own table
 
 def _check_n_jobs(n_jobs):
@@ -517,6 +519,14 @@ def _check_tokenizer(counter):
         raise ValueError("tokenizer must be a function of a text, a name such as 'chinese', or None; "
                          f"got {counter.tokenizer!r:.60}")
 
+# %% ../nbs/00_counting.ipynb #c0af45b6
+def _check_dtype(dtype):
+    "Stop at what no matrix of counts can be of"
+    try: kind = sp.csr_matrix((1, 1), dtype=dtype).dtype.kind
+    except (TypeError, ValueError): kind = None
+    if kind not in ("b", "i", "u", "f", "c"):
+        raise ValueError(f"dtype must be a type of numbers that SciPy knows, such as np.int64 or np.float32; got {dtype!r:.60}")
+
 # %% ../nbs/00_counting.ipynb #478652a9
 def check_options(
     counter,   # a `CountVectorizer`
@@ -528,6 +538,9 @@ def check_options(
     words = () if counter.vocabulary is None else counter.vocabulary
     if not hasattr(words, "__len__") or not all(isinstance(word, str) for word in words):
         raise ValueError(f"vocabulary must be a list of terms, each a string; got {words!r:.60}")
+    if counter.vocabulary is not None and not len(words):
+        raise ValueError("vocabulary is empty: give the terms to count, or None to learn them from the texts")
+    _check_dtype(counter.dtype)
     _check_ngrams(counter.ngram_range)
     _check_tokenizer(counter)
     if counter.input != "content":
@@ -591,6 +604,10 @@ class TermCounter(CountVectorizer):
     remembers what it has seen needs `n_jobs=1`: each process has a copy of it.) `languages_` are those
     that texts were seen to be in, if `stop_words='auto'`. Compiled code makes no strings: the dictionary `vocabulary_`
     and those of `get_feature_names_out` are made when they are asked for.
+
+    As a `token_pattern`, `languages.WORDS` and `NO_DIGITS` mean more than they say: marks are letters. That is so for
+    these very strings alone; without `(?u)`, too, a pattern means what it says. `encoding` and `decode_error` have no
+    effect, since texts are strings.
     """
     def __init__(self,
         *,
@@ -643,7 +660,7 @@ def composed_for(
 def _texts_to_count(counter, texts):
     "Texts in the form in which the words of a fit are; those of earlier versions are as they were given"
     texts = check_texts(texts)
-    usual = not hasattr(counter, "vocabulary_") and composes(counter)
+    usual = vars(counter).get("vocabulary_") is None and composes(counter)
     return composed_for(counter, texts) if getattr(counter, "composed_", usual) else texts
 
 # %% ../nbs/00_counting.ipynb #96d17167
@@ -687,31 +704,57 @@ def fit_transform_in(self,
         raise ValueError(_no_terms(self, len(texts))) from None
     X.sort_indices()
     terms = vars(self)["vocabulary_"]
-    return with_names(X, self.get_feature_names_out() if isinstance(terms, dict) else terms)
+    return made(with_names(X, self.get_feature_names_out() if isinstance(terms, dict) else terms))
 
 # %% ../nbs/00_counting.ipynb #e7d43a91
+class Columns(dict):
+    "The columns of terms that were asked for; those of others are found in `Terms`."
+    def __init__(self,
+        terms,   # `Terms`
+    ):
+        self.terms = terms
+
+    def __len__(self): return len(self.terms)
+
+    def __missing__(self, term):
+        "The column of a term that nobody asked for before"
+        column = self.terms.column(term)
+        if column < 0: raise KeyError(term)
+        self[term] = column
+        return column
+
+# %% ../nbs/00_counting.ipynb #e7d43a96
 class Known:
     "A vocabulary in other forms: names in the order of columns, and a table for compiled code when it is needed."
     def __init__(self,
-        vocabulary:dict,   # the column of each term
+        vocabulary,   # the column of each term, in a dict; or `Terms`
     ):
         self.vocabulary, self.size, self.table = vocabulary, len(vocabulary), None
-        self.items = list(vocabulary), list(vocabulary.values())
+        self.names, self.columns, self.items = vocabulary, vocabulary, None
+        if not isinstance(vocabulary, dict):
+            self.columns = Columns(vocabulary)
+            return
+        self.items = list(vocabulary), list(vocabulary.values())          # to see whether it was changed
         self.names = np.empty(self.size, object)
         self.names[np.array(self.items[1], np.int64)] = self.items[0]
         self.names.flags.writeable = False
 
 _KNOWN = WeakKeyDictionary()      # counter -> `Known`
 
+def _as_terms(counter):
+    "The vocabulary of a counter if it is `Terms`, else None"
+    vocabulary = vars(counter).get("vocabulary_")
+    return None if isinstance(vocabulary, dict) else vocabulary
+
 def known_by(
     counter,          # a fitted `TermCounter`
     sure:bool=True,   # also look whether words were replaced? It takes longer than counting a short text
 )->Known:
     "What a counter knows, made anew when its vocabulary is another one."
-    vocabulary, known = counter.vocabulary_, _KNOWN.get(counter)
+    vocabulary, known = _as_terms(counter) or counter.vocabulary_, _KNOWN.get(counter)
     same = known is not None and known.vocabulary is vocabulary and known.size == len(vocabulary)
-    if not same or sure and (list(vocabulary), list(vocabulary.values())) != known.items:
-        known = _KNOWN[counter] = Known(vocabulary)
+    if same and sure and known.items: same = (list(vocabulary), list(vocabulary.values())) == known.items
+    if not same: known = _KNOWN[counter] = Known(vocabulary)
     return known
 
 # %% ../nbs/00_counting.ipynb #53bc6daf
@@ -722,7 +765,7 @@ def transform(self,
     "Count the vocabulary of the fit in other texts."
     texts = _texts_to_count(self, raw_documents)
     X = super(TermCounter, self).transform(texts)
-    return with_names(X, known_by(self, sure=False).names)
+    return made(with_names(X, known_by(self, sure=False).names))
 
 @patch_to(TermCounter, property)
 def languages_(self)->tuple:
@@ -770,6 +813,11 @@ def build_analyzer(self):
 
 # %% ../nbs/00_counting.ipynb #3cd25bca
 @patch_to(TermCounter)
+def _check_vocabulary(self):
+    "scikit-learn's look whether there is a vocabulary, without making a dictionary of it"
+    if not _as_terms(self): super(TermCounter, self)._check_vocabulary()
+
+@patch_to(TermCounter)
 def _warn_for_unused_params(self):
     "scikit-learn's warnings, but for a pattern and a list that are there by default"
     with warnings.catch_warnings():
@@ -812,8 +860,7 @@ def get_feature_names_out(self,
     input_features=None,   # not used
 )->np.ndarray:             # (n_terms,)
     "The terms, in the order of the columns."
-    terms = vars(self).get("vocabulary_", {})
-    if terms and not isinstance(terms, dict): return np.asarray(terms)
+    if terms := _as_terms(self): return np.asarray(terms)
     self._check_vocabulary()
     return known_by(self).names.copy()
 
@@ -822,8 +869,9 @@ def _least(counter, fixed):
     "Letters that make compiled code worth its start"
     if not fixed: return COMPILED
     known = known_by(counter, sure=False)
-    if known.table is not None: return max(READY, known.size//2)      # it takes a look if it is the same still
-    return max(COMPILED, PER_WORD*known.size)
+    there = known.table is not None
+    if not known.items: return READY if there else max(READY, PER_WORD*known.size//HALVING)
+    return max(READY, known.size//2) if there else max(COMPILED, PER_WORD*known.size)   # a look if it is the same still
 
 def _compiled(counter, texts, fixed, bar):
     "What `_count_vocab` of scikit-learn would return, from compiled code; None if that can't be or isn't worth it"
@@ -835,14 +883,15 @@ def _compiled(counter, texts, fixed, bar):
     if not is_worth(n_letters): return None
     counter.build_analyzer()
     known = known_by(counter) if fixed else None
-    if fixed and known.table is None: known.table = table_of(known.names)
+    if fixed and known.table is None: known.table = table_of(known.names) if known.items else known.names.table()
     prepare = counter.build_preprocessor() if counter.strip_accents else None
     scan = plan(counter.token_pattern, counter.lowercase, prepare, counter.get_stop_words(), counter.ngram_range,
                 known.table if fixed else None)
     shares = cut_evenly(texts, n_letters//1_000_000 + 1, lengths)
-    terms, X = count_shares(scan, shares, counter.dtype, n_threads(n_letters, counter.n_jobs), bar.update)
+    dtype = np.intc if counter.dtype is None else counter.dtype       # as scikit-learn has it
+    terms, X = count_shares(scan, shares, dtype, n_threads(n_letters, counter.n_jobs), bar.update)
     if not X.shape[1]: raise ValueError("empty vocabulary")
-    return counter.vocabulary_ if fixed else terms, X
+    return known.vocabulary if fixed else terms, X
 
 # %% ../nbs/00_counting.ipynb #16725696
 def _shared_out(counter, texts, fixed, bar):
@@ -850,6 +899,7 @@ def _shared_out(counter, texts, fixed, bar):
     n = n_processes(counter, texts, counter.n_jobs)
     if n == 1: return None
     counter.build_analyzer()                        # its warnings, once
+    vocabulary = counter.vocabulary_ if fixed else None            # a dictionary, once for all
     shares = cut_evenly(texts, 8*n)
     counted = []
     try:
@@ -861,11 +911,18 @@ def _shared_out(counter, texts, fixed, bar):
         warnings.warn("a process that counted terms was killed, perhaps for lack of memory; counting again in one "
                       "process. n_jobs=1 does so from the start", stacklevel=frames_up())
         return None
-    if fixed: return counter.vocabulary_, sp.vstack([X for _, X in counted], format="csr")
+    if fixed: return vocabulary, sp.vstack([X for _, X in counted], format="csr")
     numbers, X = join_shares(counted)
     return (numbers, X) if numbers else None        # without a single word, let scikit-learn complain
 
 # %% ../nbs/00_counting.ipynb #79dabede
+def _looking_up(counter, texts):
+    "A counter that finds terms of a few texts in its `Terms`; itself if there are many, or a dictionary"
+    if not _as_terms(counter) or lengths_of(texts).sum() >= _least(counter, True): return counter
+    twin = copy.copy(counter)
+    twin.vocabulary_ = known_by(counter, sure=False).columns
+    return twin
+
 @patch_to(TermCounter)
 def _count_vocab(self, raw_documents, fixed_vocab):
     "What `CountVectorizer` calls to count"
@@ -875,4 +932,5 @@ def _count_vocab(self, raw_documents, fixed_vocab):
             self.way_ = way
             if counted := count(self, raw_documents, fixed_vocab, bar): return counted
         self.way_ = "alone"
-        return super(TermCounter, self)._count_vocab(_watched(raw_documents, bar), fixed_vocab)
+        counter = _looking_up(self, raw_documents) if fixed_vocab else self
+        return super(TermCounter, counter)._count_vocab(_watched(raw_documents, bar), fixed_vocab)

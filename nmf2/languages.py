@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['LETTER', 'WORDS', 'NO_DIGITS', 'AFTER_FIRST', 'HIDDEN', 'LAST_MARK', 'WITHIN', 'POINTS', 'POINT', 'DOTTED',
-           'TOGETHER', 'EXTRA', 'KINDS', 'KANJI', 'CUTTERS', 'CODES', 'STEM', 'FREQUENT', 'SPOKEN', 'BEGINNING',
-           'SAMPLE', 'USUAL', 'CLEAR', 'OWN', 'RARE', 'FEW', 'LATIN', 'is_word', 'marks', 'as_regex', 'composed',
-           'package', 'chinese', 'japanese', 'thai', 'stemmer', 'stems', 'stemmed_language', 'cutter', 'cut_stop_words',
-           'language_of', 'Seen', 'lowest', 'look_at', 'told_apart', 'languages_of']
+           'TOGETHER', 'EXTRA', 'HAN', 'THAI', 'NOT_ASCII', 'KINDS', 'KANJI', 'UNREADABLE', 'CUTTERS', 'CODES', 'STEM',
+           'STEMMED', 'FREQUENT', 'SPOKEN', 'BEGINNING', 'SAMPLE', 'USUAL', 'CLEAR', 'OWN', 'RARE', 'FEW', 'LATIN',
+           'is_word', 'marks', 'as_regex', 'composed', 'package', 'chinese', 'japanese', 'thai', 'stemmer', 'stems',
+           'stemmed_language', 'cutter', 'cut_stop_words', 'language_of', 'Seen', 'lowest', 'look_at', 'told_apart',
+           'languages_of']
 
 # %% ../nbs/00_languages.ipynb #c7f24024
 import heapq
@@ -15,6 +16,7 @@ import importlib
 import logging
 import os
 import re
+import threading
 import unicodedata
 import zlib
 from collections import Counter, defaultdict
@@ -116,27 +118,60 @@ def package(
         raise ValueError(f"tokenizer={name!r} needs the package {module.split('.')[0]}: {EXTRA}. "
                          "Or give a function that cuts a text into a list of words") from None
 
+# %% ../nbs/00_languages.ipynb #a39a0951
+HAN = "\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"     # and kana
+THAI = "\u0e00-\u0e7f"
+
+def _foreign(script, first=""):
+    "A regular expression with one group, a run of letters, digits and marks outside a script"
+    near = re.sub(f"[{script}]", "", "".join(mark for mark in marks() if mark <= "\uffff"))
+    return re.compile(rf"({first}(?:[^\W_{script}]|[{near}])+)")
+
+def _cut_between(foreign, cut):
+    "A function that cuts a text by `cut`, but for foreign runs: these are words if they begin with a letter"
+    def words(text):
+        for i, piece in enumerate(foreign.split(text)):
+            if i % 2 == 0: yield from cut(piece) if piece.strip() else ()
+            elif LETTER.match(piece): yield piece
+    return lambda text: list(filter(is_word, words(text)))
+
 # %% ../nbs/00_languages.ipynb #a39a0958
+NOT_ASCII = r"(?<![0-9A-Za-z])[0-9A-Za-z]*(?![0-9A-Za-z])"     # such a run has a letter that isn't
+
 def chinese(
 ):   # a function: text -> list of words
     "Chinese words, by jieba; those of a single sign are left out."
     jieba = package("jieba", "chinese")
     jieba.setLogLevel(logging.ERROR)
     jieba.initialize()
-    return lambda text: [word for word in jieba.cut(text) if is_word(word)]
+    return _cut_between(_foreign(HAN, NOT_ASCII), jieba.cut)
+
+# %% ../nbs/00_languages.ipynb #c8d4f702
+def _in_each_thread(
+    make,   # makes something that only one thread can use
+):          # a function: what was made in this thread
+    "One for each thread."
+    own = threading.local()
+    def get():
+        if not hasattr(own, "made"): own.made = make()
+        return own.made
+    return get
 
 # %% ../nbs/00_languages.ipynb #c8d4f708
 KINDS = "名詞", "動詞", "形容詞", "形状詞", "副詞"     # nouns, verbs, adjectives of two sorts, adverbs
 KANJI = re.compile("[\u3400-\u9fff]")
+UNREADABLE = re.compile("[\0\ud800-\udfff]")
 
 def japanese(
 ):   # a function: text -> list of words
     "Japanese words as a dictionary has them, by MeCab."
-    tagger = package("fugashi", "japanese").Tagger(f'-d "{package("unidic_lite", "japanese").DICDIR}"')
+    make, folder = package("fugashi", "japanese").Tagger, package("unidic_lite", "japanese").DICDIR
+    tagger = _in_each_thread(lambda: make(f'-d "{folder}"'))
     def words(text):
-        for word in tagger(text):
+        for word in tagger()(UNREADABLE.sub(" ", text)):
             base = getattr(word.feature, "orthBase", None) or word.surface
             if word.feature.pos1 in KINDS and is_word(base, 1 if KANJI.match(base) else 2): yield base
+    tagger()                  # loads the dictionary
     return lambda text: list(words(text))
 
 # %% ../nbs/00_languages.ipynb #644e3c9a
@@ -150,7 +185,7 @@ def thai(
         tokenize("ก")                                              # loads the dictionary
     finally:
         if ours: del os.environ["PYTHAINLP_READ_ONLY"]
-    return lambda text: [word for word in tokenize(text, keep_whitespace=False) if is_word(word)]
+    return _cut_between(_foreign(THAI), lambda piece: tokenize(piece, keep_whitespace=False))
 
 # %% ../nbs/00_languages.ipynb #e8497d6e
 @lru_cache(16)
@@ -162,7 +197,8 @@ def stemmer(
     known = snowball.algorithms()
     if language not in known:
         raise ValueError(f"tokenizer='stem:{language}': there are stems for {', '.join(known)}")
-    return lru_cache(1_000_000)(snowball.stemmer(language).stemWord)
+    own = _in_each_thread(lambda: snowball.stemmer(language))
+    return lru_cache(1_000_000)(lambda word: own().stemWord(word))
 
 def stems(
     language:str,       # such as 'german'
@@ -176,6 +212,11 @@ def stems(
 CUTTERS = {"chinese": chinese, "japanese": japanese, "thai": thai}
 CODES = {"zh": "chinese", "ja": "japanese", "th": "thai"}
 STEM = "stem:"
+STEMMED = dict(word.split(":") for word in """
+    ar:arabic ca:catalan cs:czech da:danish de:german el:greek en:english eo:esperanto es:spanish
+    et:estonian eu:basque fa:persian fi:finnish fr:french ga:irish hi:hindi hu:hungarian hy:armenian
+    id:indonesian it:italian lt:lithuanian ne:nepali nl:dutch no:norwegian pl:polish pt:portuguese
+    ro:romanian ru:russian sr:serbian st:sesotho sv:swedish ta:tamil tr:turkish yi:yiddish""".split())
 
 def stemmed_language(
     tokenizer,   # None, a name, or a function
@@ -183,7 +224,9 @@ def stemmed_language(
     "The language whose stems a tokenizer's name asks for, or None."
     if not isinstance(tokenizer, str): return None
     asked = tokenizer.strip().lower()
-    return asked[len(STEM):].strip() if asked.startswith(STEM) else None
+    if not asked.startswith(STEM): return None
+    language = asked[len(STEM):].strip()
+    return STEMMED.get(language, language)
 
 @lru_cache(16)
 def cutter(

@@ -34,7 +34,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 # %% ../nbs/62_scale_texts.ipynb #c11e4a08
 from .columns import arrow_columns, arrow_errors, column_batches, dataset_files, json_objects, parquet_columns
-from .core import at_hand, check_number, check_several, frames_up, seed_of
+from .core import at_hand, check_number, check_several, frames_up, made, on_the_way, seed_of
 from .counting import (Auto, TermCounter, check_options, check_texts, composed_for, composes, found_in, is_auto,
                            warn_of_lists)
 from .cutting import as_csr
@@ -53,8 +53,8 @@ from .shards import Found
 from .topictree import (COUNTING, REMEDIES, Documents, TopicTree, about_words, begin_history, check_parameters, number_of,
                             phrase_options, pipeline_of, topics_of, warn_of_few)
 from .tree import as_words
-from .weighting import (column_peaks, degrees, divide_rows, doc_freq, fewer_asked, on_grid, on_the_way, renumbered, row_lengths,
-                            trim_mask, warn_of_empty_rows)
+from .weighting import (column_peaks, degrees, divide_rows, doc_freq, fewer_asked, on_grid, renumbered, row_lengths, trim_mask,
+                            warn_of_empty_rows)
 
 # %% ../nbs/62_scale_texts.ipynb #5312519c
 PIECE = 32_000_000       # bytes of a file that are a partition
@@ -778,7 +778,7 @@ def _unit_there(counted, first, number, tfidf, scratch):
     empty = first + np.flatnonzero(np.diff(X.indptr) == 0)
     ids = row_numbers(first, first + X.shape[0])
     if X.shape[0]:
-        with on_the_way(counted.part.X): X = tfidf.transform(X)
+        with on_the_way(): X = tfidf.transform(made(X))
         X = divide_rows(X, row_lengths(X), own=True)
     return put_away(as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1]), ids, scratch), empty
 

@@ -8,15 +8,16 @@ __all__ = ['ASCII', 'BASIC', 'LETTERS', 'KIND', 'TIMES', 'RUN', 'PATTERN', 'LOWE
            'all_letters', 'members', 'marked_letters', 'odd_letters', 'lowered', 'read_run', 'Form', 'gap_of',
            'read_pattern', 'is_simple', 'letter_table', 'letter_at', 'put', 'find_runs', 'find_joined', 'rules_of',
            'eight', 'note', 'Words', 'no_words', 'find', 'longer', 'roomier', 'add', 'find_quickly', 'find_all',
-           'add_all', 'table_of', 'Room', 'choose', 'join_words', 'tally', 'pieces_of', 'terms_of', 'write_down',
-           'count_documents', 'Scan', 'plan', 'count_share', 'counting_is_made', 'is_worth', 'in_order', 'Part',
-           'count_parts', 'tables_for', 'merge', 'alphabetical', 'written', 'Terms', 'terms_in', 'sort_order', 'settle',
-           'Rows', 'finish', 'count_shares', 'Tokens', 'tokens_of']
+           'add_all', 'table_from', 'table_of', 'Room', 'choose', 'join_words', 'tally', 'pieces_of', 'terms_of',
+           'write_down', 'count_documents', 'Scan', 'plan', 'count_share', 'counting_is_made', 'is_worth', 'in_order',
+           'Part', 'count_parts', 'tables_for', 'merge', 'alphabetical', 'written', 'Terms', 'terms_in', 'sort_order',
+           'settle', 'Rows', 'finish', 'count_shares', 'Tokens', 'tokens_of']
 
 # %% ../nbs/00_scanning.ipynb #b7d22836
 import queue
 import re
 import unicodedata
+from bisect import bisect_left
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from numbers import Integral
@@ -252,8 +253,8 @@ def find_runs(
             wide, after = letter_at(text, np.int64(i), table)
             letter, i = U(wide), U(after)
             o = U(put(wide, low, np.int64(o)))
-        far += (letter & U(ODD)) << U(18)
         inside = letter >> U(21) & one
+        far = (far | (letter & U(ODD)) << U(18)) & U(0) - inside      # 0 outside of runs
         n += inside ^ before
         before = inside
     borders[n] = o + far
@@ -559,13 +560,21 @@ def _words_as_bytes(words, gap="\n"):
     if not words or len(gaps) != len(words) - 1: return _bytes_of(words)
     return together.replace(gap.encode(), b""), np.append(gaps, len(together)) - np.arange(len(words))
 
+def table_from(
+    letters:np.ndarray,   # words, one after the other
+    starts:np.ndarray,    # where they begin, and where the last one ends, (n + 1,)
+)->Words:                 # numbered in their order
+    "A table of words, all of them different."
+    room = no_words(max(1024, 1 << len(starts).bit_length()))        # for all, so that none moves
+    letters = np.append(letters, np.zeros(40 - len(letters) % 8, np.uint8))
+    with np.errstate(over="ignore"): return add_all(room, letters, starts)[0]
+
 def table_of(
     known,     # words
 )->Words:      # numbered in their order
     "A table of known words."
     letters, ends = _words_as_bytes(list(known))
-    letters = np.frombuffer(letters + bytes(40 - len(letters) % 8), np.uint8).copy()
-    with np.errstate(over="ignore"): return add_all(no_words(), letters, np.append(0, ends))[0]
+    return table_from(np.frombuffer(letters, np.uint8), np.append(0, ends))
 
 # %% ../nbs/00_scanning.ipynb #168a3649
 class Room(NamedTuple):
@@ -1046,15 +1055,21 @@ class Terms:
     ):
         self.letters, self.places, self.first, self.gap = letters, places, first, gap
 
-    @property
-    def shape(self): return self.first.shape
+    ndim, dtype, shape, size = 1, np.dtype(object), property(lambda self: self.first.shape), property(len)
     def __len__(self): return len(self.first)
     def __iter__(self): return iter(self[:])
     def __array__(self, dtype=None, copy=None): return self[:]
     def __eq__(self, other): return self[:] == other
+    def __ne__(self, other): return self[:] != other
     def __repr__(self): return repr(self[:])
-    def tolist(self): return self[:].tolist()
     __hash__ = None
+
+    def __getattr__(self, name):
+        "What else an array has, such as `tolist`"
+        if name.startswith("_") or not hasattr(np.ndarray, name): raise AttributeError(f"Terms have no {name!r}")
+        strings = self[:]
+        strings.flags.writeable = False
+        return getattr(strings, name)
 
     def __getitem__(self, columns):
         "The term of a column, or an array of those of several"
@@ -1088,6 +1103,25 @@ def keep(self,
 def numbered(self)->dict:
     "The column of each term, in the order in which they first occurred."
     return dict(zip(self[self.first].tolist(), self.first.tolist()))
+
+# %% ../nbs/00_scanning.ipynb #17f41d89
+@patch_to(Terms)
+def column(self,
+    term:str,   # such as 'goal'
+)->int:         # −1 if it isn't there
+    "The column of a term."
+    letters, places = self.letters.data, self.places.data         # quicker than arrays, one by one
+    def written(j): return letters[places[j]:places[j+1]-1].tobytes()
+    asked = term.encode("utf-8", "surrogatepass")
+    j = bisect_left(range(len(self)), asked, key=written)
+    return j if j < len(self) and written(j) == asked else -1
+
+@patch_to(Terms)
+def table(self)->Words:
+    "A table of the terms, numbered as their columns."
+    within = np.ones(len(self.letters), bool)
+    within[self.places[1:] - 1] = False
+    return table_from(self.letters[within], self.places - np.arange(len(self.places)))
 
 # %% ../nbs/00_scanning.ipynb #17f41d82
 def terms_in(

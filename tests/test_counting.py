@@ -193,7 +193,9 @@ def test_an_interrupt_ends_everything(tmp_path):
     (dict(token_pattern="("), "token_pattern must be a regular"), (dict(min_df=-1), "min_df"),
     (dict(ngram_range=(0, 1)), "ngram_range must be two whole numbers"), (dict(ngram_range=("1", "2")), "ngram_range"), (dict(ngram_range=(1,)), "ngram_range"),
     (dict(ngram_range=(2, 1)), "ngram_range"), (dict(ngram_range=2), "ngram_range"), (dict(ngram_range=(1, 1.5)), "ngram_range"),
-    (dict(preprocessor=5), "preprocessor must be a function"), (dict(input="file"), "nmf2.data.read")])
+    (dict(preprocessor=5), "preprocessor must be a function"), (dict(input="file"), "nmf2.data.read"),
+    *((dict(vocabulary=empty), "vocabulary is empty: give the terms to count") for empty in ([], (), {}, set(), np.array([], object))),
+    *((dict(dtype=dtype), "dtype must be a type of numbers") for dtype in (object, "U5", np.float16, "nonsense", "M8[D]"))])
 def test_options_that_are_none(options, why):
     with pytest.raises(ValueError, match=why): TermCounter(**options).fit(["goal"])
 
@@ -293,10 +295,12 @@ def test_short_texts_without_spaces(texts, script):
 @pytest.mark.parametrize("texts", [
     ["红色 连衣裙", "黑色 牛仔裤", "女人", "中等 深 肤色"], ["人工智能,机器学习", "足球、新闻", "体育/新闻报道"], ["赤い ドレス", "アップル コンピューター", "東京 タワー"], ["红色", "黑色", "女人"],
     ["กระเป๋า สีแดง", "รองเท้า ผู้หญิง", "เสื้อยืด สีดำ"], ["빨간드레스", "검은청바지", "서울타워전망대"], ["a red dress 红色连衣裙", "black jeans", "a dress"], ["red dress", "jeans"],
+    ["សៀវភៅ\u200bថ្មី\u200bណាស់", "ឡាន\u200bចាស់\u200bរបស់ខ្ញុំ"],
     ["東京タワー", "the tower of Tokyo, at night", "Tokyo by night, from the tower"], ["Красноеплатье"], ["", "1 2", "!?"], []])
 def test_short_texts_that_are_let_alone(texts): assert unspaced_names(texts) == {}
 
 def test_short_texts_that_the_pattern_cuts():
+    assert unspaced_names(["សៀវភៅថ្មីណាស់", "ឡានចាស់ណាស់"]) == {"Khmer": 1} and unspaced_names(["សៀវភៅ\u200bថ្មីណាស់", "ឡាន\u200bចាស់ណាស់"]) == {}
     assert unspaced_names(["红色连衣裙", "黑色牛仔裤"], "[\u4e00-\u9fff]") == {}
 
 def test_a_long_collection_is_sampled(monkeypatch):

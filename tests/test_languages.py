@@ -1,11 +1,14 @@
 "Words of Chinese, Japanese and Thai, and stems: by name, in counters, trees, files and the command"
+import json
 import os
 import re
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 from nmf2 import languages
 from nmf2.cli import main
@@ -38,8 +41,54 @@ def test_words_without_spaces(name):
     assert all(found) and all(is_word(word, 1) for words in found for word in words)
     if name != "japanese":                                                       # which has words as a dictionary has them
         for text, words in zip(TEXTS[name], found): assert all(word in text for word in words)
-    for text in ("", " \n", "。!?", "123", "\0", "x\ud800y" if name != "japanese" else "x", "plain English words"): assert isinstance(cutter(name)(text), list)
+    for text in ("", " \n", "。!?", "123", "\0", "x\ud800y", "plain English words"): assert isinstance(cutter(name)(text), list)
     assert "plain" in cutter(name)("plain English words")
+
+
+def test_words_of_other_scripts_are_whole():
+    assert cutter("zh")("我喜欢café和naïve的人, Пётр去北京 3д") == ["喜欢", "café", "naïve", "Пётр", "北京"]
+    assert cutter("zh")("他穿T恤,用iPhone15和C++, don't") == ["T恤", "iPhone15", "C++", "don"]             # as jieba has them
+    assert cutter("zh")("cafe\u0301咖啡 हिन्दी में") == ["cafe\u0301", "咖啡", "हिन्दी", "में"]
+    assert cutter("th")("ผมใช้iPhone15ที่naïve, it's a@b.c Größe 1st ก.ค. 15บาท") == ["ผม", "ใช้", "iPhone15", "ที่", "naïve", "it", "Größe", "ก.ค.", "บาท"]
+
+
+@pytest.mark.parametrize("name, package", [("chinese", "jieba"), ("thai", "pythainlp")])
+def test_the_package_cuts_its_own_script(name, package):
+    import jieba
+    from pythainlp.tokenize import word_tokenize
+    cut = jieba.cut if name == "chinese" else lambda text: word_tokenize(text, keep_whitespace=False)
+    rng, between = np.random.default_rng(0), [" ", "", "。", ", ", "15", " - "] + ["iPhone15", "C++ ", "T"]*(name == "chinese")
+    for _ in range(50):
+        text = "".join(part for word in rng.choice(TEXTS[name], 8) for part in (word[:rng.integers(1, 9)], rng.choice(between)))
+        assert cutter(name)(text) == [word for word in cut(text) if is_word(word)]
+
+
+@pytest.mark.parametrize("name", ["stem:english", *TEXTS])
+def test_threads_change_no_word(name):
+    "Snowball and MeCab have one memory for what they are at"
+    rng = np.random.default_rng(0)
+    texts = ["running cats are happily generalizing " + " ".join("".join(rng.choice(list("aeilnrst"), 7)) + "ations" for _ in range(40)) for _ in range(120)]
+    if name in TEXTS: texts = ["。".join(rng.choice(TEXTS[name], 12)) for _ in range(120)]
+    expected = list(map(cutter(name), texts))
+    cutter.cache_clear(), languages.stemmer.cache_clear()
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda text: cutter(name)(text), texts)) == expected
+    assert list(map(cutter(name), texts)) == expected                # nothing wrong is remembered
+
+
+def test_stems_over_partitions(tmp_path):
+    words = ["goals matches referees balls players", "voting laws courts judges elections"]
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words[i % 2].split(), 12)) for i in range(120)]
+    for k in range(4): (tmp_path/f"{k}.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts[k::4]), encoding="utf-8")
+    model = TopicTree(2, tokenizer="stem:english", min_df=2).fit(tmp_path)
+    assert set(model.vocab_) == {"goal", "match", "refere", "ball", "player", "vote", "law", "court", "judg", "elect"}
+
+
+def test_japanese_behind_what_mecab_cannot_read():
+    whole = cutter("ja")("海がきれいだった。 東京の天気は晴れです。")
+    assert "東京" in whole
+    for bad in "\0", "\ud800", "\udfff": assert cutter("ja")(f"海がきれいだった。{bad}東京の天気は晴れです。") == whole
 
 
 def test_japanese_verbs_come_as_in_a_dictionary():
@@ -51,6 +100,13 @@ def test_stems():
     counter = TermCounter(tokenizer="stem:english", stop_words=["because", "very"], token_pattern=r"[a-z]{3,}").fit(["Because GAMES are very long x1 games"])
     assert counter.get_feature_names_out().tolist() == ["are", "game", "long"]
     assert cut_stop_words("stem:english", None) is None and cut_stop_words(str.split, ["because"]) == ["because"]
+
+
+def test_stems_by_code():
+    assert cutter("stem:de")("spiele") == cutter(" STEM:de ")("spiele") == ["spiel"] and languages.stemmed_language("stem:de") == "german"
+    counter = TermCounter(tokenizer="stem:de", stop_words="auto").fit(["Die Spiele und das Spiel", "Das Tor ist nicht da"])
+    assert set(counter.vocabulary_) == {"spiel", "tor"} and TopicTree(2, tokenizer="stem:de", min_df=1, max_df=1.).fit(["ball tor", "wahl gesetz"]*3).vocab_.tolist()
+    with pytest.raises(ValueError, match="stem:zh': there are stems for"): cutter("stem:zh")
 
 
 @pytest.mark.parametrize("bad, words", [("german", "'stem:german'"), ("stem:klingon", "there are stems for arabic"), ("", "tokenizer must be"), (5, "tokenizer must be a function of a text, a name"),

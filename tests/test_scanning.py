@@ -1,4 +1,5 @@
 "Words counted by compiled code against scikit-learn's CountVectorizer, to the letter"
+import copy
 import json
 import os
 import pickle
@@ -256,6 +257,12 @@ def test_words_of_a_megabyte(always):
     a = "a"*1_000_000
     check([a, a + "b short", "é" + a, a, f"x {a}y"], token_pattern=r"\w+")
 
+def test_a_run_is_spoilt_by_any_number_of_letters(always):
+    "Positions are numbers of 64 bits, which come round again"
+    for n in (1, 2**23, 2**24 - 1, 2**24, 2**24 + 1):
+        counter = TermCounter(token_pattern=r"\b[^\W\d_]{2,}\b", n_jobs=1).fit(["ball aa" + "1"*n + "bb goal aa1 a1 vote"])
+        assert counter.way_ == "compiled" and counter.get_feature_names_out().tolist() == ["ball", "goal", "vote"]
+
 @pytest.mark.parametrize("pattern", [r"\w\w+", r"\b[^\W\d_]{2,}\b", r"\w+(?:-\w+)*"])
 def test_long_documents_are_cut_where_no_word_is(always, pattern):
     rng = np.random.default_rng(0)
@@ -512,6 +519,26 @@ def test_terms_are_an_array_of_strings():
     again = pickle.loads(pickle.dumps(terms))
     assert list(again) == names and again.numbered() == numbers
 
+def test_terms_have_what_arrays_have():
+    terms, names, _ = some_terms()
+    plain = np.array(names, object)
+    for value in (names[2], plain, terms, list(names[::-1])): assert (terms != value).tolist() == (plain != np.asarray(value)).tolist() and (terms == value).tolist() == (plain == np.asarray(value)).tolist()
+    assert (terms.dtype, terms.ndim, terms.size, terms.shape) == (plain.dtype, plain.ndim, plain.size, plain.shape)
+    assert terms.astype("U3").tolist() == plain.astype("U3").tolist() and terms.take([3, 0]).tolist() == plain.take([3, 0]).tolist() and terms.copy().flags.writeable
+    with pytest.raises(ValueError, match="read-only"): terms.sort()             # what is sorted would be lost
+    for name in ("columns", "_private", "to_pylist"): assert not hasattr(terms, name)
+    assert copy.deepcopy(terms).tolist() == names
+
+def test_one_term_is_found(always):
+    terms, names, numbers = some_terms()
+    assert [terms.column(word) for word in WORDS_TOLD] == list(numbers.values())
+    assert {terms.column(word) for word in ("", "\0", "zebr", "zebra ", "ß", "\U0010ffff", "word")} == {-1}
+    counter = TermCounter(token_pattern=r"\w+", ngram_range=(1, 2)).fit(random_texts())
+    terms, again = vars(counter)["vocabulary_"], pickle.loads(pickle.dumps(vars(counter)["vocabulary_"]))
+    assert [terms.column(word) for word in terms] == [again.column(word) for word in again] == list(range(len(terms)))
+    table, other = terms.table(), scanning.table_of(list(terms))
+    for name in ("slots", "records", "n"): assert_array_equal(getattr(table, name), getattr(other, name))
+
 @pytest.mark.parametrize("kept", [[1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 1], [1, 0, 1, 0, 0, 1], [0]*6])
 def test_some_terms_are_kept(kept):
     terms, names, numbers = some_terms()
@@ -547,15 +574,18 @@ def test_a_tree_makes_strings_of_its_own_words_alone(always):
 def test_what_is_known_is_made_once(always, monkeypatch):
     "Names and the table, until the vocabulary is another one"
     made = []
-    monkeypatch.setattr(scanning, "table_of", lambda words, table_of=scanning.table_of: made.append(len(words)) or table_of(words))
+    monkeypatch.setattr(scanning, "table_from", lambda letters, starts, table=scanning.table_from: made.append(len(starts) - 1) or table(letters, starts))
     texts = random_texts()
     counter, plain = TermCounter(token_pattern=r"\w\w+").fit(texts), CountVectorizer(token_pattern=r"\w\w+").fit(texts)
     made.clear()
     for some in (texts, texts[:60], texts):
         X = counter.transform(some)
         assert (X != plain.transform(some)).nnz == 0 and counter.way_ == "compiled" and names_of(X).tolist() == plain.get_feature_names_out().tolist()
-    n = len(counter.vocabulary_)
-    assert [size for size in made if size] == [n]               # others are stop words, none
+    n = len(vars(counter)["vocabulary_"])
+    assert [size for size in made if size] == [n] and isinstance(X.feature_names, np.ndarray)         # others are stop words, none
+    assert isinstance(vars(counter)["vocabulary_"], Terms) and len(counter.vocabulary_) == n
+    for some in (texts, texts[:60]): X = counter.transform(some)
+    assert [size for size in made if size] == [n, n] and (X != plain.transform(texts[:60])).nnz == 0
     with pytest.raises(ValueError, match="read-only"): names_of(X)[0] = "other"
     counter.get_feature_names_out()[0] = "other"                # a copy
     assert counter.get_feature_names_out().tolist() == plain.get_feature_names_out().tolist()
@@ -568,6 +598,33 @@ def test_what_is_known_is_made_once(always, monkeypatch):
     assert counter.get_feature_names_out().tolist() == [*few, "others"] and counter.transform(["others, wholly new"]*300).sum() == 300
     twin = pickle.loads(pickle.dumps(counter))
     assert (twin.transform(texts) != counter.transform(texts)).nnz == 0
+
+@pytest.mark.parametrize("options", [dict(), dict(min_df=2), dict(ngram_range=(1, 2)), dict(binary=True), dict(strip_accents="unicode")])
+def test_a_short_text_makes_no_strings(always, monkeypatch, options):
+    texts = random_texts()
+    counter, plain = TermCounter(token_pattern=r"\w\w+", **options).fit(texts), CountVectorizer(token_pattern=r"\w\w+", **options).fit(texts)
+    monkeypatch.setattr(Terms, "numbered", lambda self: pytest.fail("a dictionary"))
+    monkeypatch.setattr(Terms, "of", lambda self, columns: pytest.fail("strings"))
+    for name in ("COMPILED", "READY"): monkeypatch.setattr(counting, name, 10**6)
+    for counter in (counter, pickle.loads(pickle.dumps(counter))):
+        for some in (texts[:3], texts[40:60], [""], texts[:3] + ["wholly new"]):
+            X, Y = counter.transform(some), plain.transform(some)
+            assert X.shape == Y.shape and (X != Y).nnz == 0 and X.has_sorted_indices and counter.way_ == "alone" and isinstance(X.feature_names, Terms)
+    assert all(isinstance(vars(one)["vocabulary_"], Terms) for one in (counter, copy.copy(counter)))
+
+def test_a_tree_answers_without_strings_of_all_words(always, monkeypatch):
+    texts = [f"goal match ball referee {name} penalty" for name in "aa ab ac ad ae".split()]*2 + ["vote law court judge election"]*12
+    model = TopicTree(2, min_df=3, max_df=.9).fit(texts)
+    monkeypatch.setattr(Terms, "of", lambda self, columns: pytest.fail("strings"))
+    for ready in (0, 10**6):
+        monkeypatch.setattr(counting, "READY", ready)
+        assert model.predict(texts).tolist() == model.labels_.tolist() and model.predict(["the goal, the penalty"])[0] == model.labels_[0]
+        assert model.pipeline_.transform(texts).feature_names.tolist() == model.vocab_.tolist()
+    assert isinstance(vars(model.pipeline_["count"])["vocabulary_"], Terms)
+
+def test_counts_of_the_type_of_scikit_learn(always):
+    for dtype in (None, bool, "f4", np.uint8, complex):
+        for texts in (["goal goal"], ["ball"]*300): assert TermCounter(dtype=dtype).fit_transform(texts).dtype == CountVectorizer(dtype=dtype).fit_transform(texts).dtype
 
 def test_few_letters_are_not_worth_a_table(monkeypatch):
     monkeypatch.setattr(counting, "COMPILED", 0)

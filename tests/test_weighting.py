@@ -17,10 +17,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 import nmf2.weighting
-from nmf2.core import names_of, with_names
+from nmf2.core import names_of, on_the_way, with_names
 from nmf2.data import planted_tree
 from nmf2.languages import NO_DIGITS
 from nmf2.weighting import BLOCK, InPlace, only_columns
@@ -567,6 +568,42 @@ def test_what_is_given_is_never_changed(steps):
     named = [(name, make[name]()) for name in steps]
     found, plain = InPlace(named).fit_transform(counts), Pipeline([(name, make[name]()) for name in steps]).fit_transform(counts)
     assert bits(counts) == before and bits(found) == bits(plain)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_a_step_hands_out_is_never_changed(dtype):
+    "It may have been made long ago, and be kept"
+    X = TermCounter(dtype=dtype).fit_transform(TEXTS)
+    before, kept = bits(X), []
+    pipe = text_pipeline(2, 1.0, dtype=dtype).set_params(count=FunctionTransformer(lambda texts: X))
+    made = pipe.fit_transform(TEXTS)
+    pipe.transform(TEXTS), nmf2.weighting.weigh_new(pipe, TEXTS)
+    assert bits(X) == before and bits(made) == bits(count_pipeline(2, 1.0, dtype=dtype).fit_transform(X))
+    pipe = text_pipeline(2, 1.0, dtype=dtype)
+    pipe.steps.insert(1, ("look", FunctionTransformer(lambda X: kept.append((X, bits(X))) or X)))
+    pipe.fit_transform(TEXTS), pipe.transform(TEXTS), nmf2.weighting.weigh_new(pipe, TEXTS)
+    assert len(kept) == 3 and all(bits(X) == then for X, then in kept)
+
+
+def test_what_others_have_is_never_changed_meanwhile():
+    "As a step's own function that weighs a matrix of its own, or what an earlier run made"
+    X = sp.csr_array(random_counts())
+    before = bits(X)
+    weigh = FunctionTransformer(lambda C: TfIdf().fit_transform(X) if C.shape == X.shape else C)
+    InPlace([("tfidf", TfIdf()), ("other", weigh)]).fit_transform(X.copy())
+    inner = InPlace([("tfidf", TfIdf()), ("ncut", NormalizedCut())])
+    made = inner.fit_transform(X)
+    after = bits(made)
+    InPlace([("inner", inner), ("ncut", NormalizedCut())]).fit_transform(X), NormalizedCut().fit_transform(made), InPlace([("ncut", NormalizedCut())]).fit_transform(made)
+    assert bits(X) == before and bits(made) == after
+
+
+def test_a_step_changes_what_the_one_before_made():
+    with on_the_way():
+        trimmed = TrimVocabulary(1, 1.).fit_transform(planted_tree((2, 2), 60).X)
+        weighed = TfIdf().fit_transform(trimmed)
+        assert np.shares_memory(trimmed.data, weighed.data) and np.shares_memory(weighed.data, NormalizedCut().fit_transform(weighed).data)
+    assert not np.shares_memory(weighed.data, NormalizedCut().fit_transform(weighed).data)
 
 
 def test_a_pipeline_that_ends_with_a_model():
