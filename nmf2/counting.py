@@ -606,8 +606,8 @@ class TermCounter(CountVectorizer):
     and those of `get_feature_names_out` are made when they are asked for.
 
     As a `token_pattern`, `languages.WORDS` and `NO_DIGITS` mean more than they say: marks are letters. That is so for
-    these very strings alone; without `(?u)`, too, a pattern means what it says. `encoding` and `decode_error` have no
-    effect, since texts are strings.
+    these very strings alone; without `(?u)`, too, a pattern means what it says. What scikit-learn has for the
+    encoding of files has no effect, since texts are strings.
     """
     def __init__(self,
         *,
