@@ -6,17 +6,18 @@
 __all__ = ['CANDIDATES', 'DOTTED', 'MARKED', 'CUT_OFF', 'PLACE', 'BREAK', 'BEFORE', 'MARKS', 'NAME', 'SHORT', 'IN_SENTENCES',
            'ASSUMED', 'LEAST', 'RARE', 'TOGETHER', 'NAMED', 'ENDINGS', 'CYRILLIC', 'ALWAYS', 'MORE', 'LONGEST', 'LINKS',
            'ARTICLES', 'GAP', 'LINK', 'NOT', 'NEVER', 'OFTEN', 'OBJECTS', 'IN_NAMES', 'TEXTS', 'WORDS', 'COPIES',
-           'PART', 'SOME', 'NOUNS', 'UNSAID', 'SIGN', 'INSIDE', 'ENDS', 'ELIDED', 'GLUED', 'AT_ONCE', 'BELOW', 'WIDTH',
-           'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Seen', 'seen_of', 'Uses', 'uses_of',
-           'returning', 'outside', 'varied', 'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares',
-           'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'as_many_as', 'typical_texts', 'OwnTexts',
-           'find_headings', 'with_nouns', 'pieces_of', 'with_wholes', 'in_stems', 'said_in', 'give_headings',
-           'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline', 'name_nodes']
+           'PART', 'SOME', 'CONSONANTS', 'NOUNS', 'UNSAID', 'SIGN', 'INSIDE', 'ENDS', 'ELIDED', 'GLUED', 'AT_ONCE',
+           'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Seen', 'seen_of', 'Uses',
+           'uses_of', 'returning', 'outside', 'varied', 'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares',
+           'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'as_many_as', 'typical_texts',
+           'OwnTexts', 'is_short_for', 'find_headings', 'with_nouns', 'pieces_of', 'with_wholes', 'in_stems', 'said_in',
+           'give_headings', 'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
 from collections import Counter, defaultdict
 from functools import cache
+from itertools import product
 from math import ceil, prod
 from typing import NamedTuple
 
@@ -958,11 +959,36 @@ def _say_with(heading, phrase, wordings, other, again, may_use):
         return new
     return []
 
+# %% ../nbs/24_headings.ipynb #7b31e0a1
+CONSONANTS = re.compile("[b-df-hj-np-tv-xz]{2,5}")
+
+def is_short_for(
+    word:str,     # a word
+    phrase:str,   # several words
+)->bool:          # False for what isn't a word or a phrase
+    "Is a word made of the first letters of all words of a phrase, or of consonants of theirs, too?"
+    parts = phrase.lower().split()
+    if len(parts) < 2 or not len(parts) <= len(word) <= 5: return False
+    if word.lower() == "".join(part[0] for part in parts): return True
+    letters = ["".join(f"{re.escape(c)}?" for c in part).replace("?", "", 1) for part in parts]
+    return bool(CONSONANTS.fullmatch(word.lower()) and re.fullmatch("".join(letters), word.lower()))
+
+def _spelt_out(heading):
+    "A heading in which phrases stand in the place of what is short for them"
+    phrases = [said for said in heading if " " in said]
+    for word, whole in product([said for said in heading if said not in phrases], phrases):
+        if is_short_for(word, whole):
+            rest = [said for said in heading if said not in (word, whole)]
+            rest.insert(min(heading.index(word), heading.index(whole)), whole)
+            return _spelt_out(rest)
+    return heading
+
 # %% ../nbs/24_headings.ipynb #e5d0927d
 def _heading(candidates, n, may_use, places, share=(), terms=None, say=None):
     "The first `n` words or phrases with no two forms of one word; and the terms in these"
     heading, known, used = [], set(candidates), []
     for word in candidates:
+        heading = _spelt_out(heading)
         if len(heading) == n: break
         if any(_left_out(phrase, word) for phrase in places[word]): continue
         whole = [phrase for phrase in places[word] if not phrase.piece]
@@ -986,7 +1012,7 @@ def _heading(candidates, n, may_use, places, share=(), terms=None, say=None):
         if again(parts) or not all(map(may_use, parts)): continue
         heading.append(entry)
         used += parts
-    return heading, used
+    return _spelt_out(heading), used
 
 # %% ../nbs/24_headings.ipynb #05ca29d4
 def _check_words(tree):

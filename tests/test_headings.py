@@ -540,6 +540,21 @@ def test_verbs_of_short_texts_end_no_phrase():
     assert heading == ["driver"]
 
 
+@pytest.mark.parametrize("word, phrase, short", [
+    ("csf", "cerebrospinal fluid", True), ("wdt", "watchdog timer", True), ("EC", "European Community", True), ("ndo", "nexus dashboard orchestrator", True),
+    ("mine", "military noise", False), ("hans", "hermann hesse", False), ("fc", "cerebrospinal fluid", False), ("csfd", "cerebrospinal fluid x", False),
+    ("כנ", "כבד נהר", True), ("כדנ", "כבד נהר", False), ("cs", "computer", False), ("c", "c", False), ("c++", "c++ ++", False)])
+def test_what_is_short_for_a_phrase(word, phrase, short):
+    assert headings.is_short_for(word, phrase) is short
+
+
+def test_a_phrase_takes_the_place_of_what_is_short_for_it():
+    places = headings._places([Phrase("cerebrospinal", "fluid", 50, 60, 60)])
+    for some in (["csf", "level", "fluid", "cerebrospinal", "deviation"], ["cerebrospinal", "level", "fluid", "csf", "deviation"]):
+        heading, _ = headings._heading(some, 3, lambda word: True, places)
+        assert heading == ["cerebrospinal fluid", "level", "deviation"]
+
+
 def test_words_of_a_piece_of_a_sentence_are_not_said_alone():
     piece = Phrase("directory", "tied", 50, 400, 55, piece=True)
     heading, _ = headings._heading(["tied", "directory", "user"], 3, lambda word: True, headings._places([piece]))
