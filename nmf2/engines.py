@@ -355,10 +355,12 @@ def _gathered(client, held, patience):
     except Exception as e:
         from distributed.scheduler import KilledWorker
         own = _own(e)
-        raise (WorkersKilled(*_given_up(held)) if isinstance(e, KilledWorker) else own) from e.__cause__
+        raise (_killed(*_given_up(held)) if isinstance(e, KilledWorker) else own) from e.__cause__
     finally: own = None                                  # it would hold this frame, and this frame it
 
 # %% ../nbs/60_engines.ipynb #f35dc816
+class WorkersKilled(ClusterGone): "A task can't be done, as each worker dies of it."
+
 def _of_key(key, names):
     "The partition that a task was about, or else the task"
     number = str(key).rpartition("-")[0].rpartition("-")[2]
@@ -366,23 +368,19 @@ def _of_key(key, names):
     k = int(number)
     return names[k].rstrip(",") if k < len(names) else f"partition {k}"
 
-class WorkersKilled(RuntimeError):
-    "A task can't be done, as each worker dies of it."
-    def __init__(self,
-        tasks,      # keys of those that Dask has given up; it may be any of them
-        n:int,      # workers that it has killed
-        names=(),   # what errors call the partitions, if that is known
-    ):
-        super().__init__(tasks, n, names)
-        self.tasks, self.n, self.names = tasks, n, names
-
-    def __str__(self):
-        what = sorted({_of_key(task, self.names) for task in self.tasks})
-        some = "; ".join(what[:3]) + f"; and {len(what) - 3:,} more"*(len(what) > 3)
-        one = what[0] if len(what) == 1 else "a partition"
-        return (f"{one} has killed {self.n} worker{'s'*(self.n > 1)}, most likely for want of memory"
-                f"{f' (it is one of {some})'*(len(what) > 1)}: {SMALLER}. "
-                "How many may die of a task is distributed.scheduler.allowed-failures of Dask")
+def _killed(
+    tasks,      # keys of those that Dask has given up; it may be any of them
+    n:int,      # workers that it has killed
+    names=(),   # what errors call the partitions, if that is known
+):
+    "The error that says so"
+    what = sorted({_of_key(task, names) for task in tasks})
+    some = "; ".join(what[:3]) + f"; and {len(what) - 3:,} more"*(len(what) > 3)
+    one, which = (what[0], "") if len(what) == 1 else ("a partition", f" (it is one of {some})")
+    error = WorkersKilled(f"{one} has killed {n} worker{'s'*(n > 1)}, most likely for want of memory{which}: {SMALLER}. "
+                          "How many may die of a task is distributed.scheduler.allowed-failures of Dask")
+    error.tasks, error.n = set(tasks), n
+    return error
 
 def _given_up(held):
     "The tasks that have killed workers, or may have, by those that failed with them; and how many workers"
@@ -401,7 +399,7 @@ def _names(columns):
 def _named(given, names, held=()):
     "Inside a `with` block, errors have the names of partitions that were given, where there are names"
     try: yield
-    except WorkersKilled as e: raise WorkersKilled(_given_up(held)[0] | e.tasks, e.n, names) from None
+    except WorkersKilled as e: raise _killed(_given_up(held)[0] | e.tasks, e.n, names) from None
     except Exception as e:
         odd = [name for source, name in zip(given, names) if getattr(source, "status", None) == "error"]
         if not odd: raise

@@ -634,9 +634,9 @@ def test_a_partition_that_kills_workers_is_named():
                               (["count-2-ab"], ["partition 0"], "partition 2 has"), (["tree_sum-ab"], (), "task 'tree_sum-ab' has"),
                               ([("array-ab", 3, 0)], (), "task .*array-ab.* has killed 4 workers"),
                               ([f"a-{k}-b" for k in range(5)], (), "a partition has .*of memory .it is one of partition 0; partition 1; partition 2; and 2 more.: give")):
-        error = engines.WorkersKilled(keys, 4, names)
+        error = engines._killed(keys, 4, names)
         with pytest.raises(RuntimeError, match=f"^{what}.*workers more memory or fewer threads.*allowed-failures"): raise error
-    assert "killed 1 worker," in str(engines.WorkersKilled(["a-0-b"], 1))
+    assert "killed 1 worker," in str(engines._killed(["a-0-b"], 1))
 
 
 def _kills(part, name):
