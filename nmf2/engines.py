@@ -220,6 +220,7 @@ def running_client():
     try: return Client.current()
     except ValueError: return None
 
+# %% ../nbs/60_engines.ipynb #7c6b6eb8
 def _client(client):
     "A client of Dask: the one given or running, or a new one for a cluster or an address; and is it new?"
     try: from distributed import Client
@@ -232,7 +233,8 @@ def _client(client):
         raise ValueError("client must be a Client of distributed, a cluster, or the address of a scheduler, "
                          f"got {found!r}")
     if getattr(found, "asynchronous", False):
-        raise ValueError("client must not be asynchronous, as a fit waits for workers: make it without asynchronous=True")
+        raise ValueError("client must not be asynchronous, as a fit waits for workers: make it without "
+                         "asynchronous=True")
     return (Client(found, set_as_default=False) if new else found), new
 
 def _close(client):
@@ -326,6 +328,7 @@ def _at_work(client):
     "Does any worker take tasks, or at least go on with one?"
     if client.sync(client.scheduler.ncores_running): return True
     if not client.nthreads(): return False
+    from distributed import TimeoutError
     try: return bool(client.sync(client.scheduler.call_stack, keys=None, callback_timeout=10))
     except TimeoutError: return False
 
@@ -337,6 +340,7 @@ def _own(error):
     error.__traceback__ = None
     return own
 
+# %% ../nbs/60_engines.ipynb #f35dc81a
 def _gathered(client, held, patience):
     "What is held, as long as workers work on it; if none does, an error after `patience` seconds"
     coming = client.gather(held, asynchronous=True)
@@ -456,7 +460,7 @@ class Dask(Sums):
     patience = 300                   # seconds to wait for a worker when there is none left
     welcome = 60                     # seconds to wait for the first
     def __init__(self,
-        client=None,     # of `distributed`, a cluster, or the address of a scheduler; by default the client that is running
+        client=None,     # of `distributed`, a cluster, or an address; by default the client that is running
     ):
         self.client, new = _client(client)
         if new: weakref.finalize(self, _close, self.client)
