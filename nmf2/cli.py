@@ -405,6 +405,12 @@ PHRASES = {"load('20newsgroups', download=True) fetches": "nmf2 cluster 20newsgr
            "stop_words=[...] takes a longer list": "--stop-words with a file of words takes a longer list",
            "? model.undo() takes them out again": "?",
            "/dev/stdin is read as lines": "standard input is read as lines",
+           ". Before that, model.save(path), or gather_model(model), keeps what a fit has found; a fit "
+           "that was interrupted goes on from its checkpoint, if it had one": ". The same command goes on from its --checkpoint, if it had one",
+           "fit again, which goes on from a checkpoint if one was given":
+           "run the same again, which goes on from its --checkpoint if it had one",
+           " or its client closed, and with it": ", and with it", "; or make partitions smaller": "; or make partitions smaller with --memory",
+           "client must have workers": "--scheduler must have workers", "client has had": "the cluster has had",
            "without it: TopicTree.load(path, tokenizer=...)": "without it; TopicTree.load takes it in Python"}
 
 def _known_options(match):

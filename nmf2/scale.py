@@ -18,6 +18,7 @@ import zipfile
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from math import fsum
 from operator import itemgetter
@@ -33,7 +34,7 @@ from .bisection import unit_rows
 from .compiling import say_if_compiling
 from .core import check_number, check_several, patch_to, progress_bar, seed_of, single_blas
 from .cutting import as_csr, seen_in, stored, take, take_from, take_over
-from .engines import Dask, Local, add_each, on_disk, running_client, sent, tree_sum
+from .engines import Dask, Local, add_each, is_delayed, on_disk, running_client, sent, tree_sum
 from .hier import (Grower, checksum, cut_in_two, find_split, grow, grower_options, plant,
                        starter)
 from .kernels import SOLVE, Docs, collect_sums, documents, working_space
@@ -147,10 +148,12 @@ class Blocks:
         self.dtype = np.dtype(found[0].kind)
         self.shape = sum(f.n_docs for f in found), found[0].n_terms
         self.size = sum(f.stored for f in found)
-        self.data = self                                 # what a pass is made over
         self.work = working_space(Rows(sp.csr_array((0, self.shape[1]), dtype=self.dtype)))
         self.rounding = 1e-6 if self.dtype == np.float32 else 1e-12
         self.reads = 0
+
+    @property
+    def data(self): return self      # what a pass is made over; an attribute would keep it alive
 
     def weights(self): return PartedWeights(self.shape[0])
 
@@ -188,9 +191,15 @@ def partitions_of(
     name = lambda k, x: f"shard {k}, {Path(x).name}," if on_disk(x) else f"partition {k}"
     return X, [name(k, x) for k, x in enumerate(X)]
 
-def usual_engine():
-    "`Dask` if a client runs in this process, else `Local`."
-    return Local() if running_client() is None else Dask()
+def usual_engine(
+    engine=None,   # what was given, if anything
+):                 # `Local` or `Dask`
+    "The engine that was given, or else `Dask` if a client runs in this process, and `Local` if none does."
+    if engine is None: return Local() if running_client() is None else Dask()
+    if hasattr(engine, "keep_and_total"): return engine
+    given = repr(engine) if isinstance(engine, str) else f"a {type(engine).__name__}"
+    raise ValueError(f"engine must be Local() or Dask(client), got {given}; Dask takes a client, a cluster, "
+                     "or the address of a scheduler")
 
 def row_numbers(
     lo:int,       # the first
@@ -200,6 +209,12 @@ def row_numbers(
     return np.arange(lo, hi, dtype=np.int32 if hi < 2**31 else np.int64)
 def _numbered(source, lo, hi): return Part(source, row_numbers(lo, hi))
 
+# %% ../nbs/60_scale.ipynb #0324d569
+def _check_and_put_away(scratch, source, name):
+    "As `check_part`; a matrix in memory goes to a folder"
+    checked, found = check_part(source, name)
+    return checked if on_disk(checked) else ScrapMatrix(checked, Path(scratch)/uuid4().hex), found
+
 # %% ../nbs/60_scale.ipynb #0324d566
 def as_blocks(
     X,              # a list of CSR matrices, of paths or of delayed blocks; a folder of shards; or a `dask.array`
@@ -208,8 +223,10 @@ def as_blocks(
     "Partitions of documents, checked."
     if isinstance(X, Blocks): return X
     sources, names = partitions_of(X)
-    engine = usual_engine() if engine is None else engine
-    checked, found = engine.keep(check_part, engine.take(sources), names)
+    engine = usual_engine(engine)
+    taken = engine.take(sources)
+    check = partial(_check_and_put_away, engine.scratch) if any(map(is_delayed, taken)) else check_part
+    checked, found = engine.keep(check, taken, names)
     odd = next((k for k, f in enumerate(found) if (f.n_terms, f.kind) != (found[0].n_terms, found[0].kind)), 0)
     if odd:
         kinds = [f"{found[k].n_terms} terms in {found[k].kind} ({names[k].rstrip(',')})" for k in (0, odd)]

@@ -137,7 +137,7 @@ class Answers:
         self.question, self.model, self.options, self.verbose = question, to_ask(model), options or {}, verbose
         if not named: reading.setdefault("id_field", "")          # nobody asks for names
         self.none = question(self.model, _blank(self.model), self.options)[0][:0]
-        self.engine = usual_engine() if engine is None else engine
+        self.engine = usual_engine(engine)
         self.sources, self.names = sources_to_ask(model, documents, self.engine, **reading)
         self.named = named and _of_texts(model) and has_names(self.sources)
 

@@ -38,7 +38,7 @@ from .core import at_hand, check_number, check_several, frames_up, made, on_the_
 from .counting import (Auto, TermCounter, check_options, check_texts, composed_for, composes, found_in, is_auto,
                            warn_of_lists)
 from .cutting import as_csr
-from .engines import Local, on_disk, scratch_folder, used_up, watched
+from .engines import Local, is_delayed, on_disk, scratch_folder, used_up, watched
 from .files import (MILLION, PACKED, SAMPLE, WESTERN, Several, brief, fault, likelier, listing, opened, passing, plural, there,
                         unpacked_name, usual_encoding)
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoField, NoTexts, check_alike, check_no_list,
@@ -572,7 +572,8 @@ def sources_there(
     sources:list,   # of `text_sources`
 )->list:
     "Sources where they are read; stretches of files are but names."
-    return [s if isinstance(s, IN_FILES) else engine.take([s])[0] for s in sources]
+    taken = iter(engine.take([source for source in sources if not isinstance(source, IN_FILES)]))
+    return [source if isinstance(source, IN_FILES) else next(taken) for source in sources]
 
 def names_over(
     sources:list,   # likewise
@@ -664,7 +665,8 @@ def counted_over(
     counter = TermCounter(**options)
     check_options(counter)
     names = called(sources)
-    if isinstance(engine, Local) and any(isinstance(s, IN_FILES) for s in sources): scratch_folder(engine)
+    elsewhere = any(isinstance(source, IN_FILES) or is_delayed(source) for source in sources)
+    if isinstance(engine, Local) and elsewhere: scratch_folder(engine)
     def counted(found):
         shared = options, found, engine.scratch
         with watched(engine, len(names), "Counting words", verbose):
@@ -891,7 +893,9 @@ def texts_at(
     "Some of the texts."
     engine, ends = counts.engine, np.cumsum(counts.told[:,0])
     places = [rows[(rows >= lo) & (rows < hi)] - lo for lo, hi in zip(ends - counts.told[:,0], ends)]
-    return sum(engine.fetch(engine.hold(_some_texts, sources_there(engine, sources), places)), [])
+    has = [k for k, place in enumerate(places) if len(place)]                # others need not be read
+    some = sources_there(engine, [sources[k] for k in has])
+    return sum(engine.fetch(engine.hold(_some_texts, some, [places[k] for k in has])), [])
 
 # %% ../nbs/62_scale_texts.ipynb #a76bea44
 def _all_texts(engine, sources):
@@ -982,7 +986,7 @@ def fit_topics(
     if _are_counts(documents, vocab): return _fit_counts(model, documents, vocab, engine, how, seed, memory)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
     pipe = pipeline_of(model, [], None, None)
-    engine = usual_engine() if engine is None else engine
+    engine = usual_engine(engine)
     sources = text_sources(documents, engine=engine, **options)
     counts = counted_over(sources, engine, model.verbose, **{name: getattr(pipe["count"], name) for name in COUNTING})
     if counts.told[:,2].sum() <= whole: return _of_field(model.fit(_all_texts(engine, sources)), sources)

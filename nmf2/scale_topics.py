@@ -9,6 +9,7 @@ __all__ = ['BATCH', 'TOLD', 'sums_over', 'drawn', 'number_over', 'start_labels',
            'expected_over', 'support_over', 'flatten_over', 'fit_flat']
 
 # %% ../nbs/61_scale_topics.ipynb #01f19b5b
+import gc
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -604,6 +605,7 @@ def gather_model(
         model.tree_ = model.tree_.gathered()
         model.labels_ = model.tree_.labels()
         vars(model).pop("_labels_there", None)
+        gc.collect()             # the other tree and its nodes hold one another, and what is on workers or on disk
     return model
 
 # %% ../nbs/61_scale_topics.ipynb #9e211b2a

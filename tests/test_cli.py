@@ -725,6 +725,13 @@ def test_options_that_messages_name_exist():
     ("1 document has no terms; its weights are all zero (row 1)", "1 document has no terms; it is in no topic (row 1)"), ("left out: stop_words=[...] takes a longer list of", "left out: --stop-words with a file of words takes a longer list of"), ("lower min_df", "lower --min-df"), ("(max_features)", "(--max-features)"), ("X must have entries", "the matrix must have entries")])
 def test_words_of_the_command(python, command): assert cli.as_options(python) == command
 
+def test_messages_about_a_cluster_are_for_those_who_type_commands():
+    from nmf2 import engines
+    said = [cli.as_options(message) for message in (engines.GONE, f"client has had no workers for 9 seconds: start some {engines.AGAIN}",
+                                                    str(engines._killed(["count-2-a"], 4)), "client must have workers, and had none")]
+    for words in said: assert not re.search("model|fit |client |checkpoint,? if one", words), words
+    assert "The same command goes on from its --checkpoint, if it had one" in said[0] and "smaller with --memory" in said[2]
+
 def test_notes_name_options(letters, capsys):
     (letters/"sport"/"latin.txt").write_bytes("die Gärten".encode("latin-1"))
     Path("mail.txt").write_bytes("die Gärten\n".encode("latin-1") + "\n".join(SPORT + GARDEN).encode())

@@ -489,6 +489,228 @@ def test_a_cluster_without_workers_is_not_waited_for():
 
 
 @pytest.fixture(scope="module")
+def inside():
+    "Two threads of this process, which nobody pauses for want of memory"
+    from distributed import Client
+    with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0", memory_limit=0) as client: yield client
+
+
+def nothing_is_left(client):
+    "No task a moment later, without a collection of what can't be reached"
+    def n_tasks(dask_scheduler): return len(dask_scheduler.tasks)
+    for _ in range(200):
+        if not client.futures and not client.run_on_scheduler(n_tasks): return True
+        time.sleep(.01)
+
+
+def _no_sweep(*args): raise ArithmeticError("no sweep")
+
+
+@pytest.mark.parametrize("after", [None, 0, 3])
+def test_a_failed_fit_leaves_nothing_on_the_workers(inside, after):
+    "Whether a partition can't be used, or a sweep fails; all that was read would stay with the error"
+    X = collection()[:900]
+    class Failing(Dask):
+        sweeps = 0
+        def total(self, f, *columns, **options):
+            self.sweeps += f is sweep_part
+            return super().total(_no_sweep if f is sweep_part and self.sweeps > after else f, *columns, **options)
+    parts = [X[:500], -X[500:] if after is None else X[500:]]
+    gc.collect()
+    gc.disable()
+    try:
+        with pytest.raises(ValueError if after is None else ArithmeticError) as e: fit(HierNMF2(3), parts, Failing(inside), whole=0)
+        assert e.traceback[-1].name in ("check_part", "_no_sweep")               # as it was there
+        del e
+        assert nothing_is_left(inside)
+    finally: gc.enable()
+
+
+def test_a_model_that_is_gathered_leaves_nothing_on_the_workers(inside):
+    from nmf2.scale_texts import fit_topics
+    from nmf2.scale_topics import gather_model
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{j}" for j in rng.integers(60*(i % 3), 60*(i % 3) + 80, 25)) for i in range(300)]
+    model = fit_topics(TopicTree(3, stop_words=None), [texts[:100], texts[100:]], engine=Dask(inside), whole=500)
+    assert inside.futures
+    assert len(gather_model(model).labels_) == 300 and nothing_is_left(inside)
+
+
+class Odd(Exception):
+    def __init__(self, a, b): super().__init__(a)
+
+
+@pytest.mark.parametrize("error", [OSError(2, "not there", "a.txt"), KeyError("a"), Odd(1, 2)], ids=lambda e: type(e).__name__)
+def test_errors_of_tasks_are_what_they_were(inside, error):
+    def fail(part): raise error from ValueError("why")
+    engine = Dask(inside)
+    for _ in range(2):
+        with pytest.raises(type(error)) as e: engine.fetch(engine.hold(fail, [np.arange(3)]))
+        assert str(e.value) == str(error) and str(e.value.__cause__) == "why" and e.traceback[-1].name == "fail"
+
+
+def _slow(part):
+    time.sleep(.8)
+    return part
+
+
+def test_paused_workers_are_not_waited_for_unless_they_work(inside):
+    from distributed import Status
+    def pause(yes):
+        worker, = inside.cluster.workers.values()
+        inside.loop.add_callback(setattr, worker, "status", Status.paused if yes else Status.running)
+        while bool(inside.sync(inside.scheduler.ncores_running)) == yes: time.sleep(.01)
+    engine = Dask(inside)
+    engine.patience = .2
+    held = engine.hold(_slow, [1, 2])
+    while not inside.call_stack(): time.sleep(.01)
+    pause(True)
+    try:
+        assert engine.fetch(held) == [1, 2]
+        with pytest.raises(engines.ClusterGone, match="client has had only paused workers for 0.2 seconds, as their memory is full: give workers more"):
+            engine.fetch(engine.hold(np.negative, [1, 2]))
+    finally: pause(False)
+    assert engine.fetch(engine.hold(np.negative, [1, 2])) == [-1, -2]
+
+
+def test_a_broken_block_is_named(inside):
+    from dask import delayed
+    from nmf2.scale_texts import counted_over
+    @delayed
+    def broken(): raise OSError("no disk")
+    X = collection()[:90]
+    gone = "can't be used: OSError: no disk"
+    for engine in (Dask(inside), Local()):
+        with pytest.raises(ValueError, match=f"partition 2 {gone}"): as_blocks([delayed(X), X, broken(), delayed(X)], engine)
+        for one in (0, 1):
+            with pytest.raises(ValueError, match=f"partition {one} {gone}"):
+                counted_over([broken() if k == one else delayed(["a ball"]) for k in range(2)], engine)
+    assert nothing_is_left(inside)
+
+
+MADE = []                                       # blocks that were made in this process
+
+
+def _two_texts(k):
+    MADE.append(k)
+    return [f"text {k}", f"word {k}"]
+
+
+def test_delayed_blocks_are_taken_in_one_message(inside, monkeypatch):
+    from dask import delayed
+    from nmf2.scale_texts import counted_over, texts_at
+    asked, compute = [], inside.compute
+    monkeypatch.setattr(inside, "compute", lambda given, **how: asked.append(len(given)) or compute(given, **how))
+    sources = [["here"], *map(delayed(_two_texts), range(5)), ["there", "and there"]]
+    for engine in (Dask(inside), Local()):
+        MADE.clear()
+        counts = counted_over(sources, engine, stop_words=None)
+        assert sorted(MADE) == [0, 1, 2, 3, 4]
+        assert texts_at(sources, counts, np.array([0, 3, 4, 12])) == ["here", "text 1", "word 1", "and there"]
+        assert MADE[5:] in ([1], [])             # the one that has such rows, unless it is still there
+    assert asked == [5, 1]
+
+
+def test_delayed_blocks_are_not_all_in_memory():
+    from dask import delayed
+    X, alive, most = collection(np.float32), [], []
+    @delayed
+    def block(part):
+        made = part.toarray()
+        alive.append(made.ctypes.data)
+        weakref.finalize(made, alive.remove, made.ctypes.data)
+        most.append(len(alive))
+        return made
+    parts = cut(X[:4000], 16)
+    engine = Local()
+    blocks = as_blocks([block(part) for part in parts], engine)
+    assert max(most) <= engine.threads + 2 and not any(sp.issparse(part.source) for part in blocks.parts)
+    assert_same(fit(HierNMF2(4), blocks, whole=WHOLE).tree_, fit(HierNMF2(4), parts, whole=WHOLE).tree_.gathered(), 0)
+
+
+def test_a_partition_that_kills_workers_is_named():
+    for keys, names, what in ((["check_part-12-ab"], (), "partition 12 has killed 4 workers, most likely for want of memory: give"),
+                              (["count-1-ab", "told-1-0"], ["partition 0, a.csv,", "partition 1, b.csv,"], "partition 1, b.csv has killed 4 workers"),
+                              (["count-2-ab"], ["partition 0"], "partition 2 has"), (["tree_sum-ab"], (), "task 'tree_sum-ab' has"),
+                              ([("array-ab", 3, 0)], (), "task .*array-ab.* has killed 4 workers"),
+                              ([f"a-{k}-b" for k in range(5)], (), "a partition has .*of memory .it is one of partition 0; partition 1; partition 2; and 2 more.: give")):
+        error = engines._killed(keys, 4, names)
+        with pytest.raises(RuntimeError, match=f"^{what}.*workers more memory or fewer threads.*allowed-failures"): raise error
+    assert "killed 1 worker," in str(engines._killed(["a-0-b"], 1))
+
+
+def _kills(part, name):
+    if name == "partition 1, b": os.kill(os.getpid(), signal.SIGKILL)
+    return part, 1
+
+
+@pytest.mark.slow
+def test_a_partition_that_kills_workers_ends_the_fit():
+    import dask
+    from distributed import Client
+    names = ["partition 0, a", "partition 1, b"]
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}), Client(n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
+        engine = Dask(client)
+        for verb in (engine.keep, lambda *columns: engine.keep_and_total(*columns, add=np.add)):
+            with pytest.raises(engines.WorkersKilled, match="has killed 2 workers.*give workers more memory") as e: verb(_kills, [np.arange(2), np.arange(3)], names)
+            assert "partition 1, b" in str(e.value)
+            del e
+        assert nothing_is_left(client)
+
+
+def test_what_an_engine_can_be_made_of(inside):
+    for odd, told in ((5, "got 5"), ("", "got ''"), (object(), "got <object")):
+        with pytest.raises(ValueError, match=f"client must be a Client of distributed, a cluster, or the address of a scheduler, {told}"): Dask(odd)
+    with pytest.raises(ValueError, match="client must not be asynchronous"): Dask(SimpleNamespace(run=None, asynchronous=True))
+    X = collection()[:90]
+    from nmf2.scale_texts import fit_topics
+    for odd, told in ((inside, "got a Client"), ("tcp://there:1", "got 'tcp://there:1'"), (Local, "got a type")):
+        if odd is Local: continue
+        for ask in (lambda: fit(HierNMF2(2), [X], odd), lambda: fit_topics(TopicTree(2), [["a ball"]], engine=odd)):
+            with pytest.raises(ValueError, match=rf"engine must be Local\(\) or Dask\(client\), {told}"): ask()
+
+
+def test_an_engine_closes_a_client_of_its_own(inside):
+    from distributed import default_client
+    def clients(dask_scheduler): return sum(name.startswith("Client") for name in dask_scheduler.clients)
+    for given in (inside.cluster, inside.cluster.scheduler_address):
+        model = fit(HierNMF2(2), cut(collection()[:900], 2), Dask(given), whole=0)
+        assert default_client() is inside and inside.run_on_scheduler(clients) == 2
+        assert len(model.labels_) == 900
+        del model
+        gc.collect()
+        for _ in range(200):
+            if inside.run_on_scheduler(clients) > 1: time.sleep(.01)
+        assert inside.run_on_scheduler(clients) == 1
+
+
+def test_a_late_worker_of_another_version_is_refused():
+    here, there = engines.version("nmf2"), {"tcp://a": 1}
+    says = {"tcp://a": here, "tcp://b": here, "tcp://c": OSError("gone"), "tcp://d": "0.0.1", "tcp://e": ModuleNotFoundError("none")}
+    asked = []
+    def run(f, name, workers=None, on_error=None):
+        asked.append(workers)
+        return {worker: says[worker] for worker in workers or there}
+    engine = Dask(SimpleNamespace(status="running", run=run, nthreads=lambda: there))
+    for new, told in (("a", None), ("b", None), ("c", None), ("d", "has nmf2 0.0.1"), ("e", "has no nmf2")):
+        there[f"tcp://{new}"] = 1
+        engine.looked = -np.inf
+        if told is None: assert engine._alive() == there.keys()
+        else:
+            with pytest.raises(ValueError, match=f"but tcp://{new} {told}"): engine._alive()
+            del there[f"tcp://{new}"]
+    assert asked == [None, ["tcp://b"], ["tcp://c"], ["tcp://d"], ["tcp://e"]]
+
+
+def test_a_fit_in_a_task_leaves_it_the_thread(inside):
+    from distributed import get_client
+    X = collection()[:600]
+    def labels(seed): return fit(HierNMF2(3), cut(X, 2), Dask(get_client()), whole=0).labels_
+    tasks = inside.map(labels, range(4), pure=False)                     # on two threads
+    for task in tasks: assert_array_equal(task.result(timeout=60), fit(HierNMF2(3), cut(X, 2), Local(), whole=0).labels_)
+
+
+@pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     save_shards(collection(np.float32), folder, 3)

@@ -246,7 +246,7 @@ def test_workers_of_a_cluster_answer(model, saved, new, folder, X, tmp_path, mon
         assert_array_equal(apart.predict(folder), apart.predict(new))
         with pytest.raises(ValueError, match="partition 1 can't be used"): tree.predict([X, X[:, 1:]])
         Client, opened = distributed.Client, []
-        monkeypatch.setattr(distributed, "Client", lambda address: opened.append(Client(address)) or opened[-1])
+        monkeypatch.setattr(distributed, "Client", lambda address, **how: opened.append(Client(address, **how)) or opened[-1])
         try:
             for k, more in enumerate(([], ["--scheduler", client.scheduler.address])):
                 assert cli.main(["predict", saved, str(folder), *more, "--quiet", "-o", str(tmp_path/f"{k}")]) == 0
