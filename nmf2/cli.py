@@ -14,18 +14,18 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'model_options', 'find_support', 'Made', 'make_topics', 'told_columns', 'told_options', 'how_read',
            'keeps_heads', 'as_asked', 'left_out', 'about_reading', 'read_corpus', 'run_job', 'demo', 'named',
            'reader_options', 'from_path', 'documents_at', 'what_is_asked_for', 'each_of', 'folder_around', 'usual_name',
-           'cluster', 'size_in_bytes', 'spread', 'has_checkpoint', 'check_checkpoint', 'check_in_partitions',
-           'check_spread', 'room_of', 'hush_dask', 'engine_of', 'about_partitions', 'as_many_as_there_are',
-           'fit_in_partitions', 'label_rows', 'order_of_rows', 'run_in_partitions', 'model_file', 'without',
-           'has_model', 'open_model', 'check_other', 'check_others', 'check_file', 'answers_to', 'titles_of', 'show',
-           'answer_rows', 'with_leaf', 'in_cells', 'write_answers', 'rows_in_partitions', 'rows_of_parts',
-           'predict_in_partitions', 'predict', 'check_same', 'read_again', 'explore', 'open_to_change', 'documents_of',
-           'older_beside', 'save_again', 'grow', 'check_new', 'remember_paths', 'update', 'documents_in', 'write_tree',
-           'export', 'whole_number', 'n_or_auto', 'number', 'numbers', 'count_or_share', 'n_gram_range', 'stop_words',
-           'encoding', 'character', 'quote', 'fields', 'name_value', 'did_you_mean', 'Parser', 'add_reading',
-           'add_counting', 'add_tree', 'add_results', 'add_spread', 'add_making', 'add_file', 'add_show', 'add_export',
-           'add_predict', 'add_explore', 'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less',
-           'to_unpack', 'main']
+           'cluster', 'size_in_bytes', 'folder_named', 'spread', 'has_checkpoint', 'check_checkpoint',
+           'check_in_partitions', 'check_spread', 'room_of', 'hush_dask', 'engine_of', 'about_partitions',
+           'as_many_as_there_are', 'fit_in_partitions', 'label_rows', 'order_of_rows', 'run_in_partitions',
+           'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_others', 'check_file',
+           'answers_to', 'titles_of', 'show', 'answer_rows', 'with_leaf', 'in_cells', 'write_answers',
+           'rows_in_partitions', 'rows_of_parts', 'predict_in_partitions', 'predict', 'check_same', 'read_again',
+           'explore', 'open_to_change', 'documents_of', 'older_beside', 'save_again', 'grow', 'check_new',
+           'remember_paths', 'update', 'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number',
+           'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields',
+           'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results',
+           'add_spread', 'add_making', 'add_file', 'add_show', 'add_export', 'add_predict', 'add_explore',
+           'add_changing', 'parser', 'in_one_line', 'failed', 'stopped', 'looking_less', 'to_unpack', 'main']
 
 # %% ../nbs/70_cli.ipynb #826078f0
 import argparse
@@ -939,6 +939,13 @@ def size_in_bytes(
     if not found: raise argparse.ArgumentTypeError(f"must be a size such as 4GB, got {text!r:.60}")
     return int(float(found[1])*1000**" KMGT".index(found[2].upper() or " "))
 
+def folder_named(
+    text:str,   # such as '~/kept'
+)->Path:
+    "A folder."
+    if not text: raise argparse.ArgumentTypeError("must be a folder, got ''")
+    return expanded(text)
+
 def spread(
     args,   # the parsed command line
 )->bool:
@@ -971,7 +978,8 @@ def check_checkpoint(
         raise ValueError(f"--checkpoint {folder} lies in --out {args.out}, which must be empty until all is done; give a folder elsewhere")
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--checkpoint {folder} is a file; give a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not has_checkpoint(folder):
+    begun = set(folder.glob(".about.json-*.part"))            # by a process that was killed
+    if folder.is_dir() and set(folder.iterdir()) - begun and not has_checkpoint(folder):
         raise ValueError(f"--checkpoint {folder} has other files in it; give a new folder, "
                          "or that of a run that was interrupted")
 
@@ -1906,7 +1914,7 @@ def add_spread(
     g.add_argument("--scheduler", metavar="ADDRESS", default=None,
                    help="work on the workers of a Dask cluster, such as tcp://10.0.0.1:8786; they must see the files")
     if not fits: return
-    g.add_argument("--checkpoint", metavar="FOLDER", type=Path, default=None,
+    g.add_argument("--checkpoint", metavar="FOLDER", type=folder_named, default=None,
                    help="keep there what was found, for the same command to go on from if this one is interrupted")
 
 # %% ../nbs/70_cli.ipynb #13d3784a

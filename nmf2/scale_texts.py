@@ -45,8 +45,8 @@ from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocu
                           parsed_json, rows_of, texts_of_fields, value_at, walk, without_head)
 from .headings import as_many_as, enough_texts, give_headings
 from .languages import look_at, lowest
-from .scale import (AT_ONCE, WHOLE, Blocks, LeafNumbers, Part, as_blocks, part_matrix, put_away, row_numbers, stacked,
-                        usual_engine)
+from .scale import (AT_ONCE, WHOLE, Blocks, LeafNumbers, Part, as_blocks, checkpoint_folder, part_matrix, put_away, row_numbers,
+                        stacked, usual_engine)
 from .scale_topics import doc_freq_in, expected_over, node_weights, number_over, topic_tree_over
 from .shards import Found
 from .topictree import (COUNTING, REMEDIES, Documents, TopicTree, about_words, begin_history, check_parameters, number_of,
@@ -976,7 +976,7 @@ def fit_topics(
     documents, whole = check_documents(documents), check_number("whole", whole, 0, whole=False)
     if memory is not None: check_number("memory, in bytes,", memory, 0, whole=False, above=True)
     seed = seed_of(model.random_state)
-    how = dict(whole=whole, checkpoint=checkpoint)
+    how = dict(whole=whole, checkpoint=checkpoint_folder(checkpoint))
     if _are_counts(documents, vocab): return _fit_counts(model, documents, vocab, engine, how, seed, memory)
     if vocab is not None: raise ValueError("vocab goes with counts; texts bring their own words")
     pipe = pipeline_of(model, [], None, None)

@@ -843,3 +843,26 @@ def test_damaged_and_other_checkpoints_are_told(tmp_path):
     for damage in (b"", b"[]", b"{", bytes([255, 0])):
         (kept/"about.json").write_bytes(damage)
         with pytest.raises(ValueError, match="checkpoint kept is damaged, its about.json can't be read"): scale.Checkpoint(kept, dict(partitions=3, leaves=4))
+
+def test_what_can_be_no_checkpoint_is_told_before_any_work(tmp_path, monkeypatch):
+    X, note = collection()[:60], tmp_path/"note"
+    save_shards(X, tmp_path/"shards", 2)
+    scale.Checkpoint(tmp_path/"kept", dict(seed=0)).at("", 0, 0).path.write_bytes(b"")
+    (tmp_path/"kept"/"about.json").unlink()
+    note.write_text("mine")
+    monkeypatch.setattr(scale, "as_blocks", lambda *args: pytest.fail("documents were looked at"))
+    for checkpoint, told in ((tmp_path/"shards", "checkpoint shards has part-00000.npz in it and no about.json"),
+                             (tmp_path/"kept", "has root-0-0.npz in it and no about.json.*give another folder, or remove this one"),
+                             ("", "must be a folder, got ''"), (5, "must be a folder, got 5"),
+                             (note, "note is a file; give another"), (str(note/"in"/"it"), "note is a file; give another")):
+        with pytest.raises(ValueError, match=told): fit(HierNMF2(2), [X], checkpoint=checkpoint)
+    assert note.read_text() == "mine" and not (tmp_path/"shards"/"about.json").exists()
+
+def test_a_checkpoint_may_be_at_home_and_its_first_file_half_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path/"kept").mkdir()
+    begun = tmp_path/"kept"/f".about.json-{'0'*16}.part"
+    begun.write_text("{")
+    scale.Checkpoint("~/kept", dict(seed=0))
+    assert [path.name for path in (tmp_path/"kept").iterdir()] == ["about.json"]

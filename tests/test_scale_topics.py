@@ -1148,6 +1148,7 @@ def test_texts_go_on_from_a_checkpoint(tmp_path):
         sources = [delayed(part) for part in parts]
         return fit_topics(TopicTree(3), sources, engine=engine, whole=500, **options)
     here = fitted(Local())
+    with pytest.raises(ValueError, match="checkpoint must be a folder, got ''"): fitted(None, checkpoint="")
     with pytest.raises(ConnectionError): fitted(Lost("_mixed_in", 1), checkpoint=tmp_path)
     there = fitted(Lost("_asked", 0), checkpoint=tmp_path)                       # no more moves to make
     assert_array_equal(there.labels_, here.labels_)
@@ -1214,6 +1215,8 @@ def test_the_command_goes_on_from_a_checkpoint(tmp_path, monkeypatch, capsys):
         return code, capsys.readouterr().err
     keeping = "--checkpoint", str(tmp_path/"kept")
     assert run("whole", Local())[0] == 0
+    (tmp_path/"kept").mkdir()
+    (tmp_path/"kept"/f".about.json-{'0'*16}.part").write_text("{")               # of a process that was killed
     assert run("part", Lost("_mixed_in", 1), *keeping) == (2, "nmf2: error: the scheduler is gone\n")
     stopped = f"\nnmf2: stopped; nothing was written but {tmp_path/'kept'}, from which the same command goes on\n"
     assert run("part", Pressed("_mixed_in", 0), *keeping) == (130, stopped)
