@@ -252,7 +252,8 @@ def test_slices_are_the_shard(tmp_path, most):
         assert f.n_docs and f.stored <= most + 300                          # at most a document too much
     assert len(sources) == 1 or most < X.nnz
     sp.save_npz(tmp_path/"small.npz", X, compressed=True)
-    assert in_slices([tmp_path/"small.npz"], [found], most) == ([tmp_path/"small.npz"], [found])
+    small, found = check_part(tmp_path/"small.npz", "shard")
+    assert in_slices([small], [found], most) == ([small], [found])
 
 
 @pytest.mark.slow
@@ -360,11 +361,78 @@ def broken(tmp_path):
     yield tmp_path/"arrays.npz"
     outside = X.copy()
     outside.indices = outside.indices + 7
-    for name, matrix in dict(columns=X.tocsc(), negative=-X, whole=X.astype(np.int64), nan=X*np.nan, outside=outside).items():
+    for name, matrix in dict(columns=X.tocsc(), negative=-X, long=X.astype(np.longdouble), nan=X*np.nan, outside=outside).items():
         path = tmp_path/f"{name}.npz"
         sp.save_npz(path, matrix, compressed=False)
         yield path
     yield tmp_path/"not-there.npz"
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8, bool])
+def test_shards_of_whole_numbers(tmp_path, kind, compressed):
+    "As in memory, where they become floats"
+    X = collection()
+    X = (X/X.max()*9).ceil().astype(kind)
+    X.eliminate_zeros()
+    for k, part in enumerate(cut(X, 2)): sp.save_npz(tmp_path/f"{k}.npz", part, compressed=compressed)
+    blocks = as_blocks(tmp_path)
+    assert blocks.dtype == np.float64 and blocks.size == X.nnz
+    assert_array_equal(sp.vstack([part.X for part in blocks.parts]).toarray(), X.toarray())
+    assert_same(fit(HierNMF2(3), blocks, whole=WHOLE).tree_, in_memory(X.astype(np.float64), 3), 1e-9)
+
+
+class Meanwhile(Local):
+    "Something happens after some sums"
+    def __init__(self, what, after=3):
+        super().__init__()
+        self.what, self.left = what, after
+
+    def total(self, *args, **options):
+        self.left -= 1
+        if self.left == 0: self.what()
+        return super().total(*args, **options)
+
+
+def written_anew(path): sp.save_npz(path, open_shard(path)[::-1].copy(), compressed=False)
+def cut_short(path): os.truncate(path, 100_000)
+def emptied(path): path.write_bytes(b"")
+def packed(path): sp.save_npz(path, open_shard(path)[:-1].copy(), compressed=True)
+def of_something_else(path): np.savez(path, weights=np.ones(3))
+
+
+@pytest.mark.parametrize("change", [written_anew, cut_short, emptied, packed, of_something_else])
+def test_a_shard_that_changes_during_a_fit_is_named(tmp_path, change):
+    shards = save_shards(collection(), tmp_path, 3)
+    def changed():
+        path = tmp_path/"new.npz"                       # what others have mapped stays as it is
+        path.write_bytes(shards[1].read_bytes())
+        change(path)
+        path.replace(shards[1])
+    told = "shard part-00001.npz was written to since it was checked: fit once more when nobody changes it"
+    with pytest.raises(ValueError, match=told): fit(HierNMF2(3), tmp_path, Meanwhile(changed), whole=0)
+
+
+def test_a_shard_that_is_removed_during_a_fit_is_named(tmp_path):
+    shards = save_shards(collection(), tmp_path, 3)
+    with pytest.raises(FileNotFoundError, match="part-00001.npz"): fit(HierNMF2(3), tmp_path, Meanwhile(shards[1].unlink), whole=0)
+
+
+def test_many_small_shards_are_put_together(tmp_path, monkeypatch):
+    X = collection(np.float32)
+    save_shards(X, tmp_path/"many", 150)
+    for name, value in (("TOGETHER", 5000), ("PER_TERM", 1)): monkeypatch.setattr(scale, name, value)
+    engine = Local(tmp_path/"scratch")
+    (tmp_path/"scratch").mkdir()
+    blocks = as_blocks(tmp_path/"many", engine)
+    assert 3 < len(blocks.parts) < 60 and all(f.stored <= 5000 for f in blocks.found)
+    assert_array_equal(sp.vstack([part.X for part in blocks.parts]).toarray(), X.toarray())
+    assert_array_equal(np.concatenate([part.ids for part in blocks.parts]), np.arange(X.shape[0]))
+    for part, f in zip(blocks.parts, blocks.found):
+        assert f == Found(*part.X.shape, np.count_nonzero(np.diff(part.X.indptr)), part.X.nnz, "float32")
+    assert_same(fit(HierNMF2(4), blocks, whole=WHOLE).tree_, in_memory(X, 4), 1e-5)
+    assert len(as_blocks([X[k:k+1] for k in range(150)]).parts) == 150                    # those in memory stay as they are
+    assert len(as_blocks(sorted((tmp_path/"many").glob("*"))[:100], engine).parts) == 100      # these aren't many
 
 
 def test_a_broken_shard_is_named(tmp_path):
