@@ -16,9 +16,9 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
            'reader_options', 'from_path', 'documents_at', 'what_is_asked_for', 'each_of', 'folder_around', 'usual_name',
            'cluster', 'size_in_bytes', 'folder_named', 'spread', 'has_checkpoint', 'check_checkpoint',
            'check_in_partitions', 'check_spread', 'room_of', 'hush_dask', 'engine_of', 'about_partitions',
-           'as_many_as_there_are', 'fit_in_partitions', 'label_rows', 'order_of_rows', 'run_in_partitions',
-           'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_others', 'check_file',
-           'answers_to', 'titles_of', 'show', 'answer_rows', 'with_leaf', 'in_cells', 'write_answers',
+           'as_many_as_there_are', 'fit_in_partitions', 'label_rows', 'write_assignments', 'order_of_rows',
+           'run_in_partitions', 'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_others',
+           'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'with_leaf', 'in_cells', 'write_answers',
            'rows_in_partitions', 'rows_of_parts', 'predict_in_partitions', 'predict', 'check_same', 'read_again',
            'explore', 'open_to_change', 'documents_of', 'older_beside', 'save_again', 'grow', 'check_new',
            'remember_paths', 'update', 'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number',
@@ -1088,6 +1088,22 @@ def label_rows(
     ids = [()]*len(labels) if names is None else ((name,) for name in names)
     for i, (k, id) in enumerate(zip(labels.tolist(), ids, strict=True)): yield (i, *id, *(known[k] if k >= 0 else (None, k, None)))
 
+# %% ../nbs/70_cli.ipynb #4be0d9a5
+def write_assignments(
+    path,     # of the file
+    model,    # a `TopicTree`
+    names,    # of the documents, one after another, or None
+):
+    "Write a row for each document, without its name if names can't be had any more."
+    def write(names):
+        columns = ["row", *["id"]*(names is not None), "leaf", "leaf_number", "title"]
+        write_table(path, columns, label_rows(model.tree_, model.labels_, names))
+    try: write(names)
+    except ValueError as e:
+        if names is None: raise
+        warnings.warn(f"{e}: {path.name} has rows without names")
+        write(None)
+
 # %% ../nbs/70_cli.ipynb #a8142291
 def order_of_rows(
     args,   # the parsed command line
@@ -1122,8 +1138,7 @@ def run_in_partitions(
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
         with stage("Writing", times, not args.quiet):
             model.save(part/MODEL)
-            columns = ["row", *["id"]*(names is not None), "leaf", "leaf_number", "title"]
-            write_table(part/"assignments.csv", columns, label_rows(tree, model.labels_, names))
+            write_assignments(part/"assignments.csv", model, names)
             write_table(part/"topics.csv", node_columns(Topics(tree)), node_rows(Topics(tree)))
             figures = f"{args.path}: {tree.n_docs:,} documents, {tree.n_leaves} topics. {told}"
             report = "\n".join([figures, *read, *why, in_seconds(times), ""])

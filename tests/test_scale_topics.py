@@ -38,7 +38,7 @@ from nmf2.order import Order
 from nmf2.regroup import regroup
 from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, fit as scale_fit, put_away, save_shards, stacked
 from nmf2.scale_answers import predict_over
-from nmf2.scale_texts import (Stretch, _bundled, counted_over, exact_sum, fit_topics, has_names, json_form, list_values, names_over, read_texts,
+from nmf2.scale_texts import (Changed, Stretch, _bundled, counted_over, exact_sum, fit_topics, has_names, json_form, list_values, names_over, read_texts,
                               text_sources, texts_at, typical_over, weighted_over, words_over)
 from nmf2.shards import open_shard
 from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, gather_model, mixture_over, moved, number_over, settled, sums_over,
@@ -483,6 +483,70 @@ def test_many_small_files_share_partitions(tmp_path):
     with pytest.raises(ValueError, match="partition .* more, can't be used: .*200.json, line 1: field 'text' should be a string and is 3"): fit_topics(TopicTree(4), tmp_path, engine=Local())
     large = [Stretch("a.jsonl", 0, 9_000), *[Stretch("b.jsonl", k, k + 10) for k in range(100)], Stretch("c.parquet", 0, 1), ["a text"], Stretch("d.jsonl", 0, 10)]
     assert [len(getattr(one, "stretches", [one])) for one in _bundled(large, 20_000)] == [1, 100, 1, 1, 1] and _bundled(large[5:], 20_000) == large[5:]
+
+
+def test_many_small_tables_of_parquet_share_partitions(tmp_path):
+    "As many files of lines do; row groups of one file as well, and one that is large stays alone"
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    def put(name, some, **options):
+        (tmp_path/name).mkdir(exist_ok=True)
+        ids = [f"no. {k}" for k in range(len(some))]
+        parquet.write_table(pa.table(dict(text=some, id=ids)), tmp_path/name/f"{len(os.listdir(tmp_path/name)):03}.parquet", **options)
+    for k in range(0, 900, 3): put("files", texts()[k:k+3])
+    put("groups", texts()[:900], row_group_size=3)
+    for name in ("files", "groups"):
+        sources = text_sources(tmp_path/name, piece=400_000)
+        assert 3 < len(sources) < 100 and all(one.size and one.stamp for source in sources for one in source.stretches)
+        assert sum(map(read_texts, sources), []) == texts()[:900] and has_names(sources)
+        assert len(list(names_over(sources, Local()))) == 900
+    put("files", texts()[:900])
+    large = text_sources(tmp_path/"files", piece=400_000)
+    assert isinstance(large[-1], Stretch) and len(large) == len(text_sources(tmp_path/"groups", piece=400_000)) + 1
+
+
+def written_to(path, how):
+    "A file changes in one of several ways"
+    lines = path.read_text().splitlines(keepends=True)
+    if how == "removed": path.unlink()
+    else: path.write_text("".join(dict(longer=lines + ["late,one row more\n"], shorter=lines[:-9], turned=lines[:1] + lines[:0:-1], broken=[*lines, '"'])[how]))
+
+
+@pytest.mark.parametrize("how", ["longer", "shorter", "turned", "broken", "removed"])
+def test_files_that_change_after_they_were_counted_are_not_read_for_headings_or_names(tmp_path, monkeypatch, how):
+    from nmf2 import scale_texts
+    data, some = tmp_path/"data", [" ".join(text.split()) for text in texts()[:900]]
+    data.mkdir()
+    for k in range(3):
+        with open(data/f"{k}.csv", "w", newline="") as file:
+            csv.writer(file).writerows([("id", "text"), *((f"{k}-{i}", text) for i, text in enumerate(some[300*k:300*(k + 1)]))])
+    sources, typical_over = text_sources(data), scale_texts.typical_over
+    def changed(*args):
+        found = typical_over(*args)
+        written_to(data/"1.csv", how)
+        return found
+    here = fit_topics(TopicTree(4), sources, engine=Local(), whole=20_000)
+    monkeypatch.setattr(scale_texts, "typical_over", changed)
+    with pytest.warns(UserWarning, match=r"1\.csv was written to or removed since its documents were counted: headings have no phrases"):
+        model = fit_topics(TopicTree(4), sources, engine=Local(), whole=20_000)
+    assert_array_equal(model.labels_, here.labels_)
+    assert not any(" " in word for words in model.tree_.headings.values() for word in words)
+    with pytest.raises(Changed, match="1.csv was written to or removed"): list(names_over(sources, Local()))
+
+
+@pytest.mark.parametrize("how", ["longer", "shorter", "removed"])
+def test_the_command_keeps_a_model_whose_files_have_changed(tmp_path, monkeypatch, capsys, how):
+    from nmf2 import cli
+    (tmp_path/"data").mkdir()
+    for k in range(2): (tmp_path/"data"/f"{k}.csv").write_text("id,text\n" + "".join(f"{k}-{i},{'abc'[i % 3]*3} {'def'[i % 3]*3} w{i % 7}w\n" for i in range(150)))
+    monkeypatch.setattr("nmf2.scale.WHOLE", 500)
+    fit_in_partitions = cli.fit_in_partitions
+    monkeypatch.setattr(cli, "fit_in_partitions", lambda args: (fit_in_partitions(args), written_to(tmp_path/"data"/"1.csv", how))[0])
+    assert cli.main(["cluster", str(tmp_path/"data"), "--memory", "1GB", "--leaves", "3", "--out", str(tmp_path/"out")]) == 0
+    assert "1.csv was written to or removed since its documents were counted: assignments.csv has rows without names" in " ".join(capsys.readouterr().err.split())
+    rows = (tmp_path/"out"/"assignments.csv").read_text().splitlines()
+    assert rows[0] == "row,leaf,leaf_number,title" and len(rows) == 301
+    assert TopicTree.load(tmp_path/"out"/"topics.nmf2").n_topics_ == 3
 
 
 def test_tables_without_rows_and_with_other_columns(tmp_path):
