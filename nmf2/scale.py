@@ -35,7 +35,7 @@ from .compiling import say_if_compiling
 from .core import check_number, check_several, patch_to, progress_bar, seed_of, single_blas
 from .cutting import as_csr, seen_in, stored, take, take_from, take_over
 from .engines import Dask, Local, add_each, on_disk, running_client, sent, tree_sum
-from .files import expanded
+from .files import expanded, there
 from .hier import (Grower, checksum, cut_in_two, find_split, grow, grower_options, plant,
                        starter)
 from .kernels import SOLVE, Docs, collect_sums, documents, working_space
@@ -177,9 +177,9 @@ def partitions_of(
 )->tuple:      # matrices, paths or delayed blocks; what errors call each
     "Partitions of a matrix, as they are given."
     if on_disk(X):
-        paths = [Path(X)] if Path(X).is_file() else sorted(Path(X).glob("*.npz"))
-        if not paths: raise ValueError(f"X must be a folder with .npz files, and {Path(X).name!r} has none")
-        X = paths
+        where = there(X)
+        X = [where] if where.is_file() else sorted(where.glob("*.npz"))
+        if not X: raise ValueError(f"X must be a folder with .npz files, and {where.name!r} has none")
     check_several("X", X)
     if hasattr(X, "to_delayed"):
         blocks = X.to_delayed()
@@ -689,9 +689,9 @@ def checkpoint_folder(
     if not above.is_dir(): raise ValueError(f"checkpoint {folder} can't be a folder: {above} is a file; give another")
     if not os.access(above, os.W_OK | os.X_OK):
         raise ValueError(f"checkpoint {folder} can't be kept: {above} is write-protected; give another folder")
-    there = sorted(path.name for path in folder.glob("*.npz") if not path.name.startswith("."))
-    if there and not (folder/ABOUT).exists():
-        raise ValueError(f"checkpoint {folder.name} has {there[0]} in it and no {ABOUT}, which would say what that is of: "
+    kept = sorted(path.name for path in folder.glob("*.npz") if not path.name.startswith("."))
+    if kept and not (folder/ABOUT).exists():
+        raise ValueError(f"checkpoint {folder.name} has {kept[0]} in it and no {ABOUT}, which would say what that is of: "
                          "give another folder, or remove this one if it was a checkpoint")
     return folder
 

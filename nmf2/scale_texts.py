@@ -38,7 +38,7 @@ from .core import at_hand, check_number, check_several, frames_up, seed_of
 from .counting import Auto, TermCounter, check_options, check_texts, composes, found_in, is_auto, warn_of_lists
 from .cutting import as_csr
 from .engines import Local, on_disk, scratch_folder, used_up, watched
-from .files import (MILLION, PACKED, SAMPLE, WESTERN, Several, brief, fault, likelier, listing, opened, passing, plural, there,
+from .files import (MILLION, PACKED, SAMPLE, WESTERN, Several, brief, expanded, fault, likelier, listing, opened, passing, plural, there,
                         unpacked_name, usual_encoding)
 from .formats import (ENDINGS as FORMATS, MISSING, Fields, Found as Read, NoDocuments, NoField, NoTexts, check_alike, check_no_list,
                           column_names, datasets_as_one, ending, field_names, field_names_of, holds_mails, joined_texts, not_as_in_fit, one_or_list,
@@ -1016,11 +1016,31 @@ def fit_topics(
     return _of_field(_grow_topics(model, blocks, seed, how, texts_of, known.seen, memory), sources)
 
 # %% ../nbs/62_scale_texts.ipynb #8adb55f5
+def _check_one_kind(where, shards, texts):
+    "Stop at counts and texts in one place"
+    if not shards or not texts: return
+    counts, others = (listing([Path(file).name for file in files], 3) for files in (shards, texts))
+    raise ValueError(f"documents must be of one kind, and {where} has counts, {counts}, and texts, {others}. Give "
+                     "one kind, in a folder of its own or as a list of paths; with vocab=... a folder has counts")
+
+def _are_shards(path, vocab):
+    "Does a path stand for counts?"
+    path = expanded(path)
+    shards = list(path.glob("*.npz")) if path.is_dir() else []
+    if shards and vocab is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _check_one_kind(_short(path), sorted(shards), text_files(path))
+    return bool(shards) or path.suffix.lower() == ".npz" and not path.is_dir()
+
 def _are_counts(documents, vocab):
     "Are these matrices, not texts? Of delayed ones only the words can tell."
-    if on_disk(documents): return bool(list(Path(documents).glob("*.npz")))
+    if on_disk(documents): return _are_shards(documents, vocab)
     first = documents[0] if isinstance(documents, (list, tuple)) else documents
-    if on_disk(first): return str(first).endswith(".npz")
+    if on_disk(first):
+        shards = [one for one in documents if str(one).endswith(".npz")]
+        _check_one_kind("a list", shards, [one for one in documents if on_disk(one) and one not in shards])
+        return bool(shards)
     if first is not documents and hasattr(type(first), "__dask_graph__"): return vocab is not None
     return sp.issparse(first) or getattr(documents, "ndim", 1) == 2 and not _is_frame(documents)
 

@@ -446,8 +446,9 @@ def test_bad_input(tmp_path):
     X = collection()[:50]
     for bad, words in (([], "list of partitions"), (X, "list of partitions"), ([X, X[:,:9]], "same terms"),
                        ([X, X.astype(np.float32)], "same float type"), ([X*0], "empty"), (["nowhere.npz"], "nowhere.npz"),
-                       ("no-folder", "no-folder")):
-        with pytest.raises(ValueError, match=words): as_blocks(bad)
+                       ("no-folder", "^no-folder: there is no such file or folder"), (Path("~")/"no.npz", "no.npz: there is no such"),
+                       (tmp_path, "must be a folder with .npz files, and .* has none")):
+        with pytest.raises((ValueError, FileNotFoundError), match=words): as_blocks(bad)
     with pytest.raises(ValueError, match="n must be"): save_shards(X, tmp_path/"never-made", 0)
     assert not (tmp_path/"never-made").exists()
     for name, value in (("solver", "hals"), ("extrapolate", False), ("leaf_choice", "error"), ("init", lambda docs, terms: None)):

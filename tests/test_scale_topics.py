@@ -256,6 +256,21 @@ def test_counts_in_partitions(tmp_path):
     assert model.labels_.max() == 5 and len(model.topics()) == 6
 
 
+def test_counts_and_texts_are_not_mixed_up(tmp_path):
+    X = planted_tree((2, 2), n_docs=200, n_terms=300, random_state=0).X
+    paths = save_shards(X, tmp_path/"some", 2)
+    one = save_shards(X, tmp_path/"one", 1)[0]
+    assert len(fit_topics(TopicTree(3), one).labels_) == len(fit_topics(TopicTree(3), tmp_path/"some").labels_) == 200
+    (tmp_path/"some"/"notes.txt").write_text("where they are from")
+    assert len(fit_topics(TopicTree(3), tmp_path/"some").labels_) == 200
+    (tmp_path/"some"/"a.jsonl").write_text('{"text": "a ball"}\n')
+    told = "documents must be of one kind, and .* has counts, part-00000.npz.*, and texts, a.jsonl. Give one kind"
+    for documents in (tmp_path/"some", [*paths, tmp_path/"some"/"a.jsonl"], [str(tmp_path/"some"/"a.jsonl"), *map(str, paths)]):
+        with pytest.raises(ValueError, match=told): fit_topics(TopicTree(3), documents)
+    assert len(fit_topics(TopicTree(3), tmp_path/"some", vocab=[f"w{k}" for k in range(300)]).labels_) == 200
+    with pytest.raises(FileNotFoundError, match="no.npz: there is no such file"): fit_topics(TopicTree(3), tmp_path/"no.npz")
+
+
 @cache
 def texts():
     return [*load("library-docs").texts[:900], "", "\u00fcber \u00fcber caf\u00e9", "12 % !"]
