@@ -31,6 +31,7 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'OPTIONS', 'SWITC
 import argparse
 import ast
 import difflib
+import errno
 import gc
 import inspect
 import json
@@ -2108,7 +2109,7 @@ def in_one_line(
     e:BaseException,   # what went wrong
 )->str:
     "What went wrong, and what to do, for somebody who types commands."
-    if isinstance(e, MemoryError):
+    if isinstance(e, MemoryError) or getattr(e, "errno", None) == errno.ENOMEM:
         return "not enough memory: leave out rare terms with --min-df or --max-features, or give fewer documents"
     if isinstance(e, RecursionError): return "something is nested too deeply to be read"
     if isinstance(e, OSError) and e.filename is not None and e.strerror: return f"{e.filename}: {e.strerror}"

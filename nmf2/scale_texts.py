@@ -48,7 +48,7 @@ from .languages import look_at, lowest
 from .scale import (AT_ONCE, WHOLE, Blocks, LeafNumbers, Part, as_blocks, checkpoint_folder, part_matrix, put_away, row_numbers,
                         stacked, usual_engine)
 from .scale_topics import doc_freq_in, expected_over, node_weights, number_over, topic_tree_over
-from .shards import MANY, Found, neighbours
+from .shards import MANY, Found, neighbours, putting_away
 from .topictree import (COUNTING, REMEDIES, Documents, TopicTree, about_words, begin_history, check_parameters, number_of,
                             phrase_options, pipeline_of, topics_of, warn_of_few)
 from .tree import as_words
@@ -366,13 +366,14 @@ def _write_anew(path, folder, text_field, id_field, like=NOTHING):
     "A file as lines of JSON in a folder of its own, and the fields with the text, None to look for them"
     kind, new = ENDINGS[ending(path)], Path(mkdtemp(dir=folder))/f"{Path(unpacked_name(path)).stem}.jsonl"
     if kind == "jsonl":
-        if json_form(path) == "list": _or_latin(_write_list, path, new)
-        else:
-            with passing(path) as stream, open(new, "wb") as file: copyfileobj(stream, file, MILLION)
+        with putting_away(new):
+            if json_form(path) == "list": _or_latin(_write_list, path, new)
+            else:
+                with passing(path) as stream, open(new, "wb") as file: copyfileobj(stream, file, MILLION)
         return new, text_field
     names = _names(path, kind)
     fields = Fields(list(_text_fields(path, text_field, like, names)), [], _id_field(path, id_field, like, names) or None)
-    _or_latin(_write_lines, path, new, kind, fields)
+    with putting_away(new): _or_latin(_write_lines, path, new, kind, fields)
     return new, tuple(fields.text)
 
 def _cut_up(path, engine, *asked):

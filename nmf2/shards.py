@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['ANEW', 'MANY', 'SCRATCH', 'save_shards', 'open_shard', 'Found', 'Slice', 'check_part', 'is_mapped', 'in_slices',
-           'neighbours', 'Scrap', 'ScrapMatrix']
+           'neighbours', 'putting_away', 'Scrap', 'ScrapMatrix']
 
 # %% ../nbs/60_shards.ipynb #ecb3043d
+import errno
 import math
 import re
 import struct
@@ -61,6 +62,13 @@ def _header(file):
     return found and (np.dtype(found[1]), tuple(int(n) for n in found[2].split(",") if n.strip()))
 
 # %% ../nbs/60_shards.ipynb #54d5ddf9
+def _mapped(path, dtype, offset, shape):
+    "An array in a file, which is read where somebody looks at it"
+    try: return np.asarray(np.memmap(path, dtype, "c", offset, shape))
+    except OSError as e:
+        if e.errno != errno.ENOMEM: raise
+        raise MemoryError(f"there is not enough memory to map {path}") from None
+
 def _member(path, archive, name):
     "An array of an archive: mapped, or else read"
     info = archive.getinfo(f"{name}.npy")
@@ -69,7 +77,7 @@ def _member(path, archive, name):
             dtype, shape = header
             if info.compress_type != zipfile.ZIP_STORED or not np.prod(shape):
                 return np.frombuffer(bytearray(file.read()), dtype).reshape(shape)
-            return np.asarray(np.memmap(path, dtype, "c", _where(path, info) + file.tell(), shape))
+            return _mapped(path, dtype, _where(path, info) + file.tell(), shape)
         file.seek(0)
         return np.lib.format.read_array(file, allow_pickle=False)
 
@@ -224,6 +232,17 @@ def neighbours(
 # %% ../nbs/60_shards.ipynb #1b7e44aa
 SCRATCH = "TMPDIR=... or Local(scratch=...) takes another folder for what is put away meanwhile"
 
+@contextmanager
+def putting_away(
+    path,   # of a file in the scratch folder
+):
+    "Where a file can't be written inside a `with` block, the error names it and says what to do."
+    try: yield
+    except OSError as e:
+        if e.errno == errno.ENOMEM: raise MemoryError(f"there is not enough memory to write {path}") from None
+        if e.filename not in (None, str(path)): raise
+        raise OSError(e.errno, f"{e.strerror}. {SCRATCH}", str(path)) from None
+
 class Scrap:
     "Arrays on disk, which are removed with the last that refers to them; `scrap[i]` maps one."
     def __init__(self,
@@ -231,19 +250,17 @@ class Scrap:
         path,          # of the file
     ):
         self.path, self.places = path, []
-        try:
-            with open(path, "wb") as file:
-                weakref.finalize(self, Path(path).unlink, missing_ok=True)
-                for array in arrays:
-                    file.seek(-(-file.tell()//64)*64)            # where any type may begin
-                    self.places.append((array.dtype, file.tell(), array.shape))
-                    file.write(np.ascontiguousarray(array).data)
-        except OSError as e: raise OSError(e.errno, f"{e.strerror}. {SCRATCH}", str(path)) from None
+        with putting_away(path), open(path, "wb") as file:
+            weakref.finalize(self, Path(path).unlink, missing_ok=True)
+            for array in arrays:
+                file.seek(-(-file.tell()//64)*64)            # where any type may begin
+                self.places.append((array.dtype, file.tell(), array.shape))
+                file.write(np.ascontiguousarray(array).data)
 
     def __getitem__(self, i):
         dtype, offset, shape = self.places[i]
         if not math.prod(shape): return np.empty(shape, dtype)
-        return np.asarray(np.memmap(self.path, dtype, "c", offset, shape))
+        return _mapped(self.path, dtype, offset, shape)
 
 class ScrapMatrix(Scrap):
     "A matrix on disk, likewise."

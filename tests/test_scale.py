@@ -259,8 +259,8 @@ def test_slices_are_the_shard(tmp_path, most):
 @pytest.mark.slow
 def test_the_tree_of_slices_is_that_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("nmf2.scale.PER_TERM", 1)
-    X, engine = collection(np.float32), Local(tmp_path/"scratch")
     (tmp_path/"scratch").mkdir()
+    X, engine = collection(np.float32), Local(tmp_path/"scratch")
     engine.at_once = 3000
     blocks = as_blocks(save_shards(X, tmp_path/"plain", 2), engine)
     assert len(blocks.parts) > 6 and blocks.shape == X.shape
@@ -328,6 +328,16 @@ def test_a_full_disk_is_named_and_nothing_is_left(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_memory_that_is_short_is_no_fault_of_the_disk_or_of_a_file(tmp_path, monkeypatch):
+    shards, scrap = save_shards(collection(), tmp_path, 2), Scrap([np.zeros(10)], tmp_path/"some")
+    def refused(*args, **options): raise OSError(errno.ENOMEM, "Cannot allocate memory")
+    monkeypatch.setattr(np, "memmap", refused)
+    with pytest.raises(MemoryError, match="not enough memory to map .*part-00001.npz"): open_shard(shards[1])
+    with pytest.raises(MemoryError, match="not enough memory to map .*some"): scrap[0]
+    monkeypatch.setattr("builtins.open", refused)
+    with pytest.raises(MemoryError, match="not enough memory to write .*other"): Scrap([np.zeros(10)], tmp_path/"other")
+
+
 KEPT = []                                       # what a process still has at its end
 
 
@@ -345,6 +355,38 @@ def test_a_process_of_a_pool_leaves_no_folder_behind(how):
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(how)) as pool:
         folder = pool.submit(keep_an_engine).result()
     assert folder.name.startswith("nmf2-") and not folder.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="no locks on folders")
+@pytest.mark.parametrize("given", [False, True])
+def test_what_a_killed_process_leaves_is_removed_by_the_next(tmp_path, monkeypatch, given):
+    "And not what a process has that is still at work, or another machine"
+    code = """if True:
+        import os, sys
+        from pathlib import Path
+        from nmf2.engines import Local, scratch_folder
+        engine = Local(*sys.argv[1:])
+        (Path(scratch_folder(engine))/"some").write_bytes(b"data")
+        print(scratch_folder(engine), flush=True)
+        input()"""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    def begun():
+        process = subprocess.Popen([sys.executable, "-c", code, *[str(tmp_path)]*given], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return process, Path(process.stdout.readline().strip())
+    (killed, left), (alive, used) = begun(), begun()
+    killed.kill()
+    killed.wait()
+    (tmp_path/"nmf2-elsewhere-0123456789abcdef").mkdir()
+    (tmp_path/f"{left.name}0").mkdir()
+    assert left.exists() and left != used and left.parent == used.parent == tmp_path
+    engine = Local(tmp_path) if given else Local()
+    own = Path(engines.scratch_folder(engine)).name
+    assert {path.name for path in tmp_path.iterdir()} - {own} == {used.name, f"{left.name}0", "nmf2-elsewhere-0123456789abcdef"}
+    assert (used/"some").read_bytes() == b"data"
+    alive.communicate("\n")
+    assert alive.returncode == 0 and not used.exists()
 
 
 def broken(tmp_path):
@@ -422,8 +464,8 @@ def test_many_small_shards_are_put_together(tmp_path, monkeypatch):
     X = collection(np.float32)
     save_shards(X, tmp_path/"many", 150)
     for name, value in (("TOGETHER", 5000), ("PER_TERM", 1)): monkeypatch.setattr(scale, name, value)
-    engine = Local(tmp_path/"scratch")
     (tmp_path/"scratch").mkdir()
+    engine = Local(tmp_path/"scratch")
     blocks = as_blocks(tmp_path/"many", engine)
     assert 3 < len(blocks.parts) < 60 and all(f.stored <= 5000 for f in blocks.found)
     assert_array_equal(sp.vstack([part.X for part in blocks.parts]).toarray(), X.toarray())

@@ -1,5 +1,6 @@
 """TopicTree and FlatNMF2 over partitions against their twins in memory: moves, topics that settle, words and weights of texts"""
 import csv
+import errno
 import gc
 import gzip
 import io
@@ -105,7 +106,7 @@ def test_batches_are_not_read_from_all_over_the_shards(tmp_path, monkeypatch):
         labels, _ = moved(blocks, [start[part.ids] for part in blocks.parts], 8, max_iter=3, batch=batch)
         found.append((np.concatenate(labels), len(opened)))
         del labels, blocks
-        assert not list(scratch.iterdir())
+        assert not [path for path in scratch.rglob("*") if path.is_file()]
     assert_array_equal(found[1][0], found[0][0])
     assert found[1][1] == found[0][1]
 
@@ -733,8 +734,8 @@ def test_large_files_that_cant_be_read_in_part_are_written_anew(tmp_path, name):
         if name == "a.parquet": pytest.importorskip("pyarrow.parquet").write_table(arrow, path)
         else: pytest.importorskip("pyarrow.feather").write_feather(arrow, path, chunksize=200)
         some = [*some[:-1], ""]
-    engine = Local(scratch=str(tmp_path/"scratch"))
     (tmp_path/"scratch").mkdir()
+    engine = Local(scratch=str(tmp_path/"scratch"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if name == "latin.csv" else "error")
         sources = text_sources(path.parent, 5_000, engine=engine)
@@ -869,6 +870,15 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
 
 def test_a_full_disk_is_named(tmp_path):
     with pytest.raises(OSError, match="TMPDIR=.*another folder.*nowhere"): put_away(collection(), np.arange(3000), str(tmp_path/"nowhere"))
+
+
+def test_a_disk_that_is_full_while_a_file_is_written_anew_is_that_of_the_scratch_folder(tmp_path, monkeypatch):
+    (tmp_path/"scratch").mkdir()
+    with gzip.open(tmp_path/"a.jsonl.gz", "wt") as file: file.writelines(json.dumps(dict(text=text)) + "\n" for text in texts())
+    def full(*args): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr("nmf2.scale_texts.copyfileobj", full)
+    with pytest.raises(OSError, match=r"TMPDIR=.*another folder.*scratch.*a\.jsonl") as caught: text_sources(tmp_path/"a.jsonl.gz", 5_000, engine=Local(tmp_path/"scratch"))
+    assert caught.value.errno == errno.ENOSPC
 
 
 def test_whatever_is_wrong_with_a_file_names_it(folder):
