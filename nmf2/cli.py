@@ -14,13 +14,13 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'ALONE', 'OPTIONS
            'make_tree', 'model_options', 'find_support', 'Made', 'say_if_fewer', 'make_topics', 'told_columns',
            'told_options', 'how_read', 'keeps_heads', 'as_asked', 'left_out', 'about_reading', 'read_corpus', 'run_job',
            'demo', 'named', 'reader_options', 'from_path', 'documents_at', 'what_is_asked_for', 'each_of',
-           'folder_around', 'usual_name', 'cluster', 'size_in_bytes', 'spread', 'has_checkpoint', 'check_checkpoint',
-           'check_in_partitions', 'check_spread', 'room_of', 'hush_dask', 'engine_of', 'about_partitions',
-           'as_many_as_there_are', 'fit_in_partitions', 'label_rows', 'order_of_rows', 'run_in_partitions',
-           'model_file', 'without', 'has_model', 'open_model', 'check_other', 'check_others', 'check_file',
-           'answers_to', 'titles_of', 'show', 'answer_rows', 'with_leaf', 'in_cells', 'write_answers',
-           'rows_in_partitions', 'rows_of_parts', 'predict_in_partitions', 'predict', 'check_same', 'read_again',
-           'explore', 'open_to_change', 'documents_of', 'older_beside', 'save_again', 'grow', 'check_new',
+           'folder_around', 'usual_name', 'cluster', 'size_in_bytes', 'folder_named', 'spread', 'has_checkpoint',
+           'check_checkpoint', 'check_in_partitions', 'check_spread', 'room_of', 'hush_dask', 'engine_of',
+           'about_partitions', 'as_many_as_there_are', 'fit_in_partitions', 'label_rows', 'write_assignments',
+           'order_of_rows', 'run_in_partitions', 'model_file', 'without', 'has_model', 'open_model', 'check_other',
+           'check_others', 'check_file', 'answers_to', 'titles_of', 'show', 'answer_rows', 'with_leaf', 'in_cells',
+           'write_answers', 'rows_in_partitions', 'rows_of_parts', 'predict_in_partitions', 'predict', 'check_same',
+           'read_again', 'explore', 'open_to_change', 'documents_of', 'older_beside', 'save_again', 'grow', 'check_new',
            'remember_paths', 'update', 'documents_in', 'write_tree', 'export', 'whole_number', 'n_or_auto', 'number',
            'numbers', 'count_or_share', 'n_gram_range', 'stop_words', 'encoding', 'character', 'quote', 'fields',
            'name_value', 'did_you_mean', 'Parser', 'add_reading', 'add_counting', 'add_tree', 'add_results',
@@ -31,6 +31,7 @@ __all__ = ['PRESSED', 'COUNTING', 'WEIGHTS', 'MODEL', 'FILES', 'ALONE', 'OPTIONS
 import argparse
 import ast
 import difflib
+import errno
 import gc
 import inspect
 import json
@@ -975,6 +976,13 @@ def size_in_bytes(
     if not found: raise argparse.ArgumentTypeError(f"must be a size such as 4GB, got {text!r:.60}")
     return int(float(found[1])*1000**" KMGT".index(found[2].upper() or " "))
 
+def folder_named(
+    text:str,   # such as '~/kept'
+)->Path:
+    "A folder."
+    if not text: raise argparse.ArgumentTypeError("must be a folder, got ''")
+    return expanded(text)
+
 def spread(
     args,   # the parsed command line
 )->bool:
@@ -1007,7 +1015,8 @@ def check_checkpoint(
         raise ValueError(f"--checkpoint {folder} lies in --out {args.out}, which must be empty until all is done; give a folder elsewhere")
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--checkpoint {folder} is a file; give a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not has_checkpoint(folder):
+    begun = set(folder.glob(".about.json-*.part"))            # by a process that was killed
+    if folder.is_dir() and set(folder.iterdir()) - begun and not has_checkpoint(folder):
         raise ValueError(f"--checkpoint {folder} has other files in it; give a new folder, "
                          "or that of a run that was interrupted")
 
@@ -1116,6 +1125,22 @@ def label_rows(
     ids = [()]*len(labels) if names is None else ((name,) for name in names)
     for i, (k, id) in enumerate(zip(labels.tolist(), ids, strict=True)): yield (i, *id, *(known[k] if k >= 0 else (None, k, None)))
 
+# %% ../nbs/70_cli.ipynb #4be0d9a5
+def write_assignments(
+    path,     # of the file
+    model,    # a `TopicTree`
+    names,    # of the documents, one after another, or None
+):
+    "Write a row for each document, without its name if names can't be had any more."
+    def write(names):
+        columns = ["row", *["id"]*(names is not None), "leaf", "leaf_number", "title"]
+        write_table(path, columns, label_rows(model.tree_, model.labels_, names))
+    try: write(names)
+    except ValueError as e:
+        if names is None: raise
+        warnings.warn(f"{e}: {path.name} has rows without names")
+        write(None)
+
 # %% ../nbs/70_cli.ipynb #a8142291
 def order_of_rows(
     args,   # the parsed command line
@@ -1150,8 +1175,7 @@ def run_in_partitions(
         if args.levels: tree.levels = tuple(sorted({min(n, tree.n_leaves) for n in args.levels}))
         with stage("Writing", times, not args.quiet):
             model.save(part/MODEL)
-            columns = ["row", *["id"]*(names is not None), "leaf", "leaf_number", "title"]
-            write_table(part/"assignments.csv", columns, label_rows(tree, model.labels_, names))
+            write_assignments(part/"assignments.csv", model, names)
             write_table(part/"topics.csv", node_columns(Topics(tree)), node_rows(Topics(tree)))
             figures = f"{args.path}: {tree.n_docs:,} documents, {tree.n_leaves} topics. {told}"
             report = "\n".join([figures, *read, *why, in_seconds(times), ""])
@@ -1947,7 +1971,7 @@ def add_spread(
     g.add_argument("--scheduler", metavar="ADDRESS", default=None,
                    help="work on the workers of a Dask cluster, such as tcp://10.0.0.1:8786; they must see the files")
     if not fits: return
-    g.add_argument("--checkpoint", metavar="FOLDER", type=Path, default=None,
+    g.add_argument("--checkpoint", metavar="FOLDER", type=folder_named, default=None,
                    help="keep there what was found, for the same command to go on from if this one is interrupted")
 
 # %% ../nbs/70_cli.ipynb #13d3784a
@@ -2126,7 +2150,7 @@ def in_one_line(
     e:BaseException,   # what went wrong
 )->str:
     "What went wrong, and what to do, for somebody who types commands."
-    if isinstance(e, MemoryError):
+    if isinstance(e, MemoryError) or getattr(e, "errno", None) == errno.ENOMEM:
         return "not enough memory: leave out rare terms with --min-df or --max-features, or give fewer documents"
     if isinstance(e, RecursionError): return "something is nested too deeply to be read"
     if isinstance(e, OSError) and e.filename is not None and e.strerror: return f"{e.filename}: {e.strerror}"

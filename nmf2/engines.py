@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from importlib.metadata import version
 from multiprocessing.util import Finalize
+from os.path import expanduser, isdir
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
+from tempfile import gettempdir
 from threading import Lock
 from time import monotonic
 from traceback import clear_frames
@@ -31,6 +31,7 @@ import numpy as np
 from numba import get_num_threads, set_num_threads
 
 from .core import patch_to, progress_bar, single_blas
+from .writing import own_folder
 
 # %% ../nbs/60_engines.ipynb #7ac5d900
 FAN = 8            # values that are added one after another
@@ -83,6 +84,14 @@ def tree_sum(
     return last.value
 
 # %% ../nbs/60_engines.ipynb #53fd7391
+def _folder_of(engine, place):
+    "A folder in a place that goes with the engine"
+    if not isdir(place := expanduser(place)): raise FileNotFoundError(f"scratch must be a folder that is there, and {place} is none")
+    path, remove = own_folder(place)
+    # a process of a pool ends by os._exit, which leaves out what Python does at an exit, but not this
+    Finalize(engine, remove, exitpriority=0)
+    return path
+
 def _stays(engine):
     "Nobody can take an engine elsewhere"
     raise TypeError("documents in partitions can't be copied or pickled with a model: gather_model(model) of nmf2.scale_topics, "
@@ -95,11 +104,11 @@ class Local:
     shared = True                    # memory and threads are those of this process
     bar = None                       # shows how many partitions are done, if somebody is watching
     def __init__(self,
-        scratch=None,    # a folder for what is cut out of shards; made if None and needed
+        scratch=None,    # a folder for what is cut out of shards, in one of its own; by default that for temporary files
         room=None,       # bytes of sums of clusters that are made of a partition at once, if limited
     ):
         self.threads = get_num_threads()
-        self.scratch = scratch
+        self.scratch = None if scratch is None else _folder_of(self, scratch)
         self.room = room
         self.pool = ThreadPoolExecutor(self.threads, "nmf2-part", set_num_threads, (1,))
 
@@ -156,10 +165,7 @@ def scratch_folder(
     engine,    # one without a folder gets one
 )->str:        # where it is
     "A folder that goes with the engine."
-    if engine.scratch is None:
-        engine.scratch = mkdtemp(prefix="nmf2-")
-        # a process of a pool ends by os._exit, which leaves out what Python does at an exit, but not this
-        Finalize(engine, rmtree, (engine.scratch, True), exitpriority=0)
+    if engine.scratch is None: engine.scratch = _folder_of(engine, gettempdir())
     return engine.scratch
 
 # %% ../nbs/60_engines.ipynb #e1344b7c

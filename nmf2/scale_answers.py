@@ -118,7 +118,9 @@ def _answered(source, name, question, model, options, none, named):
     try:
         docs = _documents(source, _of_texts(model))
         found, without = question(model, docs, options) if _n_docs(docs) else (none, [])
-        return found, (_n_docs(docs), without, names_in(source) if named else None)
+        names = names_in(source) if named else None
+        if named and len(names) != _n_docs(docs): raise ValueError("it was written to while it was read: ask once more")
+        return found, (_n_docs(docs), without, names)
     except Exception as e: raise ValueError(f"{name} can't be used: {e}") from e
 
 # %% ../nbs/63_scale_answers.ipynb #baea8d84

@@ -35,7 +35,7 @@ from .products import Rows
 from .rank2 import SAMPLE
 from .regroup import merged, merges, node_ids, tree_merges
 from .scale import (NODE, WHOLE, Blocks, Checkpoint, Part, Spread, SpreadTree, Step, Table, about_blocks, as_blocks,
-                        filled_rows, in_one_piece, put_away, stacked)
+                        checkpoint_folder, filled_rows, in_one_piece, put_away, stacked)
 from .scale import fit as fit_tree
 from .shards import Scrap
 from .support import TOO_FEW, Choice, check_support_options, choose_by_sample, choose_n_topics, support
@@ -774,7 +774,7 @@ def fit_flat(
 ):                      # weights in all topics, (n_docs, k); a `Table`, if they stay in partitions
     "Fit a flat model to partitions; `labels_` are fetched when asked for."
     if not isinstance(model, FlatNMF2): raise ValueError(f"model must be a FlatNMF2, got a {type(model).__name__}")
-    whole = check_number("whole", whole, 0, whole=False)
+    whole, checkpoint = check_number("whole", whole, 0, whole=False), checkpoint_folder(checkpoint)
     blocks = as_blocks(X)
     if blocks.size <= whole: return model.fit_transform(in_one_piece(blocks))
     if model.topics != "nmf": raise ValueError(f'topics must be "nmf" for partitions, got {model.topics!r}')
@@ -782,7 +782,7 @@ def fit_flat(
     shared = {name: value for name, value in model.get_params().items() if name not in own}
     hier = fit_tree(HierNMF2(model.n_clusters, **shared), blocks, whole=NODE//WHOLE*whole, checkpoint=checkpoint)
     Ht = np.stack([leaf.topic for leaf in hier.tree_.leaves()], 1)
-    step = None if checkpoint is None else Step(Path(checkpoint)/f"moves-{Ht.shape[1]}-{model.moves_max_iter}.npz")
+    step = None if checkpoint is None else Step(checkpoint/f"moves-{Ht.shape[1]}-{model.moves_max_iter}.npz")
     Ht = flatten_over(blocks, Ht, model.moves_max_iter, model.refine, step, model.verbose)
     engine, sizes = blocks.engine, [f.n_docs for f in blocks.found]
     vars(model).pop("labels_", None)

@@ -671,7 +671,7 @@ def test_a_tree_that_can_not_be_printed(letters, monkeypatch, capsys):
     assert Path("nmf2-results", "letters", "tree.html").exists()
 
 @pytest.mark.parametrize("error, why", [
-    (MemoryError(), "not enough memory"), (RecursionError("maximum"), "nested too deeply"), (ValueError("two\nlines"), "two lines"),
+    (MemoryError(), "not enough memory"), (OSError(12, "Cannot allocate memory"), "not enough memory"), (RecursionError("maximum"), "nested too deeply"), (ValueError("two\nlines"), "two lines"),
     (UnicodeDecodeError("utf-8", b"x", 0, 1, "odd"), "can't decode"), (OSError(5, "Input/output error", "/dev/x"), "/dev/x: Input/output error"),
     (BrokenPipeError(32, "Broken pipe"), "Broken pipe"), (ValueError(), "ValueError")])
 @pytest.mark.parametrize("where", ["count", "write_results"])

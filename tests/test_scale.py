@@ -252,14 +252,15 @@ def test_slices_are_the_shard(tmp_path, most):
         assert f.n_docs and f.stored <= most + 300                          # at most a document too much
     assert len(sources) == 1 or most < X.nnz
     sp.save_npz(tmp_path/"small.npz", X, compressed=True)
-    assert in_slices([tmp_path/"small.npz"], [found], most) == ([tmp_path/"small.npz"], [found])
+    small, found = check_part(tmp_path/"small.npz", "shard")
+    assert in_slices([small], [found], most) == ([small], [found])
 
 
 @pytest.mark.slow
 def test_the_tree_of_slices_is_that_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("nmf2.scale.PER_TERM", 1)
-    X, engine = collection(np.float32), Local(tmp_path/"scratch")
     (tmp_path/"scratch").mkdir()
+    X, engine = collection(np.float32), Local(tmp_path/"scratch")
     engine.at_once = 3000
     blocks = as_blocks(save_shards(X, tmp_path/"plain", 2), engine)
     assert len(blocks.parts) > 6 and blocks.shape == X.shape
@@ -327,6 +328,16 @@ def test_a_full_disk_is_named_and_nothing_is_left(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_memory_that_is_short_is_no_fault_of_the_disk_or_of_a_file(tmp_path, monkeypatch):
+    shards, scrap = save_shards(collection(), tmp_path, 2), Scrap([np.zeros(10)], tmp_path/"some")
+    def refused(*args, **options): raise OSError(errno.ENOMEM, "Cannot allocate memory")
+    monkeypatch.setattr(np, "memmap", refused)
+    with pytest.raises(MemoryError, match="not enough memory to map .*part-00001.npz"): open_shard(shards[1])
+    with pytest.raises(MemoryError, match="not enough memory to map .*some"): scrap[0]
+    monkeypatch.setattr("builtins.open", refused)
+    with pytest.raises(MemoryError, match="not enough memory to write .*other"): Scrap([np.zeros(10)], tmp_path/"other")
+
+
 KEPT = []                                       # what a process still has at its end
 
 
@@ -346,6 +357,38 @@ def test_a_process_of_a_pool_leaves_no_folder_behind(how):
     assert folder.name.startswith("nmf2-") and not folder.exists()
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="no locks on folders")
+@pytest.mark.parametrize("given", [False, True])
+def test_what_a_killed_process_leaves_is_removed_by_the_next(tmp_path, monkeypatch, given):
+    "And not what a process has that is still at work, or another machine"
+    code = """if True:
+        import os, sys
+        from pathlib import Path
+        from nmf2.engines import Local, scratch_folder
+        engine = Local(*sys.argv[1:])
+        (Path(scratch_folder(engine))/"some").write_bytes(b"data")
+        print(scratch_folder(engine), flush=True)
+        input()"""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    def begun():
+        process = subprocess.Popen([sys.executable, "-c", code, *[str(tmp_path)]*given], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return process, Path(process.stdout.readline().strip())
+    (killed, left), (alive, used) = begun(), begun()
+    killed.kill()
+    killed.wait()
+    (tmp_path/"nmf2-elsewhere-0123456789abcdef").mkdir()
+    (tmp_path/f"{left.name}0").mkdir()
+    assert left.exists() and left != used and left.parent == used.parent == tmp_path
+    engine = Local(tmp_path) if given else Local()
+    own = Path(engines.scratch_folder(engine)).name
+    assert {path.name for path in tmp_path.iterdir()} - {own} == {used.name, f"{left.name}0", "nmf2-elsewhere-0123456789abcdef"}
+    assert (used/"some").read_bytes() == b"data"
+    alive.communicate("\n")
+    assert alive.returncode == 0 and not used.exists()
+
+
 def broken(tmp_path):
     "Shards with something wrong"
     X = collection()[:60]
@@ -360,11 +403,78 @@ def broken(tmp_path):
     yield tmp_path/"arrays.npz"
     outside = X.copy()
     outside.indices = outside.indices + 7
-    for name, matrix in dict(columns=X.tocsc(), negative=-X, whole=X.astype(np.int64), nan=X*np.nan, outside=outside).items():
+    for name, matrix in dict(columns=X.tocsc(), negative=-X, long=X.astype(np.longdouble), nan=X*np.nan, outside=outside).items():
         path = tmp_path/f"{name}.npz"
         sp.save_npz(path, matrix, compressed=False)
         yield path
     yield tmp_path/"not-there.npz"
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8, bool])
+def test_shards_of_whole_numbers(tmp_path, kind, compressed):
+    "As in memory, where they become floats"
+    X = collection()
+    X = (X/X.max()*9).ceil().astype(kind)
+    X.eliminate_zeros()
+    for k, part in enumerate(cut(X, 2)): sp.save_npz(tmp_path/f"{k}.npz", part, compressed=compressed)
+    blocks = as_blocks(tmp_path)
+    assert blocks.dtype == np.float64 and blocks.size == X.nnz
+    assert_array_equal(sp.vstack([part.X for part in blocks.parts]).toarray(), X.toarray())
+    assert_same(fit(HierNMF2(3), blocks, whole=WHOLE).tree_, in_memory(X.astype(np.float64), 3), 1e-9)
+
+
+class Meanwhile(Local):
+    "Something happens after some sums"
+    def __init__(self, what, after=3):
+        super().__init__()
+        self.what, self.left = what, after
+
+    def total(self, *args, **options):
+        self.left -= 1
+        if self.left == 0: self.what()
+        return super().total(*args, **options)
+
+
+def written_anew(path): sp.save_npz(path, open_shard(path)[::-1].copy(), compressed=False)
+def cut_short(path): os.truncate(path, 100_000)
+def emptied(path): path.write_bytes(b"")
+def packed(path): sp.save_npz(path, open_shard(path)[:-1].copy(), compressed=True)
+def of_something_else(path): np.savez(path, weights=np.ones(3))
+
+
+@pytest.mark.parametrize("change", [written_anew, cut_short, emptied, packed, of_something_else])
+def test_a_shard_that_changes_during_a_fit_is_named(tmp_path, change):
+    shards = save_shards(collection(), tmp_path, 3)
+    def changed():
+        path = tmp_path/"new.npz"                       # what others have mapped stays as it is
+        path.write_bytes(shards[1].read_bytes())
+        change(path)
+        path.replace(shards[1])
+    told = "shard part-00001.npz was written to since it was checked: fit once more when nobody changes it"
+    with pytest.raises(ValueError, match=told): fit(HierNMF2(3), tmp_path, Meanwhile(changed), whole=0)
+
+
+def test_a_shard_that_is_removed_during_a_fit_is_named(tmp_path):
+    shards = save_shards(collection(), tmp_path, 3)
+    with pytest.raises(FileNotFoundError, match="part-00001.npz"): fit(HierNMF2(3), tmp_path, Meanwhile(shards[1].unlink), whole=0)
+
+
+def test_many_small_shards_are_put_together(tmp_path, monkeypatch):
+    X = collection(np.float32)
+    save_shards(X, tmp_path/"many", 150)
+    for name, value in (("TOGETHER", 5000), ("PER_TERM", 1)): monkeypatch.setattr(scale, name, value)
+    (tmp_path/"scratch").mkdir()
+    engine = Local(tmp_path/"scratch")
+    blocks = as_blocks(tmp_path/"many", engine)
+    assert 3 < len(blocks.parts) < 60 and all(f.stored <= 5000 for f in blocks.found)
+    assert_array_equal(sp.vstack([part.X for part in blocks.parts]).toarray(), X.toarray())
+    assert_array_equal(np.concatenate([part.ids for part in blocks.parts]), np.arange(X.shape[0]))
+    for part, f in zip(blocks.parts, blocks.found):
+        assert f == Found(*part.X.shape, np.count_nonzero(np.diff(part.X.indptr)), part.X.nnz, "float32")
+    assert_same(fit(HierNMF2(4), blocks, whole=WHOLE).tree_, in_memory(X, 4), 1e-5)
+    assert len(as_blocks([X[k:k+1] for k in range(150)]).parts) == 150                    # those in memory stay as they are
+    assert len(as_blocks(sorted((tmp_path/"many").glob("*"))[:100], engine).parts) == 100      # these aren't many
 
 
 def test_a_broken_shard_is_named(tmp_path):
@@ -378,8 +488,9 @@ def test_bad_input(tmp_path):
     X = collection()[:50]
     for bad, words in (([], "list of partitions"), (X, "list of partitions"), ([X, X[:,:9]], "same terms"),
                        ([X, X.astype(np.float32)], "same float type"), ([X*0], "empty"), (["nowhere.npz"], "nowhere.npz"),
-                       ("no-folder", "no-folder")):
-        with pytest.raises(ValueError, match=words): as_blocks(bad)
+                       ("no-folder", "^no-folder: there is no such file or folder"), (Path("~")/"no.npz", "no.npz: there is no such"),
+                       (tmp_path, "must be a folder with .npz files, and .* has none")):
+        with pytest.raises((ValueError, FileNotFoundError), match=words): as_blocks(bad)
     with pytest.raises(ValueError, match="n must be"): save_shards(X, tmp_path/"never-made", 0)
     assert not (tmp_path/"never-made").exists()
     for name, value in (("solver", "hals"), ("extrapolate", False), ("leaf_choice", "error"), ("init", lambda docs, terms: None)):
@@ -1065,3 +1176,26 @@ def test_damaged_and_other_checkpoints_are_told(tmp_path):
     for damage in (b"", b"[]", b"{", bytes([255, 0])):
         (kept/"about.json").write_bytes(damage)
         with pytest.raises(ValueError, match="checkpoint kept is damaged, its about.json can't be read"): scale.Checkpoint(kept, dict(partitions=3, leaves=4))
+
+def test_what_can_be_no_checkpoint_is_told_before_any_work(tmp_path, monkeypatch):
+    X, note = collection()[:60], tmp_path/"note"
+    save_shards(X, tmp_path/"shards", 2)
+    scale.Checkpoint(tmp_path/"kept", dict(seed=0)).at("", 0, 0).path.write_bytes(b"")
+    (tmp_path/"kept"/"about.json").unlink()
+    note.write_text("mine")
+    monkeypatch.setattr(scale, "as_blocks", lambda *args: pytest.fail("documents were looked at"))
+    for checkpoint, told in ((tmp_path/"shards", "checkpoint shards has part-00000.npz in it and no about.json"),
+                             (tmp_path/"kept", "has root-0-0.npz in it and no about.json.*give another folder, or remove this one"),
+                             ("", "must be a folder, got ''"), (5, "must be a folder, got 5"),
+                             (note, "note is a file; give another"), (str(note/"in"/"it"), "note is a file; give another")):
+        with pytest.raises(ValueError, match=told): fit(HierNMF2(2), [X], checkpoint=checkpoint)
+    assert note.read_text() == "mine" and not (tmp_path/"shards"/"about.json").exists()
+
+def test_a_checkpoint_may_be_at_home_and_its_first_file_half_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path/"kept").mkdir()
+    begun = tmp_path/"kept"/f".about.json-{'0'*16}.part"
+    begun.write_text("{")
+    scale.Checkpoint("~/kept", dict(seed=0))
+    assert [path.name for path in (tmp_path/"kept").iterdir()] == ["about.json"]

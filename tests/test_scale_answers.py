@@ -337,3 +337,10 @@ def test_what_no_model_can_be_asked(X):
     with pytest.raises(ValueError, match="takes weights or counts, in matrices, and this is a list"):
         predict_over(model, [["a text"], ["another"]])
     with pytest.raises(ValueError, match="model must be a TopicTree, got a HierNMF2"): answers_over(model, [X[:3], X[3:]])
+
+
+def test_a_file_that_changes_between_texts_and_names_is_named(model, tmp_path, monkeypatch):
+    (tmp_path/"a.jsonl").write_text('{"id": 1, "text": "a matrix"}\n{"id": 2, "text": "a plot"}\n')
+    monkeypatch.setattr("nmf2.scale_answers.names_in", lambda source: ["1", "2", "3"])
+    with pytest.raises(ValueError, match="a.jsonl, can't be used: it was written to while it was read: ask once more"):
+        list(answers_over(model, tmp_path/"a.jsonl", named=True))

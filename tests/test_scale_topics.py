@@ -1,5 +1,6 @@
 """TopicTree and FlatNMF2 over partitions against their twins in memory: moves, topics that settle, words and weights of texts"""
 import csv
+import errno
 import gc
 import gzip
 import io
@@ -38,7 +39,7 @@ from nmf2.order import Order
 from nmf2.regroup import regroup
 from nmf2.scale import Part, SpreadTree, part_matrix, as_blocks, fit as scale_fit, put_away, save_shards, stacked
 from nmf2.scale_answers import predict_over
-from nmf2.scale_texts import (Stretch, _bundled, counted_over, exact_sum, fit_topics, has_names, json_form, list_values, names_over, read_texts,
+from nmf2.scale_texts import (Changed, Stretch, _bundled, counted_over, exact_sum, fit_topics, has_names, json_form, list_values, names_over, read_texts,
                               text_sources, texts_at, typical_over, weighted_over, words_over)
 from nmf2.shards import open_shard
 from nmf2.scale_topics import (best_start_over, drawn, expected_over, fit_flat, gather_model, mixture_over, moved, number_over, settled, sums_over,
@@ -105,7 +106,7 @@ def test_batches_are_not_read_from_all_over_the_shards(tmp_path, monkeypatch):
         labels, _ = moved(blocks, [start[part.ids] for part in blocks.parts], 8, max_iter=3, batch=batch)
         found.append((np.concatenate(labels), len(opened)))
         del labels, blocks
-        assert not list(scratch.iterdir())
+        assert not [path for path in scratch.rglob("*") if path.is_file()]
     assert_array_equal(found[1][0], found[0][0])
     assert found[1][1] == found[0][1]
 
@@ -254,6 +255,21 @@ def test_counts_in_partitions(tmp_path):
     assert_allclose(model.pipeline_["ncut"].mean_degree_, here.pipeline_["ncut"].mean_degree_, rtol=1e-12)
     assert_array_equal(model.transform(counts[:9]).argmax(1), model.labels_[:9])
     assert model.labels_.max() == 5 and len(model.topics()) == 6
+
+
+def test_counts_and_texts_are_not_mixed_up(tmp_path):
+    X = planted_tree((2, 2), n_docs=200, n_terms=300, random_state=0).X
+    paths = save_shards(X, tmp_path/"some", 2)
+    one = save_shards(X, tmp_path/"one", 1)[0]
+    assert len(fit_topics(TopicTree(3), one).labels_) == len(fit_topics(TopicTree(3), tmp_path/"some").labels_) == 200
+    (tmp_path/"some"/"notes.txt").write_text("where they are from")
+    assert len(fit_topics(TopicTree(3), tmp_path/"some").labels_) == 200
+    (tmp_path/"some"/"a.jsonl").write_text('{"text": "a ball"}\n')
+    told = "documents must be of one kind, and .* has counts, part-00000.npz.*, and texts, a.jsonl. Give one kind"
+    for documents in (tmp_path/"some", [*paths, tmp_path/"some"/"a.jsonl"], [str(tmp_path/"some"/"a.jsonl"), *map(str, paths)]):
+        with pytest.raises(ValueError, match=told): fit_topics(TopicTree(3), documents)
+    assert len(fit_topics(TopicTree(3), tmp_path/"some", vocab=[f"w{k}" for k in range(300)]).labels_) == 200
+    with pytest.raises(FileNotFoundError, match="no.npz: there is no such file"): fit_topics(TopicTree(3), tmp_path/"no.npz")
 
 
 @cache
@@ -485,6 +501,70 @@ def test_many_small_files_share_partitions(tmp_path):
     assert [len(getattr(one, "stretches", [one])) for one in _bundled(large, 20_000)] == [1, 100, 1, 1, 1] and _bundled(large[5:], 20_000) == large[5:]
 
 
+def test_many_small_tables_of_parquet_share_partitions(tmp_path):
+    "As many files of lines do; row groups of one file as well, and one that is large stays alone"
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    def put(name, some, **options):
+        (tmp_path/name).mkdir(exist_ok=True)
+        ids = [f"no. {k}" for k in range(len(some))]
+        parquet.write_table(pa.table(dict(text=some, id=ids)), tmp_path/name/f"{len(os.listdir(tmp_path/name)):03}.parquet", **options)
+    for k in range(0, 900, 3): put("files", texts()[k:k+3])
+    put("groups", texts()[:900], row_group_size=3)
+    for name in ("files", "groups"):
+        sources = text_sources(tmp_path/name, piece=400_000)
+        assert 3 < len(sources) < 100 and all(one.size and one.stamp for source in sources for one in source.stretches)
+        assert sum(map(read_texts, sources), []) == texts()[:900] and has_names(sources)
+        assert len(list(names_over(sources, Local()))) == 900
+    put("files", texts()[:900])
+    large = text_sources(tmp_path/"files", piece=400_000)
+    assert isinstance(large[-1], Stretch) and len(large) == len(text_sources(tmp_path/"groups", piece=400_000)) + 1
+
+
+def written_to(path, how):
+    "A file changes in one of several ways"
+    lines = path.read_text().splitlines(keepends=True)
+    if how == "removed": path.unlink()
+    else: path.write_text("".join(dict(longer=lines + ["late,one row more\n"], shorter=lines[:-9], turned=lines[:1] + lines[:0:-1], broken=[*lines, '"'])[how]))
+
+
+@pytest.mark.parametrize("how", ["longer", "shorter", "turned", "broken", "removed"])
+def test_files_that_change_after_they_were_counted_are_not_read_for_headings_or_names(tmp_path, monkeypatch, how):
+    from nmf2 import scale_texts
+    data, some = tmp_path/"data", [" ".join(text.split()) for text in texts()[:900]]
+    data.mkdir()
+    for k in range(3):
+        with open(data/f"{k}.csv", "w", newline="") as file:
+            csv.writer(file).writerows([("id", "text"), *((f"{k}-{i}", text) for i, text in enumerate(some[300*k:300*(k + 1)]))])
+    sources, typical_over = text_sources(data), scale_texts.typical_over
+    def changed(*args):
+        found = typical_over(*args)
+        written_to(data/"1.csv", how)
+        return found
+    here = fit_topics(TopicTree(4), sources, engine=Local(), whole=20_000)
+    monkeypatch.setattr(scale_texts, "typical_over", changed)
+    with pytest.warns(UserWarning, match=r"1\.csv was written to or removed since its documents were counted: headings have no phrases"):
+        model = fit_topics(TopicTree(4), sources, engine=Local(), whole=20_000)
+    assert_array_equal(model.labels_, here.labels_)
+    assert not any(" " in word for words in model.tree_.headings.values() for word in words)
+    with pytest.raises(Changed, match="1.csv was written to or removed"): list(names_over(sources, Local()))
+
+
+@pytest.mark.parametrize("how", ["longer", "shorter", "removed"])
+def test_the_command_keeps_a_model_whose_files_have_changed(tmp_path, monkeypatch, capsys, how):
+    from nmf2 import cli
+    (tmp_path/"data").mkdir()
+    for k in range(2): (tmp_path/"data"/f"{k}.csv").write_text("id,text\n" + "".join(f"{k}-{i},{'abc'[i % 3]*3} {'def'[i % 3]*3} w{i % 7}w\n" for i in range(150)))
+    monkeypatch.setattr("nmf2.scale.WHOLE", 500)
+    fit_in_partitions = cli.fit_in_partitions
+    monkeypatch.setattr(cli, "fit_in_partitions", lambda args: (fit_in_partitions(args), written_to(tmp_path/"data"/"1.csv", how))[0])
+    assert cli.main(["cluster", str(tmp_path/"data"), "--memory", "1GB", "--leaves", "3", "--out", str(tmp_path/"out")]) == 0
+    assert "1.csv was written to or removed since its documents were counted: assignments.csv has rows without names" in " ".join(capsys.readouterr().err.split())
+    rows = (tmp_path/"out"/"assignments.csv").read_text().splitlines()
+    assert rows[0] == "row,leaf,leaf_number,title" and len(rows) == 301
+    assert TopicTree.load(tmp_path/"out"/"topics.nmf2").n_topics_ == 3
+
+
 def test_tables_without_rows_and_with_other_columns(tmp_path):
     def put(**tables):
         for name, text in tables.items(): (tmp_path/f"{name}.csv").write_text(text)
@@ -654,8 +734,8 @@ def test_large_files_that_cant_be_read_in_part_are_written_anew(tmp_path, name):
         if name == "a.parquet": pytest.importorskip("pyarrow.parquet").write_table(arrow, path)
         else: pytest.importorskip("pyarrow.feather").write_feather(arrow, path, chunksize=200)
         some = [*some[:-1], ""]
-    engine = Local(scratch=str(tmp_path/"scratch"))
     (tmp_path/"scratch").mkdir()
+    engine = Local(scratch=str(tmp_path/"scratch"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if name == "latin.csv" else "error")
         sources = text_sources(path.parent, 5_000, engine=engine)
@@ -790,6 +870,15 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
 
 def test_a_full_disk_is_named(tmp_path):
     with pytest.raises(OSError, match="TMPDIR=.*another folder.*nowhere"): put_away(collection(), np.arange(3000), str(tmp_path/"nowhere"))
+
+
+def test_a_disk_that_is_full_while_a_file_is_written_anew_is_that_of_the_scratch_folder(tmp_path, monkeypatch):
+    (tmp_path/"scratch").mkdir()
+    with gzip.open(tmp_path/"a.jsonl.gz", "wt") as file: file.writelines(json.dumps(dict(text=text)) + "\n" for text in texts())
+    def full(*args): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr("nmf2.scale_texts.copyfileobj", full)
+    with pytest.raises(OSError, match=r"TMPDIR=.*another folder.*scratch.*a\.jsonl") as caught: text_sources(tmp_path/"a.jsonl.gz", 5_000, engine=Local(tmp_path/"scratch"))
+    assert caught.value.errno == errno.ENOSPC
 
 
 def test_whatever_is_wrong_with_a_file_names_it(folder):
@@ -1148,6 +1237,7 @@ def test_texts_go_on_from_a_checkpoint(tmp_path):
         sources = [delayed(part) for part in parts]
         return fit_topics(TopicTree(3), sources, engine=engine, whole=500, **options)
     here = fitted(Local())
+    with pytest.raises(ValueError, match="checkpoint must be a folder, got ''"): fitted(None, checkpoint="")
     with pytest.raises(ConnectionError): fitted(Lost("_mixed_in", 1), checkpoint=tmp_path)
     there = fitted(Lost("_asked", 0), checkpoint=tmp_path)                       # no more moves to make
     assert_array_equal(there.labels_, here.labels_)
@@ -1214,6 +1304,8 @@ def test_the_command_goes_on_from_a_checkpoint(tmp_path, monkeypatch, capsys):
         return code, capsys.readouterr().err
     keeping = "--checkpoint", str(tmp_path/"kept")
     assert run("whole", Local())[0] == 0
+    (tmp_path/"kept").mkdir()
+    (tmp_path/"kept"/f".about.json-{'0'*16}.part").write_text("{")               # of a process that was killed
     assert run("part", Lost("_mixed_in", 1), *keeping) == (2, "nmf2: error: the scheduler is gone\n")
     stopped = f"\nnmf2: stopped; nothing was written but {tmp_path/'kept'}, from which the same command goes on\n"
     assert run("part", Pressed("_mixed_in", 0), *keeping) == (130, stopped)
