@@ -173,17 +173,18 @@ def size_of(
     for name, inner in reversed(getattr(est, "steps", [*has.items()])):
         size = size_of(inner) if is_estimator(inner) else None
         if size: return f"{name}__{size}"
+        if hasattr(est, "steps") and hasattr(inner, "fit_predict"): return None     # it finds its own number
 
 # %% ../nbs/32_consensus.ipynb #0ad25159
+def _random_states(est): return [name for name in est.get_params() if name.split("__")[-1] == "random_state"]
+
 def seeded(
     est,                 # an estimator, not changed
-    seed:int,            # for its `random_state`, if it has one
+    seed:int,            # for every `random_state` in it
     k:int|None=None,     # for its number of clusters; None leaves that alone
 ):                       # a copy, not fitted
     "A copy of an estimator with a seed and a number of clusters of its own."
-    est = clone(est)
-    has = est.get_params(deep=False)
-    if "random_state" in has: est.set_params(random_state=seed % 2**32)
+    est = clone(est).set_params(**{name: seed % 2**32 for name in _random_states(est)})
     if k is None: return est
     size = size_of(est)
     if size is None:
@@ -193,7 +194,9 @@ def seeded(
 # %% ../nbs/32_consensus.ipynb #e2ce84e0
 def _labels_of(est, W):
     "The clusters that a fitted estimator found: its `labels_`, or else the largest memberships"
-    if hasattr(est, "labels_"): return np.asarray(est.labels_)
+    last = est
+    while hasattr(last, "steps"): last = last.steps[-1][1]              # of a pipeline, its clusterer
+    if hasattr(last, "labels_"): return np.asarray(last.labels_)
     if W is None:
         raise ValueError(f"{type(est).__name__} has neither labels_ nor fit_transform, so there are no clusters")
     return heaviest(W)
@@ -335,7 +338,8 @@ def agreement(
     labelings,      # clusterings of the same documents, a list of (n_docs,); −1 where one is silent
 )->np.ndarray:      # (r, r), from 0 to 1
     "Normalised mutual information of each two clusterings, by the arithmetic mean, over the documents that both place."
-    labelings = _labelings(labelings)
+    # numbers without gaps, as the tables below have a row for each
+    labelings = [np.unique(np.append(-1, labels), return_inverse=True)[1][1:] - 1 for labels in _labelings(labelings)]
     H = hypergraph(labelings).astype(np.float64)
     f = _summed_logs
     C = (H.T @ H).tocsr()
@@ -367,8 +371,8 @@ def _bases(est, seed):
     if est.n_components is not None:
         sizes = [check_number("n_components", size, 1) for size in np.atleast_1d(est.n_components).tolist()]
     base = NMF(solver="hals", init="random", max_iter=10, tol=0) if est.base is None else est.base
-    if r > 1 and "random_state" not in base.get_params():
-        raise ValueError("base must have a random_state, or all runs are the same")
+    if r > 1 and not _random_states(base):
+        raise ValueError("base must have a random_state, or a step that has, or all runs are the same")
     return [seeded(base, seed + 1 + q, sizes[q % len(sizes)]) for q in range(r)]
 
 # %% ../nbs/32_consensus.ipynb #568ed67a

@@ -442,7 +442,8 @@ def _draw(
 )->np.ndarray:          # numbers of the words drawn, those of the root first, (n,)
     "A word for each place in the documents."
     n, depth = len(leaves), paths.shape[1] - 1
-    whose = rng.choice(depth + 2, n, p=[overlap] + [(1 - overlap - noise)/depth]*depth + [noise])
+    each = max(1 - overlap - noise, 0)/depth            # rounding may leave less than nothing
+    whose = rng.choice(depth + 2, n, p=[overlap] + [each]*depth + [noise])
     node, u = paths[leaves, np.minimum(whose, depth)], rng.random(n)
     common, anybody = node == 0, whose > depth
     terms = len(law[0]) + (node - 1)*len(law[1])

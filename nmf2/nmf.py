@@ -19,8 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .compiling import njit
-from .core import (check_matrix, check_number, frames_up, keep_parameters, patch_to, seed_of,
-                       single_blas, value_range, width_of)
+from .core import (LIMITS, check_matrix, check_number, frames_up, keep_parameters, patch_to,
+                       seed_of, single_blas, value_range, width_of)
 from .instructions import strip_product
 from .parts import ROWS, in_parts, in_threads, n_parts
 from .products import Rows
@@ -244,8 +244,10 @@ def _heavier_halves(
 # %% ../nbs/12_nmf.ipynb #17fb99c2
 def _svd_start(X, k, fill, rng):
     "Weights and topics from the singular vectors, their zeros filled as wanted"
-    U, sizes, V = singular_vectors(X, k, rng)
-    W, T = _heavier_halves(U*sizes**.5, V*sizes**.5)
+    if k > min(X.shape): W, T = _documents_start(X, k, rng)             # there are no more vectors
+    else:
+        U, sizes, V = singular_vectors(X, k, rng)
+        W, T = _heavier_halves(U*sizes**.5, V*sizes**.5)
     if fill == "a": W, T = (np.where(F == 0, X.mean(), F) for F in (W, T))
     if fill == "ar": W, T = (np.where(F == 0, rng.random(F.shape)*X.mean()/100, F) for F in (W, T))
     return W, T
@@ -274,11 +276,9 @@ def first_factors(
     rng,              # a NumPy `RandomState`
 )->tuple:             # weights (n_docs, k), topics (n_terms, k), in the type of X
     "Weights and topics to begin with."
-    too_many = k > min(X.shape)
-    if init.startswith("nndsvd") and not too_many:
-        W, T = _svd_start(X, k, init.removeprefix("nndsvd"), rng)
-    elif init == "documents" or too_many: W, T = _documents_start(X, k, rng)
-    else: W, T = _random_start(X, k, rng)
+    if init == "random": W, T = _random_start(X, k, rng)
+    elif init == "documents": W, T = _documents_start(X, k, rng)
+    else: W, T = _svd_start(X, k, init.removeprefix("nndsvd"), rng)
     return W.astype(X.dtype), T.astype(X.dtype)
 
 # %% ../nbs/12_nmf.ipynb #21590fe9
@@ -529,27 +529,48 @@ def _near_one(X):
 
 # %% ../nbs/12_nmf.ipynb #1716a7c8
 def _check_factor(name, F, n, k):
-    "Stop at a factor that can't be started from; `n` is its longer side"
-    F = np.asarray(F)
-    if F.shape != (n, k) or not np.isfinite(F).all() or F.min(initial=0) < 0:
+    "A factor as a dense array, or an error if it can't be started from; `n` is its longer side"
+    if F is None: return None
+    F = F.toarray() if sp.issparse(F) else np.asarray(F)
+    if F.dtype.kind not in "biuf" or F.shape != (n, k) or not np.isfinite(F).all() or F.min(initial=0) < 0:
         want = (n, k) if name == "W" else (k, n)
         raise ValueError(f"{name} must hold finite numbers from 0 on, of shape {want}, "
                          "to start from with init='custom'")
+    return F
 
-def _given(X, k, W0, Ht0):
-    "Weights and topics from those that were given; where one is missing, the best for the other"
-    if W0 is not None: _check_factor("W", W0, X.shape[0], k)
-    if Ht0 is not None: _check_factor("H", Ht0, X.shape[1], k)
-    if W0 is None and Ht0 is None:
+def _outsize(F, limit):
+    "For each topic a power of two near its largest entry if that is very large or small, else 1"
+    size = F.max(0, initial=0).astype(np.float64)
+    far = (size > limit) | (size > 0) & (size < 1/limit)
+    return 2.**np.floor(np.log2(size, out=np.zeros(len(size)), where=far))
+
+def _within_reach(W, T, limit):
+    "Factors of the same product, and topics that have no outsize entries"
+    scale = _outsize(W if T is None else T, limit)
+    if (scale == 1).all(): return W, T
+    if T is None: return W/scale, None
+    return None if W is None else W*scale, T/scale
+
+# %% ../nbs/12_nmf.ipynb #5d8e03b7
+def _given(X, k, W0, Ht0, size=1.):
+    "Weights, divided by `size`, and topics that were given; where one is missing, the best for the other"
+    W, T = _check_factor("W", W0, X.shape[0], k), _check_factor("H", Ht0, X.shape[1], k)
+    if W is None and T is None:
         raise ValueError("W or H must be given to start from with init='custom'")
-    if W0 is None: W0 = memberships(X, Ht0)
-    if Ht0 is None: Ht0 = nnls(W0.T @ W0, _transposed(X).times(W0))
-    return np.array(W0, X.dtype), np.array(Ht0, X.dtype)
+    with np.errstate(over="ignore"):
+        W, T = _within_reach(None if W is None else W/size, T, LIMITS[X.dtype.type])
+        if W is None: W = memberships(X, T)
+        if T is None: T = nnls(W.T @ W, _transposed(X).times(W))
+        W, T = np.array(W, X.dtype), np.array(T, X.dtype)
+    if not (np.isfinite(W).all() and np.isfinite(T).all()):
+        raise ValueError("W and H must be smaller: what they stand for, W @ H, has entries too large "
+                         f"for {X.dtype.name}")
+    return W, T
 
 # %% ../nbs/12_nmf.ipynb #9bb1f33e
 def _begin(X, size, k, init, W0, Ht0, seed):
     "Weights and topics to begin with: those given, or those of a start by name"
-    if init == "custom": return _given(X, k, None if W0 is None else np.asarray(W0)/size, Ht0)
+    if init == "custom": return _given(X, k, W0, Ht0, size)
     return first_factors(X, k, init, np.random.RandomState(seed % 2**32))
 
 def _at_full_size(turns, size, given):

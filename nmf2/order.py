@@ -256,6 +256,13 @@ class Order(NamedTuple):
         return Order(ascending(self.rows, len(self.rows)),
                      ascending(self.columns, len(self.columns)))
 
+# %% ../nbs/14_order.ipynb #b7d4920e
+def _by_rank(X):
+    "A CSR matrix without zeros with the ranks of its weights in their place; any other as it is"
+    if X.nnz < X.shape[0]*X.shape[1] or not X.nnz: return X
+    ranks = np.unique(X.data, return_inverse=True)[1] + 1.
+    return as_csr(ranks, X.indices, X.indptr, X.shape[1])
+
 # %% ../nbs/14_order.ipynb #16c1ecf5
 def own_order(
     X,         # document-term matrix, canonical CSR or dense, (n_docs, n_terms)
@@ -270,7 +277,7 @@ def own_order(
     describe(X, docs, terms, weights=False)
     by_words = docs.copy()
     by_docs = terms.copy()
-    _told_apart(X, docs, terms)
+    _told_apart(_by_rank(X), docs, terms)
     df = _count(X.indices, X.shape[1])
     return Order(np.lexsort((docs, by_words)), np.lexsort((terms, by_docs, df)))
 

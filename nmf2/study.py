@@ -15,6 +15,7 @@ import time
 import traceback
 import warnings
 import zlib
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
@@ -35,16 +36,11 @@ def with_size(
     seed:int,        # for every `random_state`
 ):                   # a copy, not fitted
     "A copy of an estimator with this number of clusters and this seed."
-    from sklearn.base import clone
-
-    from nmf2.consensus import SIZES, size_of
-    size = size_of(estimator)
-    if size is None:
+    from nmf2.consensus import SIZES, seeded, size_of
+    if size_of(estimator) is None:
         raise ValueError(f"{type(estimator).__name__} has none of {', '.join(SIZES)}: "
                          "wrap it in a function of X, k and seed that returns labels")
-    names = estimator.get_params()
-    seeds = {name: seed for name in names if name.split("__")[-1] == "random_state"}
-    return clone(estimator).set_params(**{size: k}, **seeds)
+    return seeded(estimator, seed, k)
 
 # %% ../nbs/41_study.ipynb #d6f2470d
 def fit_labels(
@@ -164,16 +160,35 @@ def append_line(
 ):
     "Add a line to a file."
     text = json.dumps(_finite(line), ensure_ascii=False, allow_nan=False)
-    with open(path, "a", encoding="utf-8") as f: f.write(text + "\n")
+    # what UTF-8 has no place for, half a surrogate, becomes an escape that JSON knows
+    with open(path, "a", encoding="utf-8", errors="backslashreplace") as f: f.write(text + "\n")
 
 # %% ../nbs/41_study.ipynb #d15dddbc
+def _placeless(text): return " ".join(re.sub(r" at 0x[0-9a-fA-F]+", "", text).split())
+
+def _in_full(value):
+    "Everything that defines a method: parameters, entries of lists, and of arrays a checksum"
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return type(value).__name__, _in_full(value.get_params(deep=False))
+    if isinstance(value, partial): return [_in_full(part) for part in (value.func, value.args, value.keywords)]
+    if isinstance(value, dict): return [(repr(name), _in_full(v)) for name, v in value.items()]
+    if isinstance(value, (set, frozenset)): return sorted(map(repr, value))
+    if isinstance(value, (list, tuple)): return [_in_full(v) for v in value]
+    if sp.issparse(value): return value.shape, value.dtype.str, checksum(value)
+    if hasattr(value, "to_numpy"): value = value.to_numpy()
+    if not isinstance(value, np.ndarray): return repr(value)
+    if value.dtype.hasobject: return _in_full(value.tolist())
+    return value.shape, value.dtype.str, zlib.crc32(np.ascontiguousarray(value))
+
 def definition(
     method,          # a function or an estimator
 )->str:              # on one line
     "A method in words: an estimator with its parameters, a function with its name."
     from sklearn.base import BaseEstimator
     text = method.__repr__(N_CHAR_MAX=10**6) if isinstance(method, BaseEstimator) else repr(method)
-    return " ".join(re.sub(r" at 0x[0-9a-fA-F]+", "", text).split())
+    said = _placeless(text)
+    if "..." not in said: return said
+    return f"{said}, checksum {zlib.crc32(_placeless(repr(_in_full(method))).encode(errors='backslashreplace'))}"
 
 # %% ../nbs/41_study.ipynb #f71f4c1c
 def fingerprint(
@@ -353,9 +368,17 @@ def _loaded(study, name):
     return X, classes, _about(study, name, (X, classes))
 
 # %% ../nbs/41_study.ipynb #8d2dc4cd
-def _results(jobs, n_jobs):
-    "The number of each job and what it came to, as soon as it is done"
-    def numbered(i, job): return i, one_run(*job)
+def _contents(X):
+    "A checksum that stays when a sparse matrix is only brought in order"
+    if sp.issparse(X) and not (X.format == "csr" and X.has_canonical_format and X.data.all()):
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return fingerprint(X)
+
+def _results(jobs, n_jobs, contents):
+    "The number of each job, what it came to, and if its X is what it was; as soon as it is done"
+    def numbered(i, job): return i, one_run(*job), _contents(job[1]) == contents
     return in_processes(numbered, enumerate(jobs), n_jobs, in_order=False)
 
 def _keep(study, line):
@@ -372,6 +395,12 @@ def _begin(study, n_jobs):
     _keep(study, dict(format=FORMAT, started=time.strftime("%Y-%m-%dT%H:%M:%S%z"), n_jobs=n_jobs, machine=machine(),
                       score=_scoring(study), methods=methods))
     return True
+
+def _stop_at_change(key):
+    "A method did something to its collection"
+    collection, _, _, method = key
+    raise ValueError(f"method {method!r} changed the X of collection {collection!r}, which later runs would see: "
+                     "have it work on a copy, and load the collection anew")
 
 def _record(key, session, about, result):
     "A run as one flat line"
@@ -407,7 +436,8 @@ def run(study,
             bar.update(n - len(todo))
             if not begun: begun = _begin(study, n_jobs)
             jobs = ((study.methods[m], X, classes, k, seed, study.score) for _, k, seed, m in todo)
-            for i, result in _results(jobs, n_jobs):
+            for i, result, same in _results(jobs, n_jobs, _contents(X)):
+                if not same: _stop_at_change(todo[i])
                 _keep(study, _record(todo[i], len(study.sessions) - 1, about, result))
                 bar.update()
     return study
@@ -454,7 +484,10 @@ def _cell(runs, value, stat, digits):
     return f"{np.mean(x):.{digits}f}{spread}" + f" ({len(x)} of {len(runs)})"*(len(x) < len(runs))
 
 # %% ../nbs/41_study.ipynb #e132269d
-def _listed(x): return list(x) if isinstance(x, (list, tuple, set, range)) else [x]
+def _listed(x):
+    "One value or several, as a list"
+    if hasattr(x, "tolist"): x = x.tolist()
+    return list(x) if isinstance(x, (list, tuple, set, range)) else [x]
 
 def _part(run, names):
     "Values of a run, lists such as those of warnings as strings"

@@ -11,16 +11,17 @@ import scipy.sparse as sp
 from numba import get_num_threads, set_num_threads
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator
-from sklearn.cluster import KMeans
-from sklearn.decomposition import LatentDirichletAllocation
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.decomposition import LatentDirichletAllocation, TruncatedSVD
 from sklearn.decomposition import NMF as Sklearn
 from sklearn.metrics import normalized_mutual_info_score as nmi
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nmf2.consensus import (INTEGRATORS, WEIGHTS, ClusterAggregation, HypergraphEnsemble, aggregate, aggregation_matrix,
                             agreement, co_association, columns_of, cophenetic, hypergraph, in_parallel, integrate, jaccard,
-                            judge, ordered_co_association, owners, patterns, renumber, same_clusterings, seeded, stability,
-                            thresholded, votes, weighted_columns)
+                            judge, ordered_co_association, owners, patterns, renumber, same_clusterings, seeded, size_of,
+                            stability, thresholded, votes, weighted_columns)
 from nmf2.data import planted_tree
 from nmf2.hier import HierNMF2
 from nmf2.nmf import NMF
@@ -92,6 +93,11 @@ def test_agreement_counts_documents_that_both_place():
     A = agreement([a, b, np.full(60, -1)])
     assert_allclose(A[0,1], nmi(a[both], b[both]))
     assert A[0,2] == A[2,2] == 0
+
+
+def test_agreement_of_labels_with_gaps():
+    a, b = noisy(np.arange(60) % 6, .3, 2, 6, missing=.3)
+    assert_array_equal(agreement([np.where(a >= 0, a*10**8 + 5, -1), b]), agreement([a, b]))
 
 
 def test_stability_is_the_mean_over_pairs():
@@ -349,6 +355,26 @@ def test_seeds_and_sizes_of_copies():
     assert (copy.n_components, copy.random_state, base.random_state) == (8, 3, None)
     assert seeded(HierNMF2(5), 1, 7).n_leaves == 7 and seeded(PDDP(5), 1).n_clusters == 5
     with pytest.raises(ValueError, match="none of the parameters"): seeded(count_pipeline(), 0, 3)
+    copy = seeded(make_pipeline(TruncatedSVD(5), KMeans(8)), 2**32 + 1, 3).get_params()
+    assert copy["truncatedsvd__random_state"] == copy["kmeans__random_state"] == 1
+    assert (copy["truncatedsvd__n_components"], copy["kmeans__n_clusters"]) == (5, 3)
+
+
+def test_a_clusterer_at_the_end_that_finds_its_own_number_has_no_size():
+    for last in (DBSCAN(), make_pipeline(TruncatedSVD(3), DBSCAN())): assert size_of(make_pipeline(TruncatedSVD(5), last)) is None
+    assert size_of(make_pipeline(KMeans(), TruncatedSVD(3))) == "truncatedsvd__n_components"
+
+
+def test_pipelines_are_seeded_as_a_whole(planted):
+    X, truth = planted
+    pipe = make_pipeline(TruncatedSVD(9), KMeans(9, n_init=1))
+    def aggregated(): return ClusterAggregation(9, clusterers=[pipe]*3, algorithms=["bisection"], random_state=0).fit(X)
+    for a, b in zip(aggregated().labelings_, aggregated().labelings_): assert_array_equal(a, b)
+    runs = HypergraphEnsemble(9, n_runs=4, base=pipe, weights="standard", random_state=0).fit(X)
+    assert nmi(truth, runs.labels_) > .8
+    assert_array_equal(runs.runs_[0].labels, runs.runs_[0].estimator.predict(X))
+    with pytest.raises(ValueError, match="base must have a random_state"):
+        HypergraphEnsemble(9, base=make_pipeline(DBSCAN()), weights="standard").fit(X)
 
 
 LARGE = """

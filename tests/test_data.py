@@ -240,6 +240,11 @@ def test_planted_in_any_order_is_the_same_kind_of_thing():
     assert (X != mixed.X).nnz == 0
 
 
+@pytest.mark.parametrize("overlap, noise", [(.9, .1), (.8, .2), (1 - 1e-16, 1e-16), (0, 1), (1, 0)])
+def test_shares_that_leave_nothing_by_rounding(overlap, noise):
+    assert planted_tree((2, 2), 20, overlap=overlap, noise=noise).X.shape[0] == 20
+
+
 @pytest.mark.parametrize("bad, words", [
     (dict(branching=()), "branching"), (dict(branching=(3, 0)), "branching"), (dict(n_docs=11), "n_docs"), (dict(n_words=0), "n_words"), (dict(length=0), "length"),
     (dict(overlap=0.8, noise=0.3), "overlap and noise"), (dict(noise=-0.1), "overlap and noise"), (dict(skew=-1), "skew"),

@@ -1,6 +1,7 @@
 """Flat NMF: each solver against its slow twin, the loop, starts, and the estimator"""
 import os
 import pickle
+import warnings
 
 import naive
 import numpy as np
@@ -220,6 +221,17 @@ def test_more_topics_than_anything():
         assert np.isfinite(run.W).all() and np.isfinite(run.T).all()
 
 
+@pytest.mark.parametrize("k", [20, 21, 25])
+def test_starts_of_more_topics_than_anything(k):
+    X = np.random.default_rng(0).poisson(.5, (30, 20)).astype(float)
+    def begun(init): return first_factors(X, k, init, np.random.RandomState(0))
+    for init in ("random", "nndsvda", "nndsvdar"): assert all(F.min() > 0 for F in begun(init))
+    if k > 20:
+        for a, b in zip(begun("nndsvd"), begun("documents")): assert_array_equal(a, b)
+    left = nmf(X, k, "mu", init="random", max_iter=500, random_state=0).error
+    assert left < .15*np.linalg.norm(X)
+
+
 def test_dead_topics_come_back_and_the_error_falls():
     X, W, T = small(5)
     W[:,2] = T[:,2] = 0
@@ -290,6 +302,27 @@ def test_custom_start(planted):
         assert again.error <= run.error*(1 + 1e-9)
     for wrong in (dict(W0=run.W[:-1]), dict(Ht0=-run.T), dict(W0=run.W*np.nan), {}):
         with pytest.raises(ValueError, match="W|H"): nmf(X, 6, init="custom", **wrong)
+    for wrong in ("a", [["a"]*6]*240, run.W.astype(complex), [None]):
+        with pytest.raises(ValueError, match="W must hold finite numbers"): NMF(6, init="custom").fit(X, W=wrong)
+    dense, sparse = (NMF(6, init="custom", max_iter=3, tol=0).fit(X, W=kind(run.W), H=kind(run.T.T)) for kind in (np.array, sp.csr_matrix))
+    assert_array_equal(dense.components_, sparse.components_)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_custom_start_from_factors_of_unequal_size(solver, dtype):
+    X, W, T = small(7)
+    X = X.astype(dtype)
+    def error(**given): return nmf(X, T.shape[1], solver, init="custom", max_iter=30, tol=0, **given).error
+    close = dict(rtol=.02, atol=1e-3*np.linalg.norm(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for size in (2.**60, 2.**300, 2.**1000, 2.**-60, 2.**-300, 2.**-1000):
+            assert_allclose(error(W0=W/size, Ht0=T*size), error(W0=W, Ht0=T), **close)
+            assert_allclose(error(W0=W*size), error(W0=W), **close)
+            assert_allclose(error(Ht0=T*size), error(Ht0=T), **close)
+        with pytest.raises(ValueError, match="W and H must be smaller"):
+            nmf(X, T.shape[1], solver, init="custom", W0=W*1e250, Ht0=T*1e250)
 
 
 def test_stopping_rule_means_a_small_gradient(planted):

@@ -73,6 +73,16 @@ def test_documents_equal_but_for_weights_are_told_apart():
         assert_array_equal(sorted_by(Y, own_order(Y)).toarray(), sorted_by(X, own_order(X)).toarray())
 
 
+@pytest.mark.parametrize("unit", [2., 3, 1/255, 1e-9])
+def test_without_zeros_the_order_is_the_same_in_any_unit(unit):
+    X = np.random.default_rng(0).random((40, 15))
+    for Z in (X, sp.csr_array(X), np.round(10*X) + 1):
+        for a, b in zip(own_order(Z*unit), own_order(Z)): assert_array_equal(a, b)
+    assert_array_equal(HierNMF2(5, random_state=0).fit(X*unit).labels_, HierNMF2(5, random_state=0).fit(X).labels_)
+    twice = shuffled(X, 1)
+    assert_array_equal(sorted_by(twice, own_order(twice)).toarray(), sorted_by(X, own_order(X)))
+
+
 def test_empty_rows_and_columns():
     X = sp.csr_array((4, 3))
     assert sorted(own_order(X).rows) == [0, 1, 2, 3] and sorted(own_order(X).columns) == [0, 1, 2]

@@ -16,7 +16,7 @@ from nmf2.data import planted_tree
 from nmf2.nmf import NMF
 from nmf2.hier import _warn_of_leaves
 from nmf2.partitions import (PDDP, RACE, SMALL, AverageAssociation, FlatKMeans, HierKMeans, NMFClustering, NormalizedCutClustering,
-                             SVDClustering, by_cosine, centroids, leading, principal_cut, race2008, scatter)
+                             SVDClustering, by_cosine, centroids, leading, nearest, principal_cut, race2008, scatter)
 from nmf2.weighting import NormalizedCut, count_pipeline
 
 
@@ -158,6 +158,36 @@ def test_pddp_moved_or_turned_is_the_same():
     rng = np.random.default_rng(3)
     X, turn = rng.normal(size=(80, 4)), np.linalg.qr(rng.normal(size=(4, 4)))[0]
     assert clusters_of(PDDP(6).fit(X).labels_) == clusters_of(PDDP(6).fit(X @ turn + 100).labels_)
+
+
+@pytest.mark.parametrize("dtype, offset", [(np.float32, 1e3), (np.float32, 1e4), (np.float32, 1e6), (np.float64, 1e7), (np.float64, 1e8)])
+def test_points_far_from_zero_are_told_apart(dtype, offset):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    near = rng.normal(size=(60, 4))*.1 + np.array([[0, 0, 0, 0], [5, 0, 0, 0], [0, 5, 0, 0]])[y]
+    X = (near + offset).astype(dtype)
+    for method in (PDDP(3, kmeans=True), SVDClustering(3, centered=True, random_state=0), FlatKMeans(3, n_init=5, random_state=0)):
+        model = method.fit(X)
+        assert ari(y, model.labels_) == 1 and (model.predict(X) == model.labels_).all()
+    back = X.astype(np.float64) - offset
+    far, close = PDDP(9).fit(X), PDDP(9).fit(back)
+    assert clusters_of(far.labels_) == clusters_of(close.labels_) and (far.predict(X) == far.labels_).all()
+    directions = np.stack([cut.direction for cut in far.cuts_])
+    assert_allclose([cut.threshold for cut in far.cuts_], [cut.threshold for cut in close.cuts_] + offset*directions.sum(1), rtol=1e-9)
+    assert_allclose(leading(X, 2, centered=True).sizes, np.linalg.svd(back - back.mean(0))[1][:2], rtol=1e-6)
+    assert_allclose(leading(X, 2, centered=True).mean, X.mean(0, dtype=np.float64))
+    state = far.__dict__ | {}
+    for name in ("_far", "_cuts"): del state[name]
+    old = PDDP(9)                                                      # as an earlier version pickled it
+    old.__dict__.update(state)
+    if dtype == np.float64 and offset < 1e8 or offset < 1e5: assert_array_equal(old.predict(X), far.labels_)
+
+
+def test_equal_points_far_from_zero_are_one():
+    for dtype in (np.float32, np.float64):
+        with pytest.warns(UserWarning, match="only 1 different"): assert not PDDP(2).fit(np.full((7, 3), 1e7/3, dtype)).labels_.any()
+        with pytest.warns(UserWarning, match="only 2 different"): PDDP(5).fit(np.repeat([[1e7], [1e7 + 1]], 9, axis=0).astype(dtype))
+    assert_array_equal(nearest(np.array([[1e9], [1e9 + 1]]), np.array([[1e9 + 1], [1e9]])), [1, 0])
 
 
 def test_kmeans_from_pddp(planted):

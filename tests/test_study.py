@@ -2,17 +2,19 @@
 import json
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from naive import Frame
-from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.pipeline import make_pipeline
 
+from nmf2.consensus import ClusterAggregation
 from nmf2.evaluate import scores
-from nmf2.study import Study, fit_labels, definition, fingerprint, machine, drop_torn_line, one_run, read_lines, tabulate, with_size
+from nmf2.study import FORMAT, Study, append_line, fit_labels, definition, fingerprint, machine, drop_torn_line, one_run, read_lines, tabulate, with_size
 
 rng = np.random.default_rng(0)
 CLASSES = np.repeat([0, 1, 2], 20)
@@ -42,7 +44,8 @@ def test_estimators_are_told_size_and_seed_and_not_changed():
     pipe = with_size(make_pipeline(NMF(5), KMeans()), 7, 3)
     assert pipe.get_params()["nmf__n_components"] == 5 and pipe.get_params()["kmeans__n_clusters"] == 7
     assert pipe.get_params()["nmf__random_state"] == pipe.get_params()["kmeans__random_state"] == 3
-    with pytest.raises(ValueError, match="wrap it in a function"): with_size(make_pipeline(), 3, 0)
+    for none in (make_pipeline(), make_pipeline(NMF(5), DBSCAN())):
+        with pytest.raises(ValueError, match="wrap it in a function"): with_size(none, 3, 0)
 
 
 def test_labels_come_from_any_kind_of_method():
@@ -171,6 +174,66 @@ def test_definitions_have_no_addresses_and_are_complete():
     long = make_pipeline(*[NMF(n_components=i, tol=1e-9, max_iter=i + 1000) for i in range(2, 30)])
     assert "n_components=29" in definition(long) and "\n" not in definition(long)
     assert "0x" not in definition(KMeans(init=drawn)) and "drawn" in definition(KMeans(init=drawn))
+
+
+@pytest.mark.parametrize("of", [
+    lambda long: KMeans(init=long), lambda long: ClusterAggregation(clusterers=[long, KMeans()]), lambda long: make_pipeline(KMeans(init=long)),
+    lambda long: ClusterAggregation(clusterers=[long[:40].astype(int).tolist()]), lambda long: partial(drawn, start=long),
+    lambda long: KMeans(init=sp.csr_matrix(long)), lambda long: KMeans(init=long.astype(object)),
+    lambda long: KMeans(init={"a": frozenset([*map(str, long[:40]), "..."])})])
+def test_definitions_see_all_of_long_arrays_and_lists(of):
+    long = np.arange(1., 5001)
+    changed = long.copy()
+    changed[20] = 0
+    changed[-20] = 0
+    assert definition(of(long)) == definition(of(long.copy())) != definition(of(changed))
+    assert len(definition(of(long))) < 2000
+
+
+def test_a_study_does_not_go_on_with_another_long_array(tmp_path):
+    def study(labels): return Study({"a": ClusterAggregation(3, clusterers=[labels])}, COLLECTIONS, path=tmp_path/"a.jsonl", seeds=0)
+    labels = np.arange(2000) % 3
+    drop_torn_line(study(labels).path)
+    append_line(tmp_path/"a.jsonl", {"format": FORMAT, "methods": {"a": definition(study(labels).methods["a"])}})
+    study(labels)
+    with pytest.raises(ValueError, match="give it another name"): study(labels[::-1])
+
+
+def in_place(X, k, seed):
+    X[:,0] = 0
+    return np.zeros(X.shape[0], int)
+
+def fails_in_place(X, k, seed):
+    X.pop()
+    raise ValueError("enough")
+
+def in_order(X, k, seed):
+    X.sort_indices()
+    X.eliminate_zeros()
+    return np.zeros(X.shape[0], int)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_method_that_changes_its_collection_is_named(n_jobs):
+    study = Study({"perfect": perfect, "in place": in_place, "drawn": drawn}, {"c": (X.toarray(), CLASSES)}, seeds=range(3))
+    with pytest.raises(ValueError, match="'in place' changed the X of collection 'c'.* copy"): study.run(n_jobs)
+    assert {run["method"] for run in study.runs} <= {"perfect", "drawn"}
+
+
+def test_a_method_that_fails_may_have_changed_its_collection_or_brought_it_in_order():
+    with pytest.raises(ValueError, match="'fails' changed"): Study({"fails": fails_in_place}, {"c": (["a", "b"], [0, 1])}).run()
+    for A in (X, X.tocsc(), X.tocoo()):
+        assert len(Study({"perfect": perfect, "drawn": drawn}, {"c": (A, CLASSES)}, seeds=range(2)).run().runs) == 4
+    unordered = sp.csr_matrix((np.array([1., 0, 2]*60), np.array([2, 1, 0]*60), np.arange(0, 181, 3)))
+    assert len(Study({"in order": in_order, "drawn": drawn}, {"c": (unordered, CLASSES)}, seeds=range(2)).run().runs) == 4
+
+
+def test_half_a_surrogate_in_a_message_is_kept(tmp_path):
+    def reads(X, k, seed): raise ValueError("no words in m\udce9moire")
+    path = tmp_path/"study.jsonl"
+    runs = Study({"reads": reads, "perfect": perfect}, COLLECTIONS, seeds=0, path=path).run().runs
+    assert len(runs) == 4 and "m\udce9moire" in runs[0]["error"] and read_lines(path)[1] == runs
+    path.read_text(encoding="utf-8")
 
 
 def test_collections_are_loaded_late_and_only_if_needed(tmp_path):
@@ -358,6 +421,12 @@ def test_a_study_shows_the_runs_it_asks_for(tmp_path):
     assert asked(seeds=0) == 4                                                                          # as many as classes
     study = Study({"drawn": drawn}, COLLECTIONS, seeds=0, clusters=2, path=path)
     assert study.table().rows == ["drawn"] and "2 runs done" in str(study) and len(read_lines(path)[1]) == 16
+
+
+def test_values_of_runs_may_be_arrays():
+    study = Study({"drawn": drawn}, COLLECTIONS, clusters=[2, 3, 4], seeds=0).run()
+    for k in (np.array([2, 3]), {2, 3}): assert study.table(k=k, index="k").rows == [2, 3]
+    assert study.table(k=np.int64(3), index="k").rows == study.table(k=np.array(3), index="k").rows == [3]
 
 
 def test_tables_and_runs_as_data_frames():
