@@ -40,7 +40,7 @@ class Counting(Local):
     """Partitions in this process; what a sweep would move to and fro is measured."""
     moved = sweeps = 0
 
-    def total(self, f, *columns, shared=(), add):
+    def total(self, f, *columns, shared=(), add, sizes=None):
         def counted(part, now, before):
             result = sweep_part(part, now, before)
             self.moved += len(pickle.dumps(now)) + len(pickle.dumps(result))

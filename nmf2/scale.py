@@ -166,8 +166,8 @@ class Blocks:
         now = Topics(next(self.stamps), work.tables[0,:,:2].copy(), work.lengths[0].copy(),
                      work.gram.copy())
         now = self.engine.send(now)
-        shared = now, W.topics
-        S, work.sums[0] = self.engine.total(sweep_part, self.parts, shared=shared, add=add_each)
+        given = dict(shared=(now, W.topics), sizes=[f.stored for f in self.found])
+        S, work.sums[0] = self.engine.total(sweep_part, self.parts, add=add_each, **given)
         work.tables[0,:,2:] = S
         W.topics = now
 

@@ -284,17 +284,19 @@ def _batch(wanting, first, last):
     return Wanting(wanting.X.X[now], wanting.labels[now], wanting.at[now], wanting.turns[now])
 
 def _batches(blocks, labels, turns, factors, first, asked, batch, *groups):
-    "Documents of a group that want to move; a batch at a time, if there may be many"
+    "How documents of a group move that want to, a function of what came before; in batches, if there may be many"
     engine, columns = blocks.engine, (blocks.parts, labels, turns, factors, range(len(turns)))
     when = first, first + asked, *groups
     n_docs = sum(f.n_filled for f in blocks.found)
     size = max(1, batch*n_docs//max(blocks.size, 1))
     if size >= asked:
-        yield engine.hold(_asked, *columns, shared=when)
+        sizes = [f.stored for f in blocks.found]
+        yield lambda group: engine.hold_and_join(_moved, (group,), _asked, *columns, shared=when, sizes=sizes)
         return
+    def moved_on(wanting): return lambda group: engine.join(_moved, wanting, (group,))
     wanting = engine.hold(_kept, *columns, shared=(engine.scratch, *when))
     for lo in range(first, first + asked, size):
-        yield engine.hold(_batch, wanting, shared=(lo, min(lo + size, first + asked)))
+        yield moved_on(engine.hold(_batch, wanting, shared=(lo, min(lo + size, first + asked))))
 
 # %% ../nbs/61_scale_topics.ipynb #d9f0e637
 TOLD = 16               # groups and batches after which a partition's labels are brought up to date
@@ -309,9 +311,9 @@ def _one_pass(blocks, labels, factors, standing, docs, sizes, asked, batch):
     def changed(): return engine.hold(_changed, labels, range(len(ends)), shared=(*before, engine.join(_went, [group])))
     group, before = engine.join(_nothing_yet, [standing]), []
     for first in range(0, int(ends[-1]), asked):
-        for wanting in _batches(blocks, labels, turns, factors, first, asked, batch, group, *before):
+        for moved_on in _batches(blocks, labels, turns, factors, first, asked, batch, group, *before):
             before.append(engine.join(_went, [group]))
-            group = engine.join(_moved, wanting, (group,))
+            group = moved_on(group)
             if len(before) > TOLD: labels, before = changed(), []
     return changed(), engine.join(_stand, [group])
 

@@ -5,6 +5,7 @@ import errno
 import gc
 import itertools
 import json
+import math
 import multiprocessing
 import os
 import signal
@@ -795,6 +796,30 @@ def test_an_engine_closes_a_client_of_its_own(inside):
         assert inside.run_on_scheduler(clients) == 1
 
 
+def _one_after_another(first, *others): return [first, *others]
+def _scaled_sum(part, k, times): return part.sum()*k*times
+def _both_ones(part): return part, len(part)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 20])
+def test_one_task_takes_several_partitions_of_a_home(inside, n):
+    """Fewer tasks, the same to the last bit: what comes of partitions stays in their order"""
+    rng = np.random.default_rng(n)
+    parts, sizes = [rng.random(k + 5) for k in range(n)], list(range(5, n + 5))
+    there, here = Dask(inside), Local()
+    held, _ = there.keep(_both_ones, there.take(parts))
+    runs = there._runs(held, sizes, 1)
+    assert sorted(k for run in runs for k in run) == list(range(n)) and len(runs) == min(n, 2)     # two threads
+    assert len(there._runs(held, [20_000_000]*n, 1)) == max(min(n, 2), math.ceil(n*20/32))          # of so many nonzeros
+    assert len(there._runs(there.take(parts), sizes, 1)) == n                                       # who knows where they will be
+    both = [engine.fetch([engine.hold_and_join(_one_after_another, ("first",), _scaled_sum, some, range(n), shared=(2,), sizes=sizes)])[0]
+            for engine, some in ((here, parts), (there, held))]
+    assert both[0] == both[1] and both[0][0] == "first" and len(both[0]) == n + 1
+    wanted = here.total(_scaled_sum, parts, range(n), shared=(2,), add=np.add)
+    for some in (dict(sizes=sizes), {}):
+        assert there.total(_scaled_sum, held, list(range(n)), shared=(2,), add=np.add, **some) == wanted
+
+
 def test_a_late_worker_of_another_version_is_refused():
     here, there = engines.version("nmf2"), {"tcp://a": 1}
     says = {"tcp://a": here, "tcp://b": here, "tcp://c": OSError("gone"), "tcp://d": "0.0.1", "tcp://e": ModuleNotFoundError("none")}
@@ -806,7 +831,7 @@ def test_a_late_worker_of_another_version_is_refused():
     for new, told in (("a", None), ("b", None), ("c", None), ("d", "has nmf2 0.0.1"), ("e", "has no nmf2")):
         there[f"tcp://{new}"] = 1
         engine.looked = -np.inf
-        if told is None: assert engine._alive() == there.keys()
+        if told is None: assert engine._alive() == there
         else:
             with pytest.raises(ValueError, match=f"but tcp://{new} {told}"): engine._alive()
             del there[f"tcp://{new}"]
@@ -1056,11 +1081,11 @@ def test_cluster_makes_topics_of_texts(cluster, tmp_path):
     with pytest.raises(ValueError, match="give one of them"): TopicTree(3).fit(frame)
     engine = Dask(cluster)
     asked = itertools.count()
-    hold = engine.hold
-    def killing(f, *columns, **options):
+    ask = engine.hold_and_join
+    def killing(then, args, f, *columns, **options):
         if getattr(f, "__name__", "") == "_asked" and next(asked) == 2: os.kill(min(cluster.run(os.getpid).values()), signal.SIGKILL)
-        return hold(f, *columns, **options)
-    engine.hold = killing
+        return ask(then, args, f, *columns, **options)
+    engine.hold_and_join = killing
     there = fit_topics(TopicTree(3, stop_words=None), frame["text"], engine=engine, whole=500)
     assert next(asked) > 2
     assert_array_equal(there.labels_, labels)
