@@ -6,8 +6,8 @@
 __all__ = ['SAME', 'REMEDIES', 'STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 'shape_of', 'reshaped', 'shape_joined', 'closed_up',
            'shape_merged', 'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads',
            'remember_matrix', 'ready', 'own_documents', 'what_stays', 'check_names', 'check_of_fit', 'whole_documents',
-           'matrix_of', 'undo', 'redo', 'new_version', 'edited', 'led', 'take_over', 'whole_or_not', 'join',
-           'two_topics', 'leads_split', 'split', 'merge', 'move', 'keep', 'rename', 'Learned', 'settled_around',
+           'matrix_of', 'matrix_at_hand', 'undo', 'redo', 'new_version', 'edited', 'led', 'take_over', 'whole_or_not',
+           'join', 'two_topics', 'leads_split', 'split', 'merge', 'move', 'keep', 'rename', 'Learned', 'settled_around',
            'made_anew', 'refit', 'drop_words', 'script', 'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
@@ -35,7 +35,7 @@ from .nnls import heaviest, memberships, unit
 from .order import own_order, sorted_by
 from .regroup import cluster_sums, split_of
 from .support import carried
-from .topicfile import cannot_be_kept
+from .topicfile import Missing, cannot_be_kept
 from .topictree import (as_asked, as_in_fit, by_index, index_of, own_index, phrase_options, root_topics,
                             roots_of, tell)
 from .tree import Node, Tree, Ways, in_table, like_word, remember_ids, shortened
@@ -393,6 +393,16 @@ def matrix_of(
     remember_matrix(model.pipeline_, X, given if documents is not None else None)
     return X
 
+# %% ../nbs/27_editing.ipynb #67f5d7d2
+def matrix_at_hand(
+    model,   # a fitted `TopicTree`
+):           # CSR, (n_docs, n_terms), or None
+    "The weighted documents of the fit, if they can be had from the model alone."
+    if model.pipeline_ in _WEIGHTED: return matrix_of(model)
+    tokenizer = getattr(model.pipeline_.named_steps.get("count"), "tokenizer", None)
+    if own_documents(model) is None or isinstance(tokenizer, Missing): return None
+    return matrix_of(model)
+
 # %% ../nbs/27_editing.ipynb #47a67416
 STATE = ("tree_", "labels_", "components_", "n_topics_", "documents_", "expected_", "edits_",
          "history", "pipeline_", "vocab_", "given_", "counts_", "index_")
@@ -426,8 +436,7 @@ def redo(
 # %% ../nbs/27_editing.ipynb #c4531af5
 def _leaf_df(model, tree, X):
     "In how many documents of each leaf each word is, if the documents are at hand"
-    there = model.pipeline_ in _WEIGHTED or own_documents(model) is not None
-    if X is None and there: X = matrix_of(model)
+    if X is None: X = matrix_at_hand(model)
     return None if X is None else leaf_doc_freq(X, tree.labels(), tree.n_leaves)
 
 def _heads(model, tree, shape, given, X):

@@ -1018,7 +1018,7 @@ BY_DOCUMENT = "ids", "labels", "columns", "shares"      # what may be given for 
 
 def _shown(model, docs, options):
     "The documents to show; and options, shares of leaves as `transform` has them among these"
-    from nmf2.editing import matrix_of, own_documents, ready, remember_matrix
+    from nmf2.editing import matrix_at_hand, own_documents, ready, remember_matrix
     ready(model)
     if not docs and "texts" in options: docs = (options.pop("texts"),)
     index = own_index(model)
@@ -1026,7 +1026,7 @@ def _shown(model, docs, options):
     options |= {name: by_index(index, options[name]) for name in BY_DOCUMENT if name in options}
     if "shares" in options: return docs or _texts_of(model), options
     X = _weights_of(model, docs[0]) if docs and not _same_texts(own, docs[0]) else None
-    if own is not None: X = matrix_of(model)
+    if own is not None: X = matrix_at_hand(model)
     elif X is not None:
         texts, *_ = _given(docs[0])
         remember_matrix(model.pipeline_, rows_of(X), None if texts is None else as_strings(texts))
