@@ -1,4 +1,5 @@
 """A fitted TopicTree, changed by hand: whatever the steps, the tree is sound, the rest stays, and undo restores the bits"""
+import itertools
 import json
 import pickle
 import warnings
@@ -682,6 +683,19 @@ def test_a_node_that_goes_below_its_sibling_leaves_the_parent(corpus, a, b, node
     assert model.tree_.title(node) == title and node not in changed.gone and node not in changed.changed
     assert sibling in changed.gone and model.edits_.kept == ((node,) if node else ())
     assert_sound(model, corpus)
+
+def test_after_any_merge_nodes_with_their_documents_have_their_names(corpus):
+    model = fitted(corpus, n_topics=7)
+    model.rename({node.id: f"was root{node.id}" for node in model.tree_})
+    old = model.tree_
+    there = {node.docs.tobytes(): node.id for node in old}
+    for a, b in itertools.permutations(old.nodes, 2):
+        try: model.merge(a, b)
+        except ValueError: continue
+        for node in model.tree_:
+            if node.docs.tobytes() in there: assert model.tree_.title(node) == f"was root{there[node.docs.tobytes()]}"
+        model.undo()
+
 
 def check_refused(model, a, b):
     with pytest.raises(ValueError, match="parts of root/0 already"): model.merge(a, b)
