@@ -1491,8 +1491,10 @@ def documents_of(
     "The documents from which a tree was made."
     if not paths and kept: return None
     if not paths:
-        raise ValueError(f"{args.file} has no texts, and this needs those of its documents: give {option}, the path "
-                         "that it was made from, or make it with nmf2 cluster --keep-texts")
+        of_texts = "count" in model.pipeline_.named_steps
+        what = "texts, and this needs those of its documents" if of_texts else "documents, and this needs them"
+        raise ValueError(f"{args.file} has no {what}: give {option}, the path that it was made from"
+                         + ", or make it with nmf2 cluster --keep-texts"*of_texts)
     return read_again(args, model.tree_, model, paths)
 
 # %% ../nbs/70_cli.ipynb #b207a2de

@@ -6,13 +6,14 @@
 __all__ = ['SAME', 'REMEDIES', 'STATE', 'STEPS', 'LATER', 'Changed', 'Shape', 'shape_of', 'reshaped', 'shape_joined', 'closed_up',
            'shape_merged', 'shape_split', 'shape_moved', 'fill_tree', 'Leads', 'leads_of', 'give_leads',
            'remember_matrix', 'ready', 'own_documents', 'what_stays', 'check_names', 'check_of_fit', 'whole_documents',
-           'matrix_of', 'undo', 'redo', 'new_version', 'edited', 'led', 'join', 'two_topics', 'leads_split', 'split',
-           'merge', 'move', 'keep', 'rename', 'Learned', 'settled_around', 'made_anew', 'refit', 'drop_words', 'script',
-           'replay']
+           'matrix_of', 'matrix_at_hand', 'undo', 'redo', 'new_version', 'edited', 'led', 'take_over', 'whole_or_not',
+           'join', 'two_topics', 'leads_split', 'split', 'merge', 'move', 'keep', 'rename', 'Learned', 'settled_around',
+           'made_anew', 'refit', 'drop_words', 'script', 'replay']
 
 # %% ../nbs/27_editing.ipynb #6b520f4e
 import warnings
 from copy import copy
+from functools import wraps
 from inspect import signature
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -34,7 +35,7 @@ from .nnls import heaviest, memberships, unit
 from .order import own_order, sorted_by
 from .regroup import cluster_sums, split_of
 from .support import carried
-from .topicfile import cannot_be_kept
+from .topicfile import Missing, cannot_be_kept
 from .topictree import (as_asked, as_in_fit, by_index, index_of, own_index, phrase_options, root_topics,
                             roots_of, tell)
 from .tree import Node, Tree, Ways, in_table, like_word, remember_ids, shortened
@@ -47,12 +48,14 @@ class Changed(NamedTuple):
     gone:tuple=()      # ids, in the old tree, of nodes that are not there any more
     renamed:dict={}    # old id -> new id of nodes that are the same and have moved
     changed:tuple=()   # ids, in the new tree, of nodes that have other documents than before
+    loose:tuple=()     # of those that are gone, the ones that were kept
 
     def __str__(self):
         told = [f"{what} {', '.join(map(in_table, ids))}"
-                for what, ids in zip(self._fields, self) if ids and what != "renamed"]
+                for what, ids in zip(self._fields[:4], self) if ids and what != "renamed"]
         moved = [f"{in_table(a)} -> {in_table(b)}" for a, b in self.renamed.items()]
         if moved: told.append("renamed " + ", ".join(moved))
+        if self.loose: told.append("no longer kept " + ", ".join(map(in_table, self.loose)))
         return "; ".join(told) or "all nodes have the documents they had"
 
     def _repr_pretty_(self, printer, cycle): printer.text(str(self))
@@ -130,6 +133,12 @@ def _stay(shape, gone):
             if not id.startswith(gone) and id != gone[:-1]}
 
 # %% ../nbs/27_editing.ipynb #d7a88f45
+def _with_parent(was, a, b):
+    "The nodes that stay: of what goes into its sibling the parent, in the place of that"
+    parent, sibling = b[:-1], b[:-1] + "10"[int(b[-1])]
+    if not a.startswith(sibling): return was
+    return {id: now for id, now in was.items() if id != sibling} | {parent: parent}
+
 def shape_merged(
     shape:Shape,   # of the tree as it is
     a:str,         # id of a node that stays where it is
@@ -138,12 +147,14 @@ def shape_merged(
     "Two leaves become one, or two nodes the children of one."
     was, at = _stay(shape, b), closed_up(a, b)
     if a in shape.ids and b in shape.ids:
-        return reshaped(shape, lambda id: at if id == b else was[id], was.get, was)
+        out = reshaped(shape, lambda id: at if id == b else was[id], was.get, was)
+        return out._replace(was=_with_parent(out.was, a, b))
     def moved(id):
         if id.startswith(b): return at + "1" + id[len(b):]
         return at + "0" + id[len(a):] if id.startswith(a) else closed_up(id, b)
     was = {id: moved(id) for id in shape.was.values() if id != b[:-1]}
-    return reshaped(shape, moved, lambda id: at if id == b[:-1] else moved(id), was)
+    out = reshaped(shape, moved, lambda id: at if id == b[:-1] else moved(id), was)
+    return out._replace(was=_with_parent(out.was, a, b))
 
 # %% ../nbs/27_editing.ipynb #0b31ce67
 def shape_split(
@@ -297,6 +308,7 @@ def what_stays(
     closed = np.array([leaf.startswith(edits.kept) for leaf in shape.ids])
     fixed = np.append(closed, False)[shape.labels]
     fixed[edits.moved] = True
+    fixed &= shape.labels >= 0
     return fixed, closed
 
 # %% ../nbs/27_editing.ipynb #7c1b5e20
@@ -338,11 +350,12 @@ def check_of_fit(
                          f"only {int(100*same.mean())}% of these belong where those are{remedy}")
 
 # %% ../nbs/27_editing.ipynb #5e0d9a71
-def _no_documents(step):
+def _no_documents(model, step):
     "The error where documents are asked for that a model doesn't have"
+    of_texts = "count" in model.pipeline_.named_steps
     return ValueError(f"{step} needs the documents of the fit, and this model has none: "
-                      f"model.{step}(..., documents=those of the fit), "
-                      "or save it with keep_texts=True")
+                      f"model.{step}(..., documents=those of the fit)"
+                      + ", or save it with keep_texts=True"*of_texts)
 
 def whole_documents(
     model,       # a fitted `TopicTree`
@@ -352,7 +365,7 @@ def whole_documents(
     "The documents of the fit as they were given, for steps to which weights are not enough."
     found = own_documents(model) if documents is None else documents
     if found is None: found = _HANDED.get(model.pipeline_)
-    if found is None: raise _no_documents(step)
+    if found is None: raise _no_documents(model, step)
     return found
 
 # %% ../nbs/27_editing.ipynb #67f5d7d0
@@ -367,7 +380,7 @@ def matrix_of(
     ready(model)
     if documents is None and model.pipeline_ in _WEIGHTED: return _WEIGHTED[model.pipeline_]
     given = own_documents(model) if documents is None else by_index(own_index(model), documents)
-    if given is None: raise _no_documents(step)
+    if given is None: raise _no_documents(model, step)
     if np.isscalar(given):
         raise ValueError("documents must be those of the fit, a list of texts or a matrix of counts, "
                          f"got {shortened(repr(given))}{REMEDIES.get(step, '')}")
@@ -379,6 +392,16 @@ def matrix_of(
     if documents is not None: check_of_fit(model, X)
     remember_matrix(model.pipeline_, X, given if documents is not None else None)
     return X
+
+# %% ../nbs/27_editing.ipynb #67f5d7d2
+def matrix_at_hand(
+    model,   # a fitted `TopicTree`
+):           # CSR, (n_docs, n_terms), or None
+    "The weighted documents of the fit, if they can be had from the model alone."
+    if model.pipeline_ in _WEIGHTED: return matrix_of(model)
+    tokenizer = getattr(model.pipeline_.named_steps.get("count"), "tokenizer", None)
+    if own_documents(model) is None or isinstance(tokenizer, Missing): return None
+    return matrix_of(model)
 
 # %% ../nbs/27_editing.ipynb #47a67416
 STATE = ("tree_", "labels_", "components_", "n_topics_", "documents_", "expected_", "edits_",
@@ -413,8 +436,7 @@ def redo(
 # %% ../nbs/27_editing.ipynb #c4531af5
 def _leaf_df(model, tree, X):
     "In how many documents of each leaf each word is, if the documents are at hand"
-    there = model.pipeline_ in _WEIGHTED or own_documents(model) is not None
-    if X is None and there: X = matrix_of(model)
+    if X is None: X = matrix_at_hand(model)
     return None if X is None else leaf_doc_freq(X, tree.labels(), tree.n_leaves)
 
 def _heads(model, tree, shape, given, X):
@@ -463,7 +485,10 @@ def new_version(
     vars(model).update(state | dict(tree_=tree, expected_=expected, history=[*model.history, step]))
     model.edits_ = edits._replace(kept=kept)
     tell(model)
-    return _compared(old, tree, shape.was)
+    if step["step"] in ("keep", "rename"):
+        model.components_ = model.past_[-1]["components_"]     # versions share what is the same
+    loose = tuple(id for id in edits.kept if id not in shape.was)
+    return _compared(old, tree, shape.was)._replace(loose=loose)
 
 # %% ../nbs/27_editing.ipynb #097b3e9b
 def edited(
@@ -487,7 +512,29 @@ def led(
     "The same leads to leaves of other names."
     return leads._replace(to=[names.get(t, t) for t in leads.to])
 
+# %% ../nbs/27_editing.ipynb #15261a49
+def take_over(
+    model,   # a `TopicTree`
+    then,    # a copy of it, that has changed
+):
+    "Let a model be what its copy has become."
+    vars(model).update(vars(then))
+    for name in vars(model).keys() - vars(then).keys(): del vars(model)[name]
+
+def whole_or_not(
+    step,   # a function of a model and others
+):          # the same
+    "A step that is made whole or not at all."
+    @wraps(step)
+    def made(model, *args, **options):
+        then = copy(model)                  # a tree is never changed, only replaced
+        out = step(then, *args, **options)
+        take_over(model, then)
+        return out
+    return made
+
 # %% ../nbs/27_editing.ipynb #73ebdc89
+@whole_or_not
 def join(
     model,   # a fitted `TopicTree`
     node,    # an inner node or its id
@@ -535,6 +582,7 @@ def leads_split(
     return Leads(to, np.hstack([leads.pairs, pair]))
 
 # %% ../nbs/27_editing.ipynb #c3ac6b69
+@whole_or_not
 def split(
     model,            # a fitted `TopicTree`
     node,             # a leaf or its id
@@ -570,6 +618,7 @@ def _check_two(a, b):
         raise ValueError(f"{both} are the parts of {in_table(a.id[:-1])} already: "
                          "to make one leaf of it, join it")
 
+@whole_or_not
 def merge(
     model,            # a fitted `TopicTree`
     a,                # a node or its id; it stays where it is
@@ -645,6 +694,7 @@ def _check_moved(tree, rows, leaf, X):
             raise ValueError(f"docs are all that {in_table(other.id)} has: merge it with {here}")
 
 # %% ../nbs/27_editing.ipynb #5f4b0683
+@whole_or_not
 def move(
     model,            # a fitted `TopicTree`
     docs,             # row numbers of documents, their names, or a pandas index if the fit had one
@@ -672,6 +722,7 @@ def _same_tree(model):
     return tree, shape
 
 # %% ../nbs/27_editing.ipynb #5f52b00b
+@whole_or_not
 def keep(
     model,           # a fitted `TopicTree`
     node,            # a node or its id
@@ -690,6 +741,7 @@ def keep(
     step = dict(step="keep", node=id) | ({} if on else dict(on=False))
     return new_version(model, step, *_same_tree(model), edits)
 
+@whole_or_not
 def rename(
     model,        # a fitted `TopicTree`
     node,         # a node or its id; or a name for each of several, in a dictionary or a column
@@ -723,12 +775,17 @@ def _sums_of(X, labels, used, learned):
     return composites(X, np.where(known, -1, number), len(used), unit=True) + learned.sums[used]
 
 # %% ../nbs/27_editing.ipynb #43b3afac
-def _around(W, used, before, fixed, closed):
+def _around(X, Ht, used, before, fixed, closed):
     "The heaviest topic of each document, but some stay, and no others come into what is closed"
+    W, shut = memberships(X, Ht), closed[used]
     some = W.any(1)
-    W[:,closed[used]] = 0
+    W[:,shut] = 0
     found = heaviest(W)
     stays = fixed | (found < 0) & some & np.isin(before, used)
+    left = np.flatnonzero((found < 0) & some & ~stays)
+    if len(left) and not shut.all():                     # they have weight in closed ones alone
+        among = np.append(np.flatnonzero(~shut), -1)
+        found[left] = among[heaviest(memberships(X[left], np.ascontiguousarray(Ht[:,~shut])))]
     return np.where(stays, before, np.append(used, -1)[found])
 
 def settled_around(
@@ -747,7 +804,7 @@ def settled_around(
         used = np.unique(labels[labels >= 0])
         Ht = root_topics(_sums_of(X, labels, used, learned)).astype(X.dtype)
         while True:
-            labels = _around(memberships(X, Ht), used, before, fixed, closed)
+            labels = _around(X, Ht, used, before, fixed, closed)
             left = np.isin(used, labels)
             if left.all(): break
             Ht, used = Ht[:,left], used[left]
@@ -787,11 +844,14 @@ def made_anew(
     give_leads(tree, np.ascontiguousarray(Ht), Leads(list(shape.ids), Ht[:,:0]))
     trim = state.get("pipeline_", model.pipeline_)["trim"]
     expected = expected_of(X, tree, trim)
+    if trim.df_ is model.pipeline_["trim"].df_:      # words that a file has left out count as well
+        expected = expected._replace(unknown=model.expected_.unknown)
     shape = shape._replace(sizes=expected.sizes.tolist())
     edits = edits._replace(apart=np.flatnonzero(tree.predict(X) != shape.labels))
     return new_version(model, step, tree, shape, edits, X, expected_=expected, **state)
 
 # %% ../nbs/27_editing.ipynb #3a491ec0
+@whole_or_not
 def refit(
     model,            # a fitted `TopicTree`
     documents=None,   # those of the fit, if the model has none
@@ -841,6 +901,7 @@ def _unknown_word(model, word):
     return said + like_word(model.vocab_, plain)
 
 # %% ../nbs/27_editing.ipynb #2b0d47a1
+@whole_or_not
 def drop_words(
     model,            # a fitted `TopicTree`
     words,            # one word, or several
@@ -931,12 +992,17 @@ def _options(model, step, documents):
     "What to call the method of a step with"
     name = step["step"]
     given = {key: value for key, value in step.items() if key not in ("step", "start", "stop")}
-    if name == "update":
-        old, new = documents[:step["start"]], documents[step["start"]:step["stop"]]
-        return given | dict(texts=new, documents=old)
     if documents is None or name in ("join", "keep", "rename"): return given
     n = model.tree_.n_docs
     n_given = documents.shape[0] if hasattr(documents, "shape") else len(documents)
+    if name == "update":
+        if not {"start", "stop"} <= step.keys():
+            raise ValueError("an update needs start and stop, rows of all documents")
+        if n_given < step["stop"]:
+            raise ValueError(f"documents must be all {step['stop']:,}, those of the fit and of the "
+                             f"updates, got {n_given:,}")
+        old, new = documents[:step["start"]], documents[step["start"]:step["stop"]]
+        return given | dict(texts=new, documents=old)
     return given | dict(documents=documents if n_given == n else documents[:n])
 
 # %% ../nbs/27_editing.ipynb #d7e8f9a1
@@ -954,8 +1020,11 @@ def replay(
     documents=None,   # those of the fit, if the model has none, and of later updates
 )->list:              # of `Changed`
     "Make the same steps again, all of them or none."
-    ready(model)
+    check_is_fitted(model)
     documents = at_hand(documents)
+    if not np.iterable(history):
+        raise ValueError("history must be a list of steps, as model.history is, "
+                         f"got {history!r:.40}")
     for step in history:
         if not isinstance(step, dict) or step.get("step") not in (*STEPS, *LATER):
             raise ValueError("history must have steps such as {'step': 'join', 'node': '0'}, "
@@ -963,8 +1032,7 @@ def replay(
         if step["step"] == "update" and documents is None:
             raise ValueError("documents must be given, those of the updates as well, "
                              "since the history has an update")
-    then = copy(model)       # versions are never changed, so the model stays as it is
+    then = ready(copy(model))      # versions are never changed, so the model stays as it is
     done = [_again(then, number, step, documents) for number, step in enumerate(history, 1)]
-    vars(model).clear()
-    vars(model).update(vars(then))
+    take_over(model, then)
     return done

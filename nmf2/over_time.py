@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .answers import matrix_of_new
 from .core import as_table, at_hand, check_number
 from .dates import check_dates, in_periods, warn_of_coarse
-from .editing import matrix_of, own_documents
+from .editing import matrix_at_hand, own_documents
 from .files import listing
 from .headings import distinction
 from .regroup import cluster_sums
@@ -89,7 +89,7 @@ def _labels_and_weights(model, documents, n, n_words):
         X = matrix_of_new(model, documents)
         return model.tree_.predict(X, n), X
     labels = np.append(numbers_at(model.tree_, n), -1)[model.labels_]
-    return labels, matrix_of(model) if n_words and own_documents(model) is not None else None
+    return labels, matrix_at_hand(model) if n_words and own_documents(model) is not None else None
 
 def by_period(
     model,                  # a fitted `TopicTree`

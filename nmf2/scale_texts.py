@@ -50,7 +50,7 @@ from .scale import (AT_ONCE, WHOLE, Blocks, LeafNumbers, Part, as_blocks, checkp
                         stacked, usual_engine)
 from .scale_topics import doc_freq_in, expected_over, node_weights, number_over, topic_tree_over
 from .shards import MANY, Found, neighbours, putting_away
-from .topictree import (COUNTING, REMEDIES, Documents, TopicTree, about_words, begin_history, check_parameters, number_of,
+from .topictree import (COUNTING, REMEDIES, Documents, TopicTree, about_words, as_it_was, begin_history, check_parameters, number_of,
                             phrase_options, pipeline_of, topics_of, warn_of_few)
 from .tree import as_words
 from .weighting import (column_peaks, degrees, divide_rows, doc_freq, fewer_asked, on_grid, renumbered, row_lengths, trim_mask,
@@ -985,20 +985,9 @@ def _of_field(model, sources):
     if not all(map(_keeps_heads, sources)): model.reading_ = (model.reading_ or {}) | {"heads": False}
     return model
 
-# %% ../nbs/62_scale_texts.ipynb #e3655ee3
-def fit_topics(
-    model,              # a `TopicTree`
-    documents,          # as for `text_sources`; or counts in partitions, as for `as_blocks`
-    vocab=None,         # with counts: the words of the columns, (n_terms,)
-    engine=None,        # `Local` or `Dask`; by default `usual_engine()`
-    whole:int=WHOLE,    # a collection is fetched if the different words of each document, added up, are so many at most
-    checkpoint=None,    # a folder for what is found on the way; a fit that was interrupted goes on from there
-    memory=None,        # bytes there are; with more than that to be expected, a warning
-    **options,          # of `text_sources`
-):                      # the model
-    "Fit a `TopicTree` to documents in partitions."
-    if not isinstance(model, TopicTree): raise ValueError(f"model must be a TopicTree, got a {type(model).__name__}")
-    check_parameters(model)
+# %% ../nbs/62_scale_texts.ipynb #7c41d9e2
+def _fitted_over(model, documents, vocab, engine, whole, checkpoint, memory, options):
+    "The model, with what `fit_topics` finds"
     documents, whole = check_documents(documents), check_number("whole", whole, 0, whole=False)
     if memory is not None: check_number("memory, in bytes,", memory, 0, whole=False, above=True)
     seed = seed_of(model.random_state)
@@ -1021,6 +1010,22 @@ def fit_topics(
         except Changed as e: warnings.warn(f"{e}: headings have no phrases", stacklevel=frames_up())
         return {}
     return _of_field(_grow_topics(model, blocks, seed, how, texts_of, known.seen, memory), sources)
+
+# %% ../nbs/62_scale_texts.ipynb #e3655ee3
+def fit_topics(
+    model,              # a `TopicTree`
+    documents,          # as for `text_sources`; or counts in partitions, as for `as_blocks`
+    vocab=None,         # with counts: the words of the columns, (n_terms,)
+    engine=None,        # `Local` or `Dask`; by default `usual_engine()`
+    whole:int=WHOLE,    # a collection is fetched if the different words of each document, added up, are so many at most
+    checkpoint=None,    # a folder for what is found on the way; a fit that was interrupted goes on from there
+    memory=None,        # bytes there are; with more than that to be expected, a warning
+    **options,          # of `text_sources`
+):                      # the model
+    "Fit a `TopicTree` to documents in partitions."
+    if not isinstance(model, TopicTree): raise ValueError(f"model must be a TopicTree, got a {type(model).__name__}")
+    check_parameters(model)
+    with as_it_was(model): return _fitted_over(model, documents, vocab, engine, whole, checkpoint, memory, options)
 
 # %% ../nbs/62_scale_texts.ipynb #8adb55f5
 def _check_one_kind(where, shards, texts):

@@ -6,15 +6,15 @@
 __all__ = ['TOGETHER', 'PIECES', 'SAMPLED', 'LEAST', 'AUTO', 'COUNTING', 'REMEDIES', 'NO_ROWS', 'OUTPUTS', 'BY_DOCUMENT',
            'sums_of', 'most_similar', 'drawn_of', 'pieces', 'Best', 'best_start', 'root_topics', 'roots_of', 'Topics',
            'settled_topics', 'FewerDocuments', 'check_enough', 'Grown', 'topic_tree', 'TopicTree', 'check_parameters',
-           'pipeline_of', 'Documents', 'about_words', 'phrase_options', 'index_of', 'own_index', 'by_index', 'Edits',
-           'Saved', 'begin_history', 'as_asked', 'topics_of', 'tell', 'warn_of_few', 'number_of', 'compile_late',
-           'two_compilers', 'in_order', 'as_in_fit', 'as_output', 'numbers_of', 'as_strings']
+           'pipeline_of', 'Documents', 'about_words', 'phrase_options', 'as_it_was', 'index_of', 'own_index',
+           'by_index', 'Edits', 'Saved', 'begin_history', 'as_asked', 'topics_of', 'tell', 'warn_of_few', 'number_of',
+           'compile_late', 'two_compilers', 'in_order', 'as_in_fit', 'as_output', 'numbers_of', 'as_strings']
 
 # %% ../nbs/25_topictree.ipynb #19c86461
 import os
 import warnings
 from collections import Counter
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from functools import partial
 from typing import NamedTuple
@@ -452,6 +452,25 @@ def phrase_options(
     return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase,
                 stems=language, small=small, **_of_english(est, counter))
 
+# %% ../nbs/25_topictree.ipynb #fadefce7
+@contextmanager
+def as_it_was(
+    model,   # a `TopicTree`, fitted or not
+):
+    "For a `with` block around a fit: if that fails or is interrupted, the model is what it was."
+    before = dict(vars(model))
+    try: yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
+
+# %% ../nbs/25_topictree.ipynb #fadefce6
+def _own_counts(documents, counts):
+    "Counts that nobody else changes; those of a `Corpus` as they are"
+    if counts is None or is_corpus(documents): return counts
+    return counts.copy() if hasattr(counts, "copy") else copy(counts)
+
 # %% ../nbs/25_topictree.ipynb #b51de0a2
 def index_of(
     documents,   # whatever was given for documents
@@ -560,9 +579,10 @@ def tell(
     model.n_topics_, model.labels_ = model.tree_.n_leaves, model.tree_.labels()
     model.components_ = topics_of(model.tree_)
     model.documents_ = _documents(model.pipeline_, model.labels_)
-    dropped = ", ".join(model.edits_.dropped)
-    told = f"{model.documents_.words} Taken out later: {dropped}."
-    if dropped: model.documents_ = model.documents_._replace(words=told)
+    told, dropped = model.documents_.words, ", ".join(model.edits_.dropped)
+    if dropped: told += f" Taken out later: {dropped}."
+    if model.edits_.kept and len(model.documents_.topicless): told += " Kept topics take no others."
+    model.documents_ = model.documents_._replace(words=told)
 
 def warn_of_few(
     model,    # a fitted `TopicTree`
@@ -608,7 +628,8 @@ def fit(model,
     vocab=None,   # with counts: the words of the columns, (n_terms,)
 ):
     "Find the topics and their tree."
-    with two_compilers(), say_if_compiling(): return _fitted(model, at_hand(documents), y, vocab)
+    with two_compilers(), say_if_compiling(), as_it_was(model):
+        return _fitted(model, at_hand(documents), y, vocab)
 
 def _fitted(model, documents, y, vocab):
     "The model, with what `fit` finds"
@@ -625,7 +646,7 @@ def _fitted(model, documents, y, vocab):
     model.pipeline_ = pipeline_of(model, texts, counts, words if vocab is None else vocab)
     X = _weighed(model.pipeline_, given)
     model.given_ = documents if is_corpus(documents) else texts    # None where there are counts
-    model.counts_, model.index_ = counts, index_of(documents)
+    model.counts_, model.index_ = _own_counts(documents, counts), index_of(documents)
     begin_history(model)
     model.vocab_ = kept_words(model.pipeline_)
     n_topics, model.choice_ = number_of(model, partial(_choose, X, random_state=seed))
@@ -686,6 +707,19 @@ def _check_named(counts):
         raise ValueError("documents must have the columns of the fit, and these are 0, 1, 2 and so "
                          "on: name them, or give documents.to_numpy() if they are in its order")
 
+# %% ../nbs/25_topictree.ipynb #02d3c35a
+def _of_other_kind(of_texts, documents):
+    "The error where texts are given for counts, or counts for texts"
+    kind, remedy = "texts" if of_texts else "counts", ""
+    if documents is None: remedy = ", got None"
+    elif isinstance(documents, (list, tuple)) and any(map(sp.issparse, documents)) and not of_texts:
+        remedy = ", in one matrix: scipy.sparse.vstack puts several together"
+    return ValueError(f"documents must be {kind}, as those of the fit were{remedy}")
+
+def _as_array(counts, of_frame):
+    "Counts as an array, if those of the fit were none of a data frame: else scikit-learn warns"
+    return _numbers(counts) if is_frame(counts) and not of_frame else counts
+
 # %% ../nbs/25_topictree.ipynb #02d3c354
 def as_in_fit(
     model,       # a fitted `TopicTree`
@@ -694,15 +728,14 @@ def as_in_fit(
     "New documents as they go into the pipeline of a fitted model."
     texts, counts, words = _given(documents)
     of_texts = "count" in model.pipeline_.named_steps
-    if of_texts != (texts is not None):
-        kind = "texts" if of_texts else "counts"
-        raise ValueError(f"documents must be {kind}, as those of the fit were")
+    if documents is None or of_texts != (texts is not None):
+        raise _of_other_kind(of_texts, documents)
     if of_texts: return check_texts(texts)
     known = known_names(model.pipeline_["trim"])
     of_frame = hasattr(model.pipeline_["trim"], "feature_names_in_")   # then scikit-learn compares
     if of_frame: _check_named(counts)
     elif words is None: words = _names_of_frame(counts)
-    if words is None or known is None: return counts
+    if words is None or known is None: return _as_array(counts, of_frame)
     if is_frame(counts):
         there = set(words)
         words = [word for word in known if word in there]
@@ -710,7 +743,7 @@ def as_in_fit(
         if len(words) < len(known): counts = _numbers(counts)
     if not set(words).intersection(known):
         raise ValueError("documents must have some words of those of the fit, and they have none")
-    return in_order(counts, words, known)
+    return in_order(_as_array(counts, of_frame), words, known)
 
 # %% ../nbs/25_topictree.ipynb #cc43ec71
 OUTPUTS = "default", "pandas", "polars"
@@ -909,6 +942,7 @@ def topics(model,
     A pandas data frame if pandas is there, else a list of dictionaries.
     """
     check_is_fitted(model)
+    n_terms = check_number("n_terms", n_terms, 1)
     tree = model.tree_
     def known(leaf): return {} if tree.support is None else dict(support=leaf.support)
     rows = [dict(topic=k, node=in_table(leaf.id), documents=leaf.size, **known(leaf),
@@ -984,7 +1018,7 @@ BY_DOCUMENT = "ids", "labels", "columns", "shares"      # what may be given for 
 
 def _shown(model, docs, options):
     "The documents to show; and options, shares of leaves as `transform` has them among these"
-    from nmf2.editing import matrix_of, own_documents, ready, remember_matrix
+    from nmf2.editing import matrix_at_hand, own_documents, ready, remember_matrix
     ready(model)
     if not docs and "texts" in options: docs = (options.pop("texts"),)
     index = own_index(model)
@@ -992,7 +1026,7 @@ def _shown(model, docs, options):
     options |= {name: by_index(index, options[name]) for name in BY_DOCUMENT if name in options}
     if "shares" in options: return docs or _texts_of(model), options
     X = _weights_of(model, docs[0]) if docs and not _same_texts(own, docs[0]) else None
-    if own is not None: X = matrix_of(model)
+    if own is not None: X = matrix_at_hand(model)
     elif X is not None:
         texts, *_ = _given(docs[0])
         remember_matrix(model.pipeline_, rows_of(X), None if texts is None else as_strings(texts))

@@ -26,7 +26,7 @@ from .core import at_hand, check_number, frames_up, is_corpus, single_blas
 from .counting import found_of
 from .data import Corpus
 from .editing import (Changed, Learned, edited, leads_of, leads_split, led, made_anew, matrix_of, own_documents,
-                          ready, remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays, whole_documents)
+                          ready, remember_matrix, settled_around, shape_joined, shape_of, shape_split, two_topics, what_stays, whole_documents, whole_or_not)
 from .files import listing, plural
 from .headings import AT_ONCE, good_levels
 from .kernels import documents as filled_documents
@@ -112,6 +112,7 @@ def _levels_after(old, new):
     return new.levels if asked_for else good_levels(new, new.levels[:-1])
 
 # %% ../nbs/28_updating.ipynb #4e7793c7
+@whole_or_not
 def grow(
     model,            # a fitted `TopicTree`
     n_topics:int,     # leaves wanted, more or fewer than there are
@@ -590,7 +591,7 @@ def _what_happened(before, model, changed, rejected):
     other = leaf != now[:n_old]
     def of_others(ids): return {row[0]: int((ids[other] == row[0]).sum()) for row in grew}
     came, went = of_others(now[:n_old]), of_others(leaf)
-    return Updated(*changed, n_new=len(now) - n_old, moved=int(other.sum()),
+    return Updated(*changed[:4], n_new=len(now) - n_old, moved=int(other.sum()),
                    topicless=_rows_from(n_old, topicless), rejected=_rows_from(n_old, alone),
                    words=_new_words(matrix_of(model), model.vocab_, set(before.vocab_)),
                    grew=tuple(sorted(grew, key=lambda row: -row[3])),
@@ -600,10 +601,9 @@ def _what_happened(before, model, changed, rejected):
                    went={id: n for id, n in went.items() if n})
 
 # %% ../nbs/28_updating.ipynb #89863f15
-def _checked(model, texts, documents, min_new):
+def _checked(model, texts, documents):
     "Stop at what can't be added, before any work; gives weights of new documents in the old model"
     check_is_fitted(model)
-    if min_new is not None: check_number("min_new", min_new, 2)
     none = isinstance(texts, (list, tuple)) and not texts
     given = None if none else as_in_fit(model, texts)
     if none or not isinstance(given, list) and not given.shape[0]:
@@ -645,6 +645,7 @@ def what_is_known(
     return Learned(sums, rows)
 
 # %% ../nbs/28_updating.ipynb #646625a2
+@whole_or_not
 def update(
     model,                 # a fitted `TopicTree`
     texts,                 # new documents, as for its `predict`
@@ -653,8 +654,9 @@ def update(
 )->Updated:                # print it
     "Add documents to a model, whose topics learn from them; ids and names of topics stay."
     before, texts = copy(ready(model)), at_hand(texts)
+    if min_new is not None: min_new = check_number("min_new", min_new, 2)
     documents = by_index(own_index(model), at_hand(documents))
-    judged = judge(model, _checked(model, texts, documents, min_new))
+    judged = judge(model, _checked(model, texts, documents))
     both = together(model, texts, documents)
     warn_of_old(both)
     stop = both.n_old + len(judged.labels)

@@ -987,6 +987,9 @@ def test_the_file_of_counts(tmp_path, monkeypatch, capsys):
     assert [row["leaf_number"] for row in answers] == fitted.predict(corpus).tolist()
     assert main(["cluster", "planted.npz", "--leaves", "9", "--quiet", "-o", "texts", "--keep-texts"]) == 2
     assert "--keep-texts: planted.npz has counts, no texts" in capsys.readouterr().err and not Path("texts").exists()
+    assert main(["grow", "out", "--leaves", "10", "--quiet"]) == 2
+    told = capsys.readouterr().err
+    assert "has no documents, and this needs them: give " in told and "--keep-texts" not in told
 
 def test_the_results_say_what_to_ask(asked, capsys):
     assert f"\n  nmf2 predict {OUT/cli.MODEL} PATH\n" in asked

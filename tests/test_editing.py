@@ -1,4 +1,5 @@
 """A fitted TopicTree, changed by hand: whatever the steps, the tree is sound, the rest stays, and undo restores the bits"""
+import itertools
 import json
 import pickle
 import warnings
@@ -662,3 +663,117 @@ def test_texts_that_were_shown_are_handed_over(tmp_path):
         loaded = TopicTree.load(tmp_path/"m.nmf2")
         loaded.to_html(texts[:90], columns=dict(n=[*range(90)]))
         assert str(steps(loaded))
+
+
+# ---- what stays, and what is told of what does not
+
+@pytest.mark.parametrize("a, b, node", [("000", "01", "0"), ("00", "01", "0"), ("000", "1", "")])
+def test_a_node_that_goes_below_its_sibling_leaves_the_parent(corpus, a, b, node):
+    model = fitted(corpus)
+    while "000" not in model.tree_.nodes: model.split(next(id for id in ("0", "00") if not model.tree_[id].children))
+    if not model.tree_["01"].children: model.split("01")
+    if a == "00": model.join("00")
+    model.rename({"": "everything", "0": "physics", "00": "optics", "01": "lasers", "1": "biology"})
+    if node: model.keep(node)
+    if a == "00": return check_refused(model, a, b)
+    docs = model.tree_[node].docs
+    title, sibling = model.tree_.title(node), b[:-1] + "10"[int(b[-1])]
+    changed = model.merge(a, b)
+    assert_array_equal(model.tree_[node].docs, docs)
+    assert model.tree_.title(node) == title and node not in changed.gone and node not in changed.changed
+    assert sibling in changed.gone and model.edits_.kept == ((node,) if node else ())
+    assert_sound(model, corpus)
+
+def test_after_any_merge_nodes_with_their_documents_have_their_names(corpus):
+    model = fitted(corpus, n_topics=7)
+    model.rename({node.id: f"was root{node.id}" for node in model.tree_})
+    old = model.tree_
+    there = {node.docs.tobytes(): node.id for node in old}
+    for a, b in itertools.permutations(old.nodes, 2):
+        try: model.merge(a, b)
+        except ValueError: continue
+        for node in model.tree_:
+            if node.docs.tobytes() in there: assert model.tree_.title(node) == f"was root{there[node.docs.tobytes()]}"
+        model.undo()
+
+
+def check_refused(model, a, b):
+    with pytest.raises(ValueError, match="parts of root/0 already"): model.merge(a, b)
+
+
+def test_what_is_no_longer_kept_is_told(corpus):
+    model = fitted(corpus)
+    first, last = model.tree_.leaves()[0].id, model.tree_.leaves()[-1].id
+    model.keep(last)
+    changed = model.merge(first, last)
+    assert changed.loose == (last,) and f"no longer kept root/{last}" in str(changed) and model.edits_.kept == ()
+    model.undo()
+    assert model.join(last[:-1]).loose == (last,)
+    model.undo()
+    assert model.merge(last, first).loose == () and len(model.edits_.kept) == 1
+
+
+def test_a_loaded_model_expects_as_many_unknown_words(tmp_path):
+    texts = some_texts(90)
+    model = fitted(texts, n_topics=4, max_df=.6)
+    model.save(tmp_path/"m", keep_texts=True)
+    again = TopicTree.load(tmp_path/"m")
+    for step in (lambda m: m.refit(), lambda m: m.drop_words(str(m.vocab_[0])), lambda m: m.grow(5)):
+        unknown = model.expected_.unknown
+        step(model), step(again)
+        assert again.expected_.unknown == model.expected_.unknown == unknown
+
+
+def test_a_moved_document_that_lost_its_words_is_free():
+    texts = ["apple pear plum", "apple pear cherry", "apple plum cherry", "goal ball team", "goal ball win", "team goal win"]*6 + ["lion goal", "tiger"]
+    model = fitted(texts, n_topics=2, min_df=3, max_df=1.)
+    model.move([36], model.tree_.leaves()[1 - model.labels_[36]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.drop_words("goal")
+    assert model.labels_[36] == -1
+    model.update(["lion ball team", "lion team win", "lion ball"]*3)
+    assert model.labels_[36] == model.predict(["lion goal"])[0] >= 0
+
+
+def test_a_step_that_fails_at_its_end_is_none(corpus, monkeypatch):
+    texts = ["apple pear plum", "apple pear cherry", "goal ball team", "goal ball win"]*6 + ["zebra"]*4
+    model = fitted(texts, n_topics=2, min_df=2, max_df=1.)
+    before = bits(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(EmptyDocumentsWarning): model.drop_words("zebra")
+    assert bits(model) == before
+    def interrupted(*args): raise KeyboardInterrupt
+    monkeypatch.setattr("nmf2.updating._what_happened", interrupted)
+    with pytest.raises(KeyboardInterrupt): model.update(["apple pear", "goal ball"])
+    assert bits(model) == before and model.past_ == []
+
+
+def test_a_replay_needs_all_documents(corpus):
+    model = fitted(corpus[:200])
+    before = bits(model)
+    for history, documents, message in (([dict(step="update", start=200, stop=240)], corpus[:220], "documents must be all 240, those of the fit and of the updates, got 220"),
+                                        ([dict(step="update")], corpus, "needs start and stop"), (3, None, "history must be a list of steps"), (None, None, "got None")):
+        with pytest.raises(ValueError, match=message): model.replay(history, documents)
+    assert bits(model) == before
+
+
+def test_a_model_of_counts_is_not_told_to_keep_texts(corpus, tmp_path):
+    model = fitted(corpus)
+    model.save(tmp_path/"m")
+    with pytest.raises(ValueError, match=r"documents=those of the fit\)$"): TopicTree.load(tmp_path/"m").refit()
+    model = fitted(some_texts(60), n_topics=4, max_df=.6)
+    model.save(tmp_path/"m")
+    with pytest.raises(ValueError, match="keep_texts=True$"): TopicTree.load(tmp_path/"m").refit()
+
+
+def test_names_share_topics(corpus):
+    model = fitted(corpus)
+    model.split(leaf(model, 0))
+    before = model.components_
+    model.rename("0", "a name")
+    model.keep("0")
+    assert model.components_ is before
+    model.refit()
+    assert model.components_ is not before

@@ -1118,6 +1118,31 @@ def test_a_model_of_counts_in_partitions_is_gathered():
     assert_array_equal(model.labels_, model.tree_.labels())
 
 
+def test_a_step_that_fails_leaves_the_tree_in_partitions():
+    corpus = planted_tree((3, 2), n_docs=240, overlap=.3, noise=.2, random_state=0)
+    parts = cut(sp.csr_array(corpus.X), 4)
+    model = fit_topics(TopicTree(5), parts, vocab=corpus.vocab, whole=0)
+    tree = model.tree_
+    for step in (lambda: model.split("nope"), lambda: model.keep("0", "no"), lambda: model.update(corpus.X[:9]), lambda: model.grow(0),
+                 lambda: model.replay([dict(step="keep", node="0"), dict(step="join", node="000")])):
+        with pytest.raises((KeyError, ValueError)): step()
+        assert model.tree_ is tree and model.history == []
+    assert model.support(n_fits=2) is model.support_
+    model.keep("0")
+    assert not hasattr(model.tree_, "weighed") and model.history == [dict(step="keep", node="0")]
+    model.undo()
+
+
+def test_a_fit_in_partitions_that_fails_leaves_the_model(monkeypatch):
+    corpus = planted_tree((3, 2), n_docs=240, overlap=.3, noise=.2, random_state=0)
+    model = TopicTree(5).fit(corpus)
+    before = dict(vars(model))
+    def failing(*args, **options): raise KeyboardInterrupt
+    monkeypatch.setattr("nmf2.scale_texts.topic_tree_over", failing)
+    with pytest.raises(KeyboardInterrupt): fit_topics(model, cut(sp.csr_array(corpus.X), 4), vocab=corpus.vocab, whole=0)
+    assert vars(model).keys() == before.keys() and all(vars(model)[name] is value for name, value in before.items())
+
+
 def test_sums_without_rounding():
     rng = np.random.default_rng(0)
     for values in (rng.random(1000), 10.**rng.uniform(-200, 200, 500), np.array([1e300, 1., -1e300, 5e-324]), np.zeros(0)):

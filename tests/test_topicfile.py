@@ -459,3 +459,22 @@ def test_columns_are_kept_with_texts(tmp_path, texts):
         with pytest.raises(ValueError, match="columns are something else"): unpacked_model(about | dict(kept=about["kept"] | dict(columns=wrong)), arrays, model.tree_)
     del about["kept"]["columns"]
     assert unpacked_model(about, arrays, model.tree_).given_.columns == {}
+
+
+def in_small_letters(text): return text.lower().split()
+
+def test_without_its_tokenizer_a_model_shows_its_texts(tmp_path):
+    "Where only shares or words need it"
+    texts = some_texts(90)
+    model = TopicTree(4, max_df=.6, tokenizer=in_small_letters).fit(texts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.save(tmp_path/"m", keep_texts=True)
+        again = TopicTree.load(tmp_path/"m")
+    assert texts[0][:20] in again.to_html()
+    rows = again.over_time(["2020", "2021", ""]*30, "year", plain=True)
+    assert [row["documents"] for row in rows] == [row["documents"] for row in model.over_time(["2020", "2021", ""]*30, "year", plain=True)]
+    assert "words" not in rows[0]
+    again.join(again.tree_.splits[-1])
+    for step in (again.refit, lambda: again.split(again.tree_.leaves()[0]), lambda: again.predict(texts)):
+        with pytest.raises(ValueError, match="tokenizer .*in_small_letters was not kept in the file"): step()

@@ -646,3 +646,53 @@ def test_parameters_set_after_the_fit_wait_for_the_next_one():
         model.split(model.tree_.leaves()[0])
         model.drop_words(["arrays"])
     assert one.outline() == other.outline()
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_fit_that_fails_leaves_the_model(corpus, monkeypatch, error):
+    model = TopicTree(5).fit(corpus.X[:200], vocab=corpus.vocab)
+    model.split(model.tree_.leaves()[0])
+    before, shares = dict(vars(model)), model.transform(corpus.X)
+    def failing(*args, **options): raise error("no tree")
+    monkeypatch.setattr("nmf2.topictree.topic_tree", failing)
+    with pytest.raises(error): model.fit(corpus.X, vocab=corpus.vocab)
+    assert vars(model).keys() == before.keys() and all(vars(model)[name] is value for name, value in before.items())
+    assert_array_equal(model.transform(corpus.X), shares)
+    new = TopicTree(5)
+    with pytest.raises(error): new.fit(corpus.X, vocab=corpus.vocab)
+    assert vars(new) == vars(TopicTree(5))
+
+
+def test_counts_that_are_changed_after_the_fit(corpus):
+    pd, X = pytest.importorskip("pandas"), corpus.X.toarray()
+    for given in (X.copy(), sp.csr_array(X), pd.DataFrame(X, columns=list(corpus.vocab))):
+        model = TopicTree(5).fit(given)
+        if hasattr(given, "columns"):
+            given["topic"] = model.labels_
+            given.iloc[:,0] = 7
+        elif sp.issparse(given): given.data[:] = 7
+        else: given[:] = given[::-1].copy()
+        as_fitted = TopicTree(5).fit(X, vocab=corpus.vocab)
+        leaf = max(model.tree_.leaves(), key=lambda leaf: leaf.size).id
+        model.split(leaf), as_fitted.split(leaf)
+        model.refit(), as_fitted.refit()
+        assert_array_equal(model.labels_, as_fitted.labels_)
+
+
+def test_a_data_frame_is_an_array_to_a_model_without_names(corpus):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(corpus.X.toarray(), columns=list(corpus.vocab))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = TopicTree(5).fit(frame[:300])
+        model.update(frame[300:])
+        assert_array_equal(model.predict(frame), model.predict(frame[frame.columns[::-1]]))
+        TopicTree(5).fit(corpus.X, vocab=corpus.vocab).predict(frame)
+
+
+def test_what_is_no_counts_is_told(corpus, model):
+    for call in (model.update, model.answers, model.explain, model.drift, model.predict):
+        with pytest.raises(ValueError, match="documents must be counts, as those of the fit were, got None"): call(None)
+    for call in (model.update, lambda parts: model.split(model.tree_.leaves()[0], parts)):
+        with pytest.raises(ValueError, match="in one matrix: scipy.sparse.vstack"): call([corpus.X[:9], corpus.X[9:]])
+    with pytest.raises(ValueError, match="n_terms must be a whole number"): model.topics(n_terms=2.5)

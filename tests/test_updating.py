@@ -255,6 +255,7 @@ def test_kept_nodes_get_nothing_new(corpus):
     model.keep("")
     told = model.update(Corpus(X=corpus.X[:9], vocab=corpus.vocab, ids=[f"again {i}" for i in range(9)]))
     assert len(told.topicless) == 9 and (model.labels_[240:] == -1).all()
+    assert str(model.documents_).endswith("Kept topics take no others.")
 
 
 def test_a_saved_model_is_updated(tmp_path):
@@ -611,3 +612,23 @@ def test_many_new_topics_are_told():
     assert "3 of 9 topics are new, each beside the old one that is nearest" in " ".join(str(Updated(new=new, grew=(*rows, *old))).split())
     assert "are new, each" not in str(Updated(new=new, grew=(*rows, *old, *[(f"2{i}", "title", 30, 0) for i in range(2)])))
     assert "are new, each" not in str(Updated(new=new[:2], grew=(*rows[:2], *old[:1])))
+
+
+def test_documents_of_a_kept_topic_go_to_the_next(corpus):
+    "What is kept takes no others, and these are no documents without a topic"
+    order = np.random.default_rng(0).permutation(240)
+    model = fitted(corpus[order[:120]], n_topics=6)
+    for leaf in model.tree_.leaves():
+        model.keep(leaf.id)
+        docs = leaf.docs
+        told = model.update(corpus.X[order[120:]])
+        assert told.topicless == () and len(model.documents_.topicless) == 0
+        assert_array_equal(model.tree_[model.edits_.kept[0]].docs, docs)
+        model.undo(), model.undo()
+
+
+def test_a_number_of_numpy_is_one(tmp_path):
+    model = fitted(some_texts(60), n_topics=4, max_df=.6)
+    model.update(some_texts(20, 1), min_new=np.int64(5))
+    assert type(model.history[-1]["min_new"]) is int and "min_new=5)" in model.script()
+    model.save(tmp_path/"m")
