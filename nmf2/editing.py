@@ -389,7 +389,7 @@ def matrix_of(
         warnings.simplefilter("ignore", EmptyDocumentsWarning)
         given = as_in_fit(model, given)
         X = rows_of(model.pipeline_.transform(given))
-    if documents is not None: check_of_fit(model, X)
+    if documents is not None or getattr(model, "counts_", None) is not None: check_of_fit(model, X)
     remember_matrix(model.pipeline_, X, given if documents is not None else None)
     return X
 

@@ -466,10 +466,13 @@ def as_it_was(
         raise
 
 # %% ../nbs/25_topictree.ipynb #fadefce6
+COPIED = 1_000_000_000     # bytes of counts, about, that are copied
+
 def _own_counts(documents, counts):
-    "Counts that nobody else changes; those of a `Corpus` as they are"
+    "Counts that nobody else changes; those of a `Corpus`, and very many, as they are"
     if counts is None or is_corpus(documents): return counts
-    return counts.copy() if hasattr(counts, "copy") else copy(counts)
+    n_bytes = 12*counts.nnz if sp.issparse(counts) else 8*np.prod(np.shape(counts), dtype=float)
+    return counts if n_bytes > COPIED else counts.copy() if hasattr(counts, "copy") else copy(counts)
 
 # %% ../nbs/25_topictree.ipynb #b51de0a2
 def index_of(

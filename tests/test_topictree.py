@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
-from nmf2 import Corpus, FlatNMF2, HierNMF2, TopicTree
+from nmf2 import Corpus, FlatNMF2, HierNMF2, TopicTree, editing, topictree
 from nmf2.bisection import criterion_of, repeated_bisection, unit_rows
 from nmf2.data import load, planted_tree
 from nmf2.editing import matrix_of
@@ -677,6 +677,23 @@ def test_counts_that_are_changed_after_the_fit(corpus):
         model.split(leaf), as_fitted.split(leaf)
         model.refit(), as_fitted.refit()
         assert_array_equal(model.labels_, as_fitted.labels_)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_many_counts_are_not_copied_but_looked_at(corpus, monkeypatch, kind):
+    """A copy may be more than there is room for"""
+    monkeypatch.setattr(topictree, "COPIED", 0)
+    given = kind(corpus.X.toarray())
+    model = TopicTree(5).fit(given)
+    assert model.counts_ is given
+    editing._WEIGHTED.clear()
+    model.refit()
+    if sp.issparse(given): given.indices[:] = (given.indices + 37) % given.shape[1]
+    else: given[:] = given[::-1].copy()
+    editing._WEIGHTED.clear()
+    before = model.labels_.copy()
+    with pytest.raises(ValueError, match="must be those of the fit"): model.refit()
+    assert_array_equal(model.labels_, before)
 
 
 def test_a_data_frame_is_an_array_to_a_model_without_names(corpus):
