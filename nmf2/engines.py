@@ -116,21 +116,6 @@ class Local:
 
     __getstate__ = _stays
 
-    def _run(self, f, columns, shared, ready=1):
-        "What `f` gives for each partition, in order; with `ready` as many may wait that are done"
-        items, jobs = deque(zip(*columns)), deque()
-        if len(items) == 1:
-            yield self._done(_of_block(f, *items.pop(), *shared))
-            return
-        while items:
-            jobs.append(self.pool.submit(_of_block, f, *items.popleft(), *shared))
-            if len(jobs) >= self.threads + ready: yield self._done(jobs.popleft().result())
-        while jobs: yield self._done(jobs.popleft().result())
-
-    def _done(self, result):
-        if self.bar is not None: self.bar.update()
-        return result
-
     def send(self, value): return value
     def hold(self, f, *columns, shared=()): return list(self._run(f, columns, shared))
     def keep(self, f, *columns, shared=()): return tuple(map(list, zip(*self._run(f, columns, shared)))) or ([], [])
@@ -141,6 +126,24 @@ class Local:
     def hold_and_join(self, then, args, f, *columns, shared=(), sizes=None):
         return self.join(then, self.hold(f, *columns, shared=shared), args)
     def fetch(self, held): return list(held)
+
+# %% ../nbs/60_engines.ipynb #53fd738e
+def _done(engine, result):
+    "The same, and the bar is told"
+    if engine.bar is not None: engine.bar.update()
+    return result
+
+@patch_to(Local)
+def _run(engine, f, columns, shared, ready=1):
+    "What `f` gives for each partition, in order; with `ready` as many may wait that are done"
+    items, jobs = deque(zip(*columns)), deque()
+    if len(items) == 1:
+        yield _done(engine, _of_block(f, *items.pop(), *shared))
+        return
+    while items:
+        jobs.append(engine.pool.submit(_of_block, f, *items.popleft(), *shared))
+        if len(jobs) >= engine.threads + ready: yield _done(engine, jobs.popleft().result())
+    while jobs: yield _done(engine, jobs.popleft().result())
 
 # %% ../nbs/60_engines.ipynb #6db9dc27
 def is_delayed(
@@ -420,13 +423,14 @@ def _named(given, names, held=()):
         if not odd: raise
         raise ValueError(_not_made(odd[0], e)) from e
 
-# %% ../nbs/60_engines.ipynb #80532786
+# %% ../nbs/60_engines.ipynb #8053277f
 def _name(f): return getattr(f, "__name__", "part").strip("_")
 
 def _keys(name, n):
     "Keys of tasks, which Dask shows by their name; partitions have numbers, for errors"
     return [f"{name}-{f'{k}-'*(n > 1)}{uuid4().hex}" for k in range(n)]
 
+# %% ../nbs/60_engines.ipynb #80532786
 class Sums:
     "What is kept and what is added up, by an engine whose verbs are tasks"
     def _both(self, f, columns, shared, **where):
@@ -571,6 +575,7 @@ def _runs(engine, parts, sizes, among):
         runs += [there[k::n] for k in range(min(n, len(there)))]
     return runs
 
+# %% ../nbs/60_engines.ipynb #c7d19b46
 @patch_to(Dask)
 def hold_and_join(engine,
     then,            # a function

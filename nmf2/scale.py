@@ -56,6 +56,12 @@ class Topics(NamedTuple):
     lengths:np.ndarray   # theirs, (2,)
     gram:np.ndarray      # of the topics at unit length: 11, 12, 22, (3,)
 
+# %% ../nbs/60_scale.ipynb #e1e5e215
+def _in_floats(X):
+    "A matrix, whose counts become numbers that a kernel takes"
+    if X.data.dtype.kind not in "iub": return X
+    return as_csr(X.data.astype(np.float64), X.indices, X.indptr, X.shape[1])
+
 # %% ../nbs/60_scale.ipynb #e1e5e216
 class Part:
     "Some documents: a matrix in memory, or a shard that is mapped when its documents are wanted."
@@ -74,8 +80,7 @@ class Part:
         if sp.issparse(self.source): return self.source
         if isinstance(self.source, ScrapMatrix): return self.source.X
         X = open_shard(*self.source) if isinstance(self.source, Slice) else open_shard(self.source)
-        data = X.data.astype(np.float64) if X.data.dtype.kind in "iub" else X.data    # counts
-        return as_csr(data, X.indices, X.indptr, X.shape[1])
+        return _in_floats(X)
 
     @property
     def there(self)->bool:
@@ -196,6 +201,7 @@ def partitions_of(
     name = lambda k, x: f"shard {k}, {Path(x).name}," if on_disk(x) else f"partition {k}"
     return X, [name(k, x) for k, x in enumerate(X)]
 
+# %% ../nbs/60_scale.ipynb #9a250034
 def usual_engine(
     engine=None,   # what was given, if anything
 ):                 # `Local` or `Dask`

@@ -229,7 +229,7 @@ def neighbours(
         together = together + size if joins else size
     return found
 
-# %% ../nbs/60_shards.ipynb #1b7e44aa
+# %% ../nbs/60_shards.ipynb #1b7e44a8
 SCRATCH = "TMPDIR=... or Local(scratch=...) takes another folder for what is put away meanwhile"
 
 @contextmanager
@@ -243,6 +243,7 @@ def putting_away(
         if e.filename not in (None, str(path)): raise
         raise OSError(e.errno, f"{e.strerror}. {SCRATCH}", str(path)) from None
 
+# %% ../nbs/60_shards.ipynb #1b7e44aa
 class Scrap:
     "Arrays on disk, which are removed with the last that refers to them; `scrap[i]` maps one."
     def __init__(self,

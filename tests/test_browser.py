@@ -1064,17 +1064,22 @@ def test_targets_for_changing_are_large(chromium, small_model):
         assert fits() and page.locator(".edits").bounding_box()["y"] >= 0                # the line stays in sight
 
 
+def draw_around_half(page):
+    """A line around the left half of the map"""
+    sea = page.locator(".sea").bounding_box()
+    page.mouse.move(sea["x"] + 2, sea["y"] + 2)
+    page.mouse.down()
+    for x, y in ((.5, 0), (.5, 1), (0, 1), (0, 0)): page.mouse.move(sea["x"] + 2 + x*(sea["width"] - 4), sea["y"] + 2 + y*(sea["height"] - 4), steps=3)
+    page.mouse.up()
+
+
 def test_documents_chosen_on_the_map_are_moved(chromium, small_model):
     explorer = pickle.loads(pickle.dumps(small_model)).explore()
     with web.page(chromium) as page:
         web.show_widget(page, explorer)
         page.click('text="Map"')
         page.wait_for_selector(".island", state="attached")
-        sea = page.locator(".sea").bounding_box()
-        page.mouse.move(sea["x"] + 2, sea["y"] + 2)
-        page.mouse.down()
-        for x, y in ((.5, 0), (.5, 1), (0, 1), (0, 0)): page.mouse.move(sea["x"] + 2 + x*(sea["width"] - 4), sea["y"] + 2 + y*(sea["height"] - 4), steps=3)
-        page.mouse.up()
+        draw_around_half(page)
         page.click("text=choose them all")
         n = int(said(page).split()[0])
         assert 20 < n < 230 and page.locator(".choice input:not(:checked)").count() == 0
@@ -1500,11 +1505,7 @@ def test_escape_lets_go_of_what_a_line_was_drawn_around(chromium, outline_page, 
     with web.page(chromium) as page:
         page.goto(f"{outline_page[0].as_uri()}#1/map")
         page.wait_for_selector(".island", state="attached")
-        sea = page.locator(".sea").bounding_box()
-        page.mouse.move(sea["x"] + 2, sea["y"] + 2)
-        page.mouse.down()
-        for x, y in ((.5, 0), (.5, 1), (0, 1), (0, 0)): page.mouse.move(sea["x"] + 2 + x*(sea["width"] - 4), sea["y"] + 2 + y*(sea["height"] - 4), steps=3)
-        page.mouse.up()
+        draw_around_half(page)
         page.wait_for_selector(".node >> text=/documents chosen/")
         if where == "pane": page.click(".node h2")
         page.keyboard.press("Escape")
