@@ -318,7 +318,8 @@ def _cost(source, chunk):
     "What a chunk will cost in memory"
     return sum(cost*chunk.count(byte) for byte, cost in source._costs.items())
 
-TWICE = tuple(PACKERS.keys() - {b"PK\3\4"})       # the last may be an office document
+_HEADS = [re.escape(head) for head in PACKERS.keys() - {b"PK\3\4", b"BZh"}]     # a zip may be an office document
+TWICE = re.compile(b"|".join([*_HEADS, b"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"]))     # and BZh the beginning of a text
 
 def _packed_twice(path):
     "The error for a compressed file in a compressed file"
@@ -326,7 +327,7 @@ def _packed_twice(path):
 
 def _admit(source, chunk):
     "Keep a chunk, unless it is too much"
-    if source.packed and not source._chunks and chunk.startswith(TWICE):
+    if source.packed and not source._chunks and TWICE.match(chunk):
         source._fault = _packed_twice(source)
         raise source._fault
     source._chunks.append(chunk)
@@ -548,7 +549,7 @@ def passing(
     file = _Packed(path, None)
     try:
         stream, packed = _unpacked(file)
-        if packed and stream.peek(6).startswith(TWICE): raise _packed_twice(path)
+        if packed and TWICE.match(stream.peek(10)): raise _packed_twice(path)
         yield stream
     except DAMAGED as e:
         if getattr(e, "errno", None): raise                    # the disk, not the contents

@@ -143,7 +143,7 @@ def ending(
 PAGES = (".html", ".htm", ".xhtml")
 
 def _text_files(folder, names, encoding):
-    "Names and texts of the files that are text, those read as Windows-1252 (with doubts), and those that are binary"
+    "Names and texts of the files that are text, those read as Windows-1252 (the first with a doubt), and those that are binary"
     found, guessed, binary = {}, {}, []
     for name, (file, data) in zip(names, contents(folder, [Path(folder)/name for name in names])):
         name = _shown_name(name)
@@ -152,7 +152,7 @@ def _text_files(folder, names, encoding):
             binary.append(name)
             continue
         else: found[name], guess = (_page if ending(name) in PAGES else _decode)(file, data, encoding)
-        if guess: guessed[name] = likelier(data[:SAMPLE])
+        if guess: guessed[name] = "" if guessed else likelier(data[:SAMPLE])       # one is told
     return found, guessed, binary
 
 # %% ../nbs/00_formats.ipynb #550e101e
@@ -338,8 +338,13 @@ FIELDS = {"text": ("text", "texts", "body", "content", "abstract", "document", "
           "label": ("labels", "label", "category", "class", "target", "topic", "group"),
           "id": ("id", "_id", "doc_id", "docid", "uid")}
 
+# %% ../nbs/00_formats.ipynb #16b3f7fb
+class _Travels(ValueError):
+    "An error that comes from another process as its message."
+    def __reduce__(self): return ValueError, (str(self),)
+
 # %% ../nbs/00_formats.ipynb #16b3f7fc
-class NoField(ValueError):
+class NoField(_Travels):
     "A field that was asked for isn't there."
     def __init__(self,
         path,        # the file
@@ -358,14 +363,14 @@ class NoField(ValueError):
         several = self.what == "more" and not isinstance(asked, str)
         return [one for one in asked if one != self.name] if several else ""
 
-class WhichText(ValueError):
+class WhichText(_Travels):
     "Nobody has said which field holds the text, and no name tells it."
     def __init__(self,
         path,        # the file
         there:str,   # the fields that are there, in words
         more:str="", # what else to say
     ):
-        self.path, self.there = path, there
+        self.there = there
         super().__init__(str(fault(path, None, f"which field holds the text? Say it with text_field=...; there are: {there}{more}")))
 
 def not_as_in_fit(

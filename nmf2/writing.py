@@ -34,14 +34,18 @@ def _other_name(
 def _is_other_name(name, stem="nmf2"):
     return re.fullmatch(re.escape(_begins(stem)) + r"[0-9a-f]{16}\.part", name) is not None
 
+def _paths_in(folder, wanted):
+    "The paths of what is in a folder and has some name; none if nobody may look"
+    try: names = os.listdir(folder)
+    except OSError: return []
+    return [os.path.join(folder, name) for name in names if wanted(name)]
+
 def _leftovers(
     folder,     # where
     stem:str,   # what it was for
 )->list:        # paths
     "What is being written for a name now, or was when a process was killed."
-    try: names = os.listdir(folder)
-    except OSError: return []
-    return [os.path.join(folder, name) for name in names if _is_other_name(name, stem)]
+    return _paths_in(folder, partial(_is_other_name, stem=stem))
 
 # %% ../nbs/00_writing.ipynb #594e8826
 def _lock(
@@ -123,7 +127,7 @@ def own_folder(
 )->tuple:               # its path, and a function that removes it
     "A new folder for this process; those of processes of this machine that were killed are removed."
     left = re.compile(re.escape(_of_machine(stem)) + "[0-9a-f]{16}")
-    for name in filter(left.fullmatch, os.listdir(place)): _tidy(os.path.join(place, name))
+    for path in _paths_in(place, left.fullmatch): _tidy(path)
     path, handle = _reserve(place, stem, partial(os.mkdir, mode=0o700), _own_name)
     return path, partial(_give_up, path, handle)
 

@@ -260,6 +260,12 @@ def test_limits_are_lifted(here):
     assert read(path, limits=False).X.shape == (2, 2_000_000)
 
 
+@pytest.mark.parametrize("text", ["BZhello is a text", "BZh9 is one, too"])
+def test_a_text_that_begins_as_packed_ones_do(here, text):
+    put("a.txt.gz", gzip.compress(f"{text}\n".encode()))
+    assert read("a.txt.gz", format="lines").texts == [text]
+
+
 @pytest.mark.parametrize("inner", [gzip.compress, bz2.compress, lzma.compress])
 @pytest.mark.parametrize("outer", [gzip.compress, bz2.compress, lzma.compress])
 def test_what_is_packed_twice_is_told(here, inner, outer):

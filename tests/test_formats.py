@@ -24,6 +24,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
+from nmf2 import formats
 from nmf2.data import read
 from nmf2.files import WESTERN
 from nmf2.formats import (READERS, _by_backslash, _dialect, _mails, _rows, _without_tags, as_cell, column_names, field_names_of, guess_format, read_cluto, read_csv, read_docword, read_folder, read_jsonl, read_lines, read_mail, read_mbox,
@@ -63,6 +64,23 @@ def same(found, expected=X):
 
 
 # compression, encodings
+
+@pytest.mark.parametrize("fields", [{}, dict(text_field="bar")])
+def test_errors_about_fields_come_from_other_processes(tmp_path, fields):
+    (tmp_path/"x.csv").write_text("id,foo\n1,bar baz\n2,baz\n")
+    with pytest.raises(ValueError, match="'foo'") as e: read_csv(tmp_path/"x.csv", **fields)
+    there = pickle.loads(pickle.dumps(e.value))
+    assert type(there) is ValueError and str(there) == str(e.value)
+
+
+def test_of_many_files_one_is_looked_at_for_its_encoding(tmp_path, monkeypatch):
+    """It takes longer than reading them"""
+    for k in range(5): (tmp_path/f"{k}.txt").write_bytes("добрый день".encode("cp1251"))
+    looked = []
+    monkeypatch.setattr(formats, "likelier", lambda data: looked.append(data) or ", say what")
+    with pytest.warns(UserWarning, match="5 of 5 files are not UTF-8 and read as Windows-1252, the first 0.txt, say what$"): read_folder(tmp_path)
+    assert len(looked) == 1
+
 
 @pytest.mark.parametrize("opener", [open, gzip.open, lzma.open, bz2.open])
 def test_compressed_whatever_the_name(here, opener):

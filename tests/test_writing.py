@@ -366,3 +366,12 @@ def test_who_replaces_a_file_keeps_others_from_it(tmp_path):
         with whole_file(noted, "w") as f: f.write("mine")
     os.close(handle)
     assert held and contents(tmp_path) == {"m.nmf2": "old"} and hidden(tmp_path) == []
+
+def test_scratch_where_nobody_may_look(tmp_path, monkeypatch):
+    """A folder for temporary files may be one to which all write and that nobody lists"""
+    def hidden_from_all(path): raise PermissionError(errno.EACCES, "Permission denied", path)
+    monkeypatch.setattr(writing.os, "listdir", hidden_from_all)
+    folder, remove = writing.own_folder(tmp_path)
+    assert os.path.dirname(folder) == str(tmp_path) and os.path.isdir(folder)
+    remove()
+    assert not os.path.exists(folder)
