@@ -518,14 +518,14 @@ def names_of(
     return names
 
 # %% ../nbs/00_core.ipynb #e07faab1
-_MADE = ContextVar("what a step made last, in a list, where the next one may change it", default=None)
+_MADE = ContextVar("what a step made last, and the steps that may change it, in a list", default=None)
 
 @contextmanager
 def on_the_way(
-    allowed:bool=True,   # may it be changed?
+    steps:list,   # transformers that follow each other
 ):
-    "Inside a `with` block, transformers may change the sparse matrix that another one of them made last."
-    before = _MADE.set([lambda: None] if allowed else None)
+    "Inside a `with` block, these may change the sparse matrix that another one of them made last."
+    before = _MADE.set([lambda: None, steps])
     try: yield
     finally: _MADE.reset(before)
 
@@ -538,9 +538,11 @@ def made(
 
 def is_ours(
     X,       # whatever was given for a matrix
+    step,    # the transformer that it was given to
 )->bool:
-    "Is it a CSR matrix that was made on the way through a pipeline?"
-    return sp.issparse(X) and X.format == "csr" and bool(last := _MADE.get()) and last[0]() is X
+    "Is it a CSR matrix that was made on the way through a pipeline, and is this one of its steps?"
+    if not (sp.issparse(X) and X.format == "csr" and (last := _MADE.get())): return False
+    return last[0]() is X and any(step is one for one in last[1])
 
 # %% ../nbs/00_core.ipynb #cd5ada77
 def width_of(

@@ -996,13 +996,12 @@ def _options(model, step, documents):
     n = model.tree_.n_docs
     n_given = documents.shape[0] if hasattr(documents, "shape") else len(documents)
     if name == "update":
-        if not {"start", "stop"} <= step.keys():
-            raise ValueError("an update needs start and stop, rows of all documents")
-        if n_given < step["stop"]:
-            raise ValueError(f"documents must be all {step['stop']:,}, those of the fit and of the "
+        start, stop = (check_number(f"{name}, a row of all documents,", step.get(name), 0)
+                       for name in ("start", "stop"))
+        if n_given < stop:
+            raise ValueError(f"documents must be all {stop:,}, those of the fit and of the "
                              f"updates, got {n_given:,}")
-        old, new = documents[:step["start"]], documents[step["start"]:step["stop"]]
-        return given | dict(texts=new, documents=old)
+        return given | dict(texts=documents[start:stop], documents=documents[:start])
     return given | dict(documents=documents if n_given == n else documents[:n])
 
 # %% ../nbs/27_editing.ipynb #d7e8f9a1

@@ -671,7 +671,8 @@ def _block(words, number, window):
     inside = (rows >= 0) & (rows < windows[text,None])
     first = (np.cumsum(windows) - windows)[text,None]
     rows, cols = (rows + first)[inside], np.repeat(code[hits], inside.sum(1))
-    block = sp.csc_array((np.ones(len(rows)), (rows, cols)), shape=(windows.sum(), len(number)))
+    shape = windows.sum(), max(number.values()) + 1
+    block = sp.csc_array((np.ones(len(rows)), (rows, cols)), shape=shape)
     block.sum_duplicates()
     block.data[:] = 1
     return block
@@ -729,7 +730,8 @@ def _blocks(X, words, window, lowercase):
     X = list(X)
     if not X or not all(isinstance(text, (str, list, tuple)) for text in X):
         raise ValueError("texts must be strings, or lists of words, at least one")
-    return _windows(X, {word: i for i, word in enumerate(words)}, window, lowercase)
+    number = {word: i for i, word in enumerate(words)}
+    return _windows(X, dict(zip(composed(list(number)), number.values())) | number, window, lowercase)
 
 # %% ../nbs/40_evaluate.ipynb #84782bbe
 def _is_matrix(X): return sp.issparse(X) or getattr(X, "ndim", 1) == 2

@@ -97,9 +97,12 @@ def composed(
     "Texts as they are to be counted: in NFC, without points, and Cyrillic apostrophes are letters."
     def is_ready(text): return _is_composed(text) and not (lower and "İ" in text)
     def compose(text):
-        text = POINT.sub("", unicodedata.normalize("NFC", text))
-        text = DOTTED.sub("i", text.replace("İ", "i") if lower else text)
-        return WITHIN.sub("\u02bc", unicodedata.normalize("NFC", text))
+        text = unicodedata.normalize("NFC", text)
+        if _has_points(text): text = POINT.sub("", text)
+        if lower: text = text.replace("İ", "i")
+        if "i\u0307" in text: text = DOTTED.sub("i", text)
+        text = unicodedata.normalize("NFC", text)
+        return WITHIN.sub("\u02bc", text) if _has_apostrophes(text) else text
     others = [text for text in texts if not text.isascii()]      # mostly few, and quickly found
     together = ("\n".join(others[i:i+TOGETHER]) for i in range(0, len(others), TOGETHER))
     if all(map(is_ready, together)): return texts

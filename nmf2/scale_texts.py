@@ -799,7 +799,7 @@ def _unit_there(counted, first, number, tfidf, scratch):
     empty = first + np.flatnonzero(np.diff(X.indptr) == 0)
     ids = row_numbers(first, first + X.shape[0])
     if X.shape[0]:
-        with on_the_way(): X = tfidf.transform(made(X))
+        with on_the_way([tfidf]): X = tfidf.transform(made(X))
         X = divide_rows(X, row_lengths(X), own=True)
     return put_away(as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1]), ids, scratch), empty
 

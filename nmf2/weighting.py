@@ -323,7 +323,7 @@ def fewer_asked(
 def _fit_trim(trim, X):
     "Learn from `X`, and give it with only the terms that stay"
     trim._came_with = carried(X)
-    own = is_ours(X)
+    own = is_ours(X, trim)
     X = check_matrix(trim, X, min_docs=1)
     dtype = _float_type(trim.dtype, X)
     _learn_trim(trim, X)
@@ -333,7 +333,7 @@ def _fit_trim(trim, X):
 
 def _trimmed(trim, X):
     "Other documents with only the terms that stay"
-    came_with, own = carried(X), is_ours(X)
+    came_with, own = carried(X), is_ours(X, trim)
     X = check_matrix(trim, X, reset=False, min_docs=1)
     X, empty = _kept(trim, X, _float_type(trim.dtype, X), own)
     warn_of_empty_rows(empty, X.shape[0], "no term of the vocabulary")
@@ -549,7 +549,7 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X, y=None):
         "Learn the factors from counts, and weigh the same counts."
-        names, own = names_of(X), is_ours(X)
+        names, own = names_of(X), is_ours(X, self)
         X = self._counts(X)
         _learn_idf(self, X)
         return made(with_names(_apply_idf(self, X, own), names))
@@ -557,7 +557,7 @@ class TfIdf(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         "Counts weighted with the factors of the fit."
         check_is_fitted(self)
-        names, own = names_of(X), is_ours(X)
+        names, own = names_of(X), is_ours(X, self)
         return made(with_names(_apply_idf(self, self._counts(X, reset=False), own), names))
 
     def __sklearn_tags__(self): return matrix_tags(super().__sklearn_tags__())
@@ -653,7 +653,7 @@ class NormalizedCut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "Weigh documents by their similarity to the collection of the fit."
         check_is_fitted(self)
         names = names_of(X)
-        own = is_ours(X)
+        own = is_ours(X, self)
         X = self._unit(check_matrix(self, X, reset=False, min_docs=1), own)
         return made(with_names(self._scaled(X, degrees(X, self.sum_)), names))
 
@@ -667,7 +667,7 @@ def _unit(self, X, own): return divide_rows(X, row_lengths(X), own=own)
 def _fit(self, X):
     "Remember the collection; its documents of unit length, and their degrees"
     check_tau(self.tau)
-    own = is_ours(X)
+    own = is_ours(X, self)
     X = self._unit(check_matrix(self, X, min_docs=1), own)
     self.sum_ = row_sum(X)
     d = degrees(X, self.sum_)
@@ -691,10 +691,11 @@ def fit(self,
 # %% ../nbs/02_weighting.ipynb #a4f07159
 OURS = TermCounter, TrimVocabulary, TfIdf, NormalizedCut
 
-def _unseen(steps):
-    "Do these steps follow each other, so that nobody keeps what they hand on? Others may come behind them"
+def _in_place(steps):
+    "Our steps, if they follow each other, so that nobody keeps what they hand on; others may come behind them"
     ours = [step in (None, "passthrough") or type(step) in OURS for _, step in steps]
-    return all(ours[:max((i for i, our in enumerate(ours) if our), default=0)])
+    unseen = all(ours[:max((i for i, our in enumerate(ours) if our), default=0)])
+    return [step for _, step in steps if type(step) in OURS] if unseen else []
 
 def _inherited(name):
     "Has a pipeline this method, with the last step that it has?"
@@ -705,12 +706,12 @@ class InPlace(Pipeline):
     @_inherited("fit_transform")
     def fit_transform(self, X, y=None, **params):
         "Fit all steps one after the other, and give what comes out."
-        with on_the_way(_unseen(self.steps)): return super().fit_transform(X, y, **params)
+        with on_the_way(_in_place(self.steps)): return super().fit_transform(X, y, **params)
 
     @_inherited("transform")
     def transform(self, X, **params):
         "What the fitted steps make of other documents."
-        with on_the_way(_unseen(self.steps)): return super().transform(X, **params)
+        with on_the_way(_in_place(self.steps)): return super().transform(X, **params)
 
 # %% ../nbs/02_weighting.ipynb #dc532078
 def as_matrices(
@@ -825,7 +826,7 @@ def weigh_new(
     "What a fitted pipeline makes of other documents, with one check of the matrix."
     count = pipeline.named_steps.get("count")
     steps = [step for name, step in pipeline.steps if name != "count"]
-    with on_the_way(_unseen(pipeline.steps)):
+    with on_the_way(_in_place(pipeline.steps)):
         X = given if count is None or counted else count.transform(given)
         if not (_is_usual(steps) and sp.issparse(X)):
             for step in steps: X = X if step in (None, "passthrough") else step.transform(X)
@@ -833,7 +834,7 @@ def weigh_new(
         trim, tfidf, ncut = steps
         kept = _trimmed(trim, X)
         _check_are_counts(kept)
-        X = _with_idf(tfidf, kept, is_ours(kept))
+        X = _with_idf(tfidf, kept, is_ours(kept, tfidf))
         large = .75*2.**np.ceil(np.log2(max(X.shape[1], 8)))
         values = np.empty(np.diff(X.indptr).max(initial=0) + 1)
         more = ncut.tau*ncut.mean_degree_

@@ -754,7 +754,8 @@ def test_a_replay_needs_all_documents(corpus):
     model = fitted(corpus[:200])
     before = bits(model)
     for history, documents, message in (([dict(step="update", start=200, stop=240)], corpus[:220], "documents must be all 240, those of the fit and of the updates, got 220"),
-                                        ([dict(step="update")], corpus, "needs start and stop"), (3, None, "history must be a list of steps"), (None, None, "got None")):
+                                        ([dict(step="update")], corpus, "start, a row of all documents, must be"),
+                                        ([dict(step="update", start=200, stop="a")], corpus, "stop, a row of all documents, must be"), (3, None, "history must be a list of steps"), (None, None, "got None")):
         with pytest.raises(ValueError, match=message): model.replay(history, documents)
     assert bits(model) == before
 

@@ -1,4 +1,5 @@
 """Measures of clusters, trees and topics: against slow twins, scikit-learn, and values by hand"""
+import warnings
 from types import SimpleNamespace
 
 import naive
@@ -438,3 +439,11 @@ def test_what_coherence_cannot_use_is_named():
                        (lambda: npmi_coherence(H, [1, 2], vocab=words), "strings"),
                        (lambda: npmi_coherence([["a"]], X), "together with vocab")):
         with pytest.raises(ValueError, match=said): call()
+
+
+@pytest.mark.parametrize("word, text", [("cafe\u0301", "cafe\u0301 rouge"), ("שָׁלוֹם", "שָׁלוֹם rouge"), ("i\u0307çerik", "İçerik rouge"), ("cafe\u0301", "café rouge"), ("сімʼя", "сім'я rouge")])
+def test_words_are_found_however_they_are_composed(word, text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        score = npmi_coherence([[word, "rouge"]], [text, text, "something else"], window=None)
+    assert_allclose(score.mean, 1)

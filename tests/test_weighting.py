@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -599,11 +599,25 @@ def test_what_others_have_is_never_changed_meanwhile():
 
 
 def test_a_step_changes_what_the_one_before_made():
-    with on_the_way():
-        trimmed = TrimVocabulary(1, 1.).fit_transform(planted_tree((2, 2), 60).X)
-        weighed = TfIdf().fit_transform(trimmed)
-        assert np.shares_memory(trimmed.data, weighed.data) and np.shares_memory(weighed.data, NormalizedCut().fit_transform(weighed).data)
+    trim, tfidf, ncut = steps = [TrimVocabulary(1, 1.), TfIdf(), NormalizedCut()]
+    with on_the_way(steps):
+        trimmed = trim.fit_transform(planted_tree((2, 2), 60).X)
+        weighed = tfidf.fit_transform(trimmed)
+        assert not np.shares_memory(weighed.data, NormalizedCut().fit_transform(weighed).data)          # is none of the steps
+        weighed = tfidf.fit_transform(trim.fit_transform(planted_tree((2, 2), 60).X))
+        assert np.shares_memory(weighed.data, ncut.fit_transform(weighed).data)
+    with on_the_way(steps):
+        trimmed = trim.fit_transform(planted_tree((2, 2), 60).X)
+        assert np.shares_memory(trimmed.data, tfidf.fit_transform(trimmed).data)
     assert not np.shares_memory(weighed.data, NormalizedCut().fit_transform(weighed).data)
+
+
+def test_what_is_in_a_step_leaves_its_matrix_to_the_others_in_it():
+    X = planted_tree((2, 2), 60).X
+    def steps(): return [("trim", TrimVocabulary(1, 1.)), ("tfidf", TfIdf()), ("both", FeatureUnion([("ncut", NormalizedCut()), ("as it is", "passthrough")]))]
+    given, in_place = Pipeline(steps()), InPlace(steps())
+    assert bits(sp.csr_array(given.fit_transform(X))) == bits(sp.csr_array(in_place.fit_transform(X)))
+    assert bits(sp.csr_array(given.transform(X))) == bits(sp.csr_array(in_place.transform(X)))
 
 
 def test_a_pipeline_that_ends_with_a_model():
