@@ -256,6 +256,11 @@ def _close(client):
     if client.asynchronous: client.loop.add_callback(client.close)
     else: client.close()
 
+def _answer_soon(client):
+    "Let a client send what it has to say within a millisecond: it waits ten for more, and a fit for each answer"
+    comm = getattr(client, "scheduler_comm", None)
+    if hasattr(comm, "interval"): comm.interval = min(comm.interval, .001)
+
 def _leave_thread():
     "A task that fits leaves its thread to others: it waits for those of the fit, which may need it"
     from distributed import secede
@@ -346,6 +351,14 @@ def _at_work(client):
     try: return bool(client.sync(client.scheduler.call_stack, keys=None, callback_timeout=10))
     except TimeoutError: return False
 
+def _anywhere():
+    "What tells a scheduler that tasks may go elsewhere. Where all workers are lost at once, it waits for those that were their homes"
+    def freed(dask_scheduler):                   # it may have no nmf2: this goes there as it is
+        waiting = [task for task in dask_scheduler.unrunnable if task.loose_restrictions and dask_scheduler.running]
+        for task in waiting: task.worker_restrictions = None
+        dask_scheduler.transitions({task.key: "processing" for task in waiting}, "homes-are-gone")
+    return freed
+
 def _own(error):
     "An error of a task, as a copy that holds nothing of what Dask keeps; itself if it can't be copied"
     try: own = copy(error).with_traceback(error.__traceback__)
@@ -361,6 +374,7 @@ def _gathered(client, held, patience):
     coming = run_coroutine_threadsafe(coming, client.loop.asyncio_loop)
     seen = monotonic()
     while not wait([coming], min(patience, 10)).done:
+        with suppress(Exception): client.run_on_scheduler(_anywhere())       # one that may not be told anything, or is gone
         if _at_work(client): seen = monotonic()
         elif monotonic() - seen >= patience:
             coming.cancel()
@@ -465,7 +479,9 @@ class Sums:
         both, told = self._both(f, columns, shared)
         held = self.hold(sent, both)        # alone, so that what was told can go when it is added up
         del both
-        with _named(given, names, held): return held, self._added(told, add)
+        with _named(given, names, held): total = self._added(told, add)
+        self._settle(held)
+        return held, total
 
 # %% ../nbs/60_engines.ipynb #265b30d2
 _one_at_a_time = Lock()           # Dask's settings are those of the process
@@ -483,6 +499,7 @@ class Dask(Sums):
         client=None,     # of `distributed`, a cluster, or an address; by default the client that is running
     ):
         self.client, new = _client(client)
+        _answer_soon(self.client)
         if new: weakref.finalize(self, _close, self.client)
         _leave_thread()
         self.lock = Lock()
@@ -512,11 +529,12 @@ def _tasks(engine, name, run, f, items, homes=(), **where):
     columns = list(zip(*items))
     if not columns: return []
     keys = _keys(name, len(columns[0]))
-    at = {key: [home] for key, home in zip(keys, homes) if home}
+    choice = len(engine.workers) > 1
+    at = {key: [home] for key, home in zip(keys, homes) if home} if choice else {}
     home = dict(workers=lambda key: at.get(key, []), allow_other_workers=True) if at else {}
     with reached(engine.client), dask.annotate(**home):
         return engine.client.map(run, [f]*len(keys), *columns, key=keys, pure=False, batch_size=None,
-                               **where)
+                               **(where if choice else {}))
 
 # %% ../nbs/60_engines.ipynb #c7d19b42
 @patch_to(Dask)
@@ -543,11 +561,19 @@ def _settle(engine, held):
     engine.homes.update({part: min(has[part.key]) for part in new if has.get(part.key)})
 
 @patch_to(Dask)
+def _spread(engine, parts):
+    "Workers for partitions that are nowhere yet: neighbours, which are added up first, to the same"
+    there = [worker for worker, threads in sorted(engine._alive().items()) for _ in range(threads)]
+    if not there or any(hasattr(part, "key") for part in parts): return [None]*len(parts)
+    return [there[k*len(there)//len(parts)] for k in range(len(parts))]
+
+@patch_to(Dask)
 def _at_home(engine, run, f, columns, shared, **where):
     "A task for each partition, at its home unless it is told where; what comes of it has the same home"
     items = list(zip(*columns))
     homes = [None if where else engine._home(part) for part, *_ in items]
-    tasks = engine._tasks(_name(f), run, f, [(*item, *shared) for item in items], homes, **where)
+    begin = homes if where or any(homes) else engine._spread([part for part, *_ in items])
+    tasks = engine._tasks(_name(f), run, f, [(*item, *shared) for item in items], begin, **where)
     engine.homes.update({task: home for task, home in zip(tasks, homes) if home})
     return tasks
 
@@ -633,8 +659,9 @@ def take(engine,
     "Partitions to where the workers are; paths and delayed blocks are read there."
     delayed = [source for source in sources if is_delayed(source)]
     coming = iter(engine.client.compute(delayed) if delayed else ())      # in one message
-    def taken(source):
+    def taken(source, worker):
         if on_disk(source): return source
         if is_delayed(source): return next(coming)
-        return engine.client.scatter([_in_one_piece(source)], hash=False)[0]      # an equal one may just be going
-    return [taken(source) for source in sources]
+        where = dict(workers=[worker]) if worker else {}
+        return engine.client.scatter([_in_one_piece(source)], hash=False, **where)[0]      # an equal one may just be going
+    return list(map(taken, sources, engine._spread(sources)))

@@ -924,9 +924,8 @@ def _listed(part, large):
 def test_what_is_counted_first_settles_with_the_next_question(cluster):
     engine = Dask(cluster)
     held, total = engine.keep_and_total(_listed, [np.arange(k + 1) for k in range(6)], shared=(None,), add=_one_list)
-    assert len(total) == 6 and not engine.homes
+    assert len(total) == 6 and {*held} <= set(engine.homes)
     _, homes = engine.keep(_worker, held)
-    assert {*held} <= set(engine.homes)
     assert engine.keep(_worker, held, shared=(engine.send(np.zeros(2_000_000)),))[1] == homes
 
 
@@ -953,6 +952,32 @@ def test_a_home_that_dies_before_the_work_is_done_elsewhere():
         time.sleep(1.1)                                  # what was alive is asked anew
         assert homes[0] not in engine.keep(_worker, held)[1]
         assert {engine.homes[part] for part in held} <= set(client.nthreads())
+
+
+def _slowly(part):
+    time.sleep(.5)
+    return part + 1
+
+
+@pytest.mark.slow
+def test_all_homes_that_die_at_once_are_not_waited_for():
+    "Dask waits for the workers that tasks were to go to, even if these may go elsewhere"
+    from distributed import Client
+    with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+        engine = Dask(client)
+        engine.patience = 1
+        coming = engine.hold(_slowly, [np.arange(k + 1) for k in range(4)])
+        for pid in client.run(os.getpid).values(): os.kill(pid, signal.SIGKILL)
+        assert [len(part) for part in engine.fetch(coming)] == [1, 2, 3, 4]
+
+
+def test_partitions_that_are_nowhere_begin_beside_their_neighbours():
+    engine = SimpleNamespace(_alive=lambda: dict(b=1, a=2))
+    def spread(*parts): return Dask._spread(engine, parts)
+    assert spread(*range(7)) == ["a", "a", "a", "a", "a", "b", "b"] and spread(0, 1) == ["a", "a"]
+    assert spread(0, SimpleNamespace(key="held")) == [None, None] and spread() == []
+    engine._alive = dict
+    assert spread(0, 1) == [None, None]
 
 
 @pytest.mark.slow
