@@ -5,11 +5,11 @@
 # %% auto #0
 __all__ = ['LANGUAGES', 'UNLISTED', 'LISTS', 'CONTENT', 'SHORT', 'TAG', 'TAGGED', 'ENTITY', 'UNSPACED', 'CUT_BY', 'OURS',
            'COMPILED', 'READY', 'PER_WORD', 'HALVING', 'THREAD', 'SHARE', 'check_texts', 'language_code',
-           'words_of_language', 'is_auto', 'warn_of_lists', 'stop_list', 'cut_language', 'spared_words', 'are_short',
-           'tagged_share', 'escaped_share', 'Auto', 'found_of', 'found_in', 'told_languages', 'told_found', 'unspaced',
-           'unspaced_names', 'check_spaces', 'lengths_of', 'cut_evenly', 'count_share', 'join_shares', 'not_compiled',
-           'n_threads', 'start_method', 'n_processes', 'count_in', 'check_options', 'TermCounter', 'composes',
-           'composed_for', 'Columns', 'Known', 'known_by']
+           'words_of_language', 'is_auto', 'words_seen', 'warn_of_lists', 'stop_list', 'cut_language', 'spared_words',
+           'are_short', 'tagged_share', 'escaped_share', 'Auto', 'found_of', 'found_in', 'told_languages', 'told_found',
+           'unspaced', 'unspaced_names', 'check_spaces', 'lengths_of', 'cut_evenly', 'count_share', 'join_shares',
+           'not_compiled', 'n_threads', 'start_method', 'n_processes', 'count_in', 'check_options', 'TermCounter',
+           'composes', 'composed_for', 'Columns', 'Known', 'known_by']
 
 # %% ../nbs/00_counting.ipynb #7a08cf52
 import copy
@@ -138,8 +138,10 @@ def _has_lists():
     try: return bool(importlib.import_module(LISTS))
     except ImportError: return False
 
-def _words_seen(language):
-    "The stop words of a language that nobody asked for; without the package the most frequent ones"
+def words_seen(
+    language:str,   # one that texts are in
+)->frozenset:
+    "The stop words of a language that nobody asked for; without the package the most frequent ones."
     if language == "english" or _has_lists(): return words_of_language(language)
     return FREQUENT.get(language, frozenset())
 
@@ -162,7 +164,7 @@ def stop_list(
 )->frozenset|None:     # the words; None for none
     "The words to leave out, or an error that says what to give."
     if stop_words is None: return None
-    if is_auto(stop_words): return frozenset().union(*map(_words_seen, languages))
+    if is_auto(stop_words): return frozenset().union(*map(words_seen, languages))
     if isinstance(stop_words, str):
         names = stop_words.split("+")
         for name in names: language_code(name, given=stop_words)
@@ -195,7 +197,7 @@ def spared_words(
     "Words of the lists that are in more texts of languages that have them for good words; none of the most frequent."
     if len(languages) < 2: return ()
     never = frozenset().union(*(FREQUENT.get(name, ()) for name in languages))
-    lists, texts_with = {name: _words_seen(name) - never for name in languages}, Counter()
+    lists, texts_with = {name: words_seen(name) - never for name in languages}, Counter()
     for one in seen:
         if one.language not in lists: continue
         for word in set(re.findall(r"\w+", composed([one.text.lower()])[0])):

@@ -6,12 +6,13 @@
 __all__ = ['CANDIDATES', 'DOTTED', 'MARKED', 'CUT_OFF', 'PLACE', 'BREAK', 'BEFORE', 'MARKS', 'NAME', 'SHORT', 'IN_SENTENCES',
            'ASSUMED', 'LEAST', 'RARE', 'TOGETHER', 'NAMED', 'ENDINGS', 'CYRILLIC', 'ALWAYS', 'MORE', 'LONGEST', 'LINKS',
            'ARTICLES', 'GAP', 'LINK', 'NOT', 'NEVER', 'OFTEN', 'OBJECTS', 'IN_NAMES', 'TEXTS', 'WORDS', 'COPIES',
-           'PART', 'SOME', 'CONSONANTS', 'NOUNS', 'UNSAID', 'SIGN', 'INSIDE', 'ENDS', 'ELIDED', 'GLUED', 'AT_ONCE',
-           'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Seen', 'seen_of', 'Uses',
-           'uses_of', 'returning', 'outside', 'varied', 'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares',
-           'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'as_many_as', 'typical_texts',
-           'OwnTexts', 'is_short_for', 'find_headings', 'with_nouns', 'pieces_of', 'with_wholes', 'in_stems', 'said_in',
-           'give_headings', 'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline', 'name_nodes']
+           'PART', 'SOME', 'CONSONANTS', 'NOUNS', 'UNSAID', 'SIGN', 'INSIDE', 'ENDS', 'ELIDED', 'GLUED', 'SEVERAL',
+           'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words', 'is_address', 'Seen', 'seen_of',
+           'Uses', 'uses_of', 'returning', 'outside', 'varied', 'different', 'smoothed_npmi', 'leaf_doc_freq',
+           'WordShares', 'word_shares', 'same_word', 'Phrase', 'find_phrases', 'enough_texts', 'as_many_as',
+           'typical_texts', 'OwnTexts', 'is_short_for', 'find_headings', 'with_nouns', 'pieces_of', 'with_wholes',
+           'in_stems', 'said_in', 'give_headings', 'good_cuts', 'good_levels', 'checked_levels', 'outline_rows',
+           'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
@@ -26,7 +27,8 @@ import scipy.sparse as sp
 
 from .core import check_number, patch_to
 from .dates import missing
-from .languages import AFTER_FIRST, as_regex, composed, stemmer
+from .counting import words_seen
+from .languages import AFTER_FIRST, FREQUENT, SPOKEN, as_regex, composed, stemmer
 from .scanning import tokens_of
 from .tree import WEAK, check_given, largest, shortened, span, words_in_title
 from .weighting import doc_freq
@@ -1247,11 +1249,34 @@ def said_in(
         if ways: found[phrase] = ways.most_common(1)[0][0]
     return found
 
+# %% ../nbs/24_headings.ipynb #c6ab95b1
+SEVERAL = 4            # frequent words of a language, of the first ones of a topic
+
+def _small_words(words):
+    "Stop words of languages with several frequent words among the first of a topic"
+    gone = set()
+    while True:
+        first = [word for word in words if word not in gone][:NAMED]
+        found = Counter(name for word in first for name in SPOKEN.get(word, ()))
+        name, n = next(iter(found.most_common(1)), (None, 0))
+        if n < SEVERAL: return gone
+        gone |= FREQUENT[name] | words_seen(name)
+
+def _without_small(tree, telling):
+    "The telling words of each node without such words, unless there are no others"
+    def left(numbers, values):
+        words = list(map(str, tree.vocab[numbers]))
+        gone = _small_words(words)
+        keep = np.array([word not in gone for word in words], bool)
+        return (numbers[keep], values[keep]) if keep.any() else (numbers, values)
+    return {id: left(*found) for id, found in telling.items()}
+
 # %% ../nbs/24_headings.ipynb #c6ab95a0
-def _best_words(tree, typical, shares, small, **options):
+def _best_words(tree, typical, shares, small, foreign, **options):
     "Numbers of the words of each node, the best for a heading first"
     several = _of_several(tree) if typical.beginnings else []
     telling = _telling_words(tree, other=[*several, *_numbered(tree, shares)])
+    if not foreign: telling = _without_small(tree, telling)
     names = _first_words(tree, {id: words for id, (words, _) in telling.items()})
     uses = uses_of(typical, names, small=small, **options)
     kinds = outside(uses), different(uses), varied(uses)
@@ -1277,6 +1302,7 @@ def give_headings(
     nouns=(),      # left out as stop words, that may be said with the word beside them
     unsaid=(),     # words that no heading has
     small=(),      # words that hold sentences together, such as stop words
+    foreign=True,  # may titles have those of other languages?
     **options,     # what `uses_of` and `find_phrases` share
 ):
     "Set the headings of a tree."
@@ -1290,7 +1316,7 @@ def give_headings(
     short, full = (texts, {}) if stems is None else in_stems(texts, stems, **options)
     typical, small = seen_of(short, **options), set(small) - LINKS - {"as"}     # nouns have these
     unsaid = {*unsaid, *map(stem, cut), *(stem for stem, word in full.items() if word in unsaid)}
-    ranked = _best_words(tree, typical, shares, small, **options)
+    ranked = _best_words(tree, typical, shares, small, foreign, **options)
     others = set(map(str, tree.vocab)) - unsaid
     names = _first_words(tree, ranked, 30)
     phrases = find_phrases(typical, names, min_df=min_df, others=others, small=small,

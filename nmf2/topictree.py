@@ -30,7 +30,7 @@ from .compiling import compiled_beside, say_if_compiling
 from .core import (LabelsLater, as_table, at_hand, check_choice, check_here, check_matrix, check_number,
                        frames_up, in_partitions, is_arrow_table, is_corpus, is_frame, patch_to, progress_bar, seed_of,
                        single_blas, width_of)
-from .counting import check_texts, found_of, told_found
+from .counting import check_texts, found_of, is_auto, told_found
 from .dates import missing
 from .files import plural
 from .headings import NOUNS, UNSAID, name_nodes
@@ -450,7 +450,8 @@ def phrase_options(
     if texts is None or not plain or est.ngram_range[0] > 1: return {}
     small = getattr(counter, "get_stop_words", lambda: None)() or ()
     return dict(texts=texts, token_pattern=est.token_pattern, lowercase=est.lowercase,
-                stems=language, small=small, **_of_english(est, counter))
+                stems=language, small=small, foreign=not is_auto(est.stop_words),
+                **_of_english(est, counter))
 
 # %% ../nbs/25_topictree.ipynb #fadefce7
 @contextmanager

@@ -1041,3 +1041,35 @@ def test_texts_of_nodes_with_words_and_pairs():
     pair = Phrase("ball", "game", 3, 6, 5)
     assert [own.within(id)(pair, word) for id in ("0", "10", "11", "1", "") for word in ("ball", "game")] == [True, True, False, False, True, True, False, True, True, True]
     assert own.within("10")(pair._replace(link="of the"), "ball") and own.within("0")(Phrase("game", "set", 3, 6, 5), "set")
+
+
+def _in_french(rng, n):
+    "Texts of which few words are not stop words"
+    small, own = "le la les un une des ou et ne au dans sur que qui pour pas vous si".split(), "logiciel licence droits garantie contrat".split()
+    return [" ".join([*rng.choice(small, 30), *rng.choice(own, 12)]) for _ in range(n)]
+
+
+@pytest.mark.parametrize("stop_words", ["auto", "english"])
+def test_titles_of_a_few_texts_in_another_language(stop_words):
+    rng = np.random.default_rng(0)
+    themes = [[f"{name}{c}" for c in "abcdefghijklmnop"] for name in ("sea", "sky", "sun")]
+    english = [" ".join(["the", "and", "with", "this", *rng.choice(themes[k % 3], 30)]) for k in range(1800)]
+    model = TopicTree(4, stop_words=stop_words).fit(english + _in_french(rng, 24))
+    [leaf] = set(model.labels_[-24:])
+    title = words_of(model.tree_.headings[model.tree_.leaves()[leaf].id])
+    assert bool(title & {"le", "la", "les", "ne", "au", "des"}) == (stop_words == "english")
+    assert stop_words == "english" or title <= {"logiciel", "licence", "droits", "garantie", "contrat"}
+
+
+@pytest.mark.parametrize("words, gone", [("les ou logiciel des une dans", "les ou des une dans"), ("une les und die des im der lizenz la dans", "une les und die des im der la dans"),
+                                         ("war israel soldiers die des", ""), ("les une dans", ""), ("", "")])
+def test_small_words_need_company(words, gone):
+    assert headings._small_words(words.split()) & set(words.split()) == set(gone.split())
+
+
+def test_titles_of_nothing_but_small_words_stay(tree):
+    tree.vocab[:8] = "les ou ne une la au des dans".split()
+    telling = {"0": (np.arange(8), np.arange(8.)), "1": (np.arange(10), np.arange(10.))}
+    found = headings._without_small(tree, telling)
+    assert_array_equal(found["0"][0], np.arange(8))
+    assert_array_equal(found["1"][0], [8, 9])
