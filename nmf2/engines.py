@@ -373,7 +373,7 @@ def _gathered(client, held, patience):
     coming = client.gather(held, asynchronous=True)
     coming = run_coroutine_threadsafe(coming, client.loop.asyncio_loop)
     seen = monotonic()
-    while not wait([coming], min(patience, 10)).done:
+    while not wait([coming], min(patience, 2)).done:
         with suppress(Exception): client.run_on_scheduler(_anywhere())       # one that may not be told anything, or is gone
         if _at_work(client): seen = monotonic()
         elif monotonic() - seen >= patience:
