@@ -531,12 +531,11 @@ def _tasks(engine, name, run, f, items, homes=(), **where):
     columns = list(zip(*items))
     if not columns: return []
     keys = _keys(name, len(columns[0]))
-    choice = len(engine.workers) > 1
-    at = {key: [home] for key, home in zip(keys, homes) if home} if choice else {}
+    at = {key: [home] for key, home in zip(keys, homes) if home}
     home = dict(workers=lambda key: at.get(key, []), allow_other_workers=True) if at else {}
     with reached(engine.client), dask.annotate(**home):
         return engine.client.map(run, [f]*len(keys), *columns, key=keys, pure=False, batch_size=None,
-                               **(where if choice else {}))
+                               **where)
 
 # %% ../nbs/60_engines.ipynb #c7d19b42
 @patch_to(Dask)
