@@ -531,11 +531,12 @@ def _tasks(engine, name, run, f, items, homes=(), **where):
     columns = list(zip(*items))
     if not columns: return []
     keys = _keys(name, len(columns[0]))
-    at = {key: [home] for key, home in zip(keys, homes) if home}
+    choice = len(engine.workers) > 1
+    at = {key: [home] for key, home in zip(keys, homes) if home} if choice else {}
     home = dict(workers=lambda key: at.get(key, []), allow_other_workers=True) if at else {}
     with reached(engine.client), dask.annotate(**home):
         return engine.client.map(run, [f]*len(keys), *columns, key=keys, pure=False, batch_size=None,
-                               **where)
+                               **(where if choice else {}))
 
 # %% ../nbs/60_engines.ipynb #c7d19b42
 @patch_to(Dask)
