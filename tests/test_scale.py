@@ -921,7 +921,7 @@ def _listed(part, large):
 
 
 @pytest.mark.slow
-def test_what_is_counted_first_has_a_home(cluster):
+def test_what_is_counted_first_settles_with_the_next_question(cluster):
     engine = Dask(cluster)
     held, total = engine.keep_and_total(_listed, [np.arange(k + 1) for k in range(6)], shared=(None,), add=_one_list)
     assert len(total) == 6 and {*held} <= set(engine.homes)
@@ -968,9 +968,7 @@ def test_all_homes_that_die_at_once_are_not_waited_for():
         engine.patience = 1
         coming = engine.hold(_slowly, [np.arange(k + 1) for k in range(4)])
         for pid in client.run(os.getpid).values(): os.kill(pid, signal.SIGKILL)
-        with ThreadPoolExecutor(1) as pool:
-            try: assert [len(part) for part in pool.submit(engine.fetch, coming).result(timeout=60)] == [1, 2, 3, 4]
-            finally: client.close()                      # whoever still waits gives up
+        assert [len(part) for part in engine.fetch(coming)] == [1, 2, 3, 4]
 
 
 def test_partitions_that_are_nowhere_begin_beside_their_neighbours():
@@ -994,7 +992,7 @@ def test_sums_that_were_added_can_go(cluster, monkeypatch):
         return fetch(self, held)
     monkeypatch.setattr(Dask, "fetch", looked)
     assert engine.keep_and_total(_listed, [np.arange(3)]*20, shared=(None,), add=_one_list)[1]
-    assert seen and not any(seen)
+    assert seen == [0]
 
 
 @pytest.mark.parametrize("value", [[1, "two"], {"a": 1}, {3, 4}, (1, 2), "text", None], ids=str)
