@@ -256,15 +256,16 @@ def _close(client):
     if client.asynchronous: client.loop.add_callback(client.close)
     else: client.close()
 
-def _answer_soon(client):
-    "Let a client send what it has to say within a millisecond: it waits ten for more, and a fit for each answer"
-    comm = getattr(client, "scheduler_comm", None)
-    if hasattr(comm, "interval"): comm.interval = min(comm.interval, .001)
-
 def _leave_thread():
     "A task that fits leaves its thread to others: it waits for those of the fit, which may need it"
     from distributed import secede
     with suppress(ValueError, KeyError, AttributeError): secede()       # no task, or it has left before
+
+# %% ../nbs/60_engines.ipynb #7c6b6ebb
+def _answer_soon(client):
+    "Let a client send what it has to say within a millisecond"
+    comm = getattr(client, "scheduler_comm", None)
+    if hasattr(comm, "interval"): comm.interval = min(comm.interval, .001)
 
 # %% ../nbs/60_engines.ipynb #e39f97da
 def _waited(client, seconds):
@@ -351,14 +352,6 @@ def _at_work(client):
     try: return bool(client.sync(client.scheduler.call_stack, keys=None, callback_timeout=10))
     except TimeoutError: return False
 
-def _anywhere():
-    "What tells a scheduler that tasks may go elsewhere. Where all workers are lost at once, it waits for those that were their homes"
-    def freed(dask_scheduler):                   # it may have no nmf2: this goes there as it is
-        waiting = [task for task in dask_scheduler.unrunnable if task.loose_restrictions and dask_scheduler.running]
-        for task in waiting: task.worker_restrictions = None
-        dask_scheduler.transitions({task.key: "processing" for task in waiting}, "homes-are-gone")
-    return freed
-
 def _own(error):
     "An error of a task, as a copy that holds nothing of what Dask keeps; itself if it can't be copied"
     try: own = copy(error).with_traceback(error.__traceback__)
@@ -367,6 +360,21 @@ def _own(error):
     error.__traceback__ = None
     return own
 
+# %% ../nbs/60_engines.ipynb #f35dc8a2
+def _send_anywhere(client):
+    "Let a scheduler look once more for workers for tasks that may go to any"
+    def look(dask_scheduler):               # there may be no nmf2 there: this goes as it is
+        left = [task.key for task in dask_scheduler.unrunnable if task.loose_restrictions]
+        if dask_scheduler.running:
+            dask_scheduler.transitions(dict.fromkeys(left, "processing"), "homes-are-gone")
+    with suppress(Exception): client.run_on_scheduler(look)     # it may be gone: seen elsewhere
+
+def _start_lost(client):
+    "Ask a cluster of this machine for the workers it has given up"
+    from distributed import LocalCluster, Status
+    cluster = client.cluster
+    if isinstance(cluster, LocalCluster) and cluster.status is Status.running: cluster.scale(len(cluster.worker_spec))
+
 # %% ../nbs/60_engines.ipynb #f35dc81a
 def _gathered(client, held, patience):
     "What is held, as long as workers work on it; if none does, an error after `patience` seconds"
@@ -374,11 +382,13 @@ def _gathered(client, held, patience):
     coming = run_coroutine_threadsafe(coming, client.loop.asyncio_loop)
     seen = monotonic()
     while not wait([coming], min(patience, 2)).done:
-        with suppress(Exception): client.run_on_scheduler(_anywhere())       # one that may not be told anything, or is gone
+        _send_anywhere(client)
+        there = client.nthreads()
+        if not there: _start_lost(client)
         if _at_work(client): seen = monotonic()
         elif monotonic() - seen >= patience:
             coming.cancel()
-            if not client.nthreads():
+            if not there:
                 raise ClusterGone(f"client has had no workers for {patience:g} seconds: start some {AGAIN}")
             raise ClusterGone(f"client has had only paused workers for {patience:g} seconds, as their "
                               f"memory is full: {SMALLER}")
@@ -480,7 +490,7 @@ class Sums:
         held = self.hold(sent, both)        # alone, so that what was told can go when it is added up
         del both
         with _named(given, names, held): total = self._added(told, add)
-        self._settle(held)
+        self._come_home(held)
         return held, total
 
 # %% ../nbs/60_engines.ipynb #265b30d2
@@ -529,12 +539,11 @@ def _tasks(engine, name, run, f, items, homes=(), **where):
     columns = list(zip(*items))
     if not columns: return []
     keys = _keys(name, len(columns[0]))
-    choice = len(engine.workers) > 1
-    at = {key: [home] for key, home in zip(keys, homes) if home} if choice else {}
+    at = {key: [home] for key, home in zip(keys, homes) if home}
     home = dict(workers=lambda key: at.get(key, []), allow_other_workers=True) if at else {}
     with reached(engine.client), dask.annotate(**home):
         return engine.client.map(run, [f]*len(keys), *columns, key=keys, pure=False, batch_size=None,
-                               **(where if choice else {}))
+                               **where)
 
 # %% ../nbs/60_engines.ipynb #c7d19b42
 @patch_to(Dask)
@@ -560,6 +569,7 @@ def _settle(engine, held):
     has = engine.client.who_has(new)
     engine.homes.update({part: min(has[part.key]) for part in new if has.get(part.key)})
 
+# %% ../nbs/60_engines.ipynb #c7d19b41
 @patch_to(Dask)
 def _spread(engine, parts):
     "Workers for partitions that are nowhere yet: neighbours, which are added up first, to the same"
@@ -576,6 +586,15 @@ def _at_home(engine, run, f, columns, shared, **where):
     tasks = engine._tasks(_name(f), run, f, [(*item, *shared) for item in items], begin, **where)
     engine.homes.update({task: home for task, home in zip(tasks, homes) if home})
     return tasks
+
+def _nothing(held): return None
+
+@patch_to(Dask)
+def _come_home(engine, held):
+    "Wait for partitions without a home, and let that be where they are"
+    if all(engine._home(part) for part in held): return
+    engine.fetch(engine.hold(_nothing, held))
+    engine._settle(held)
 
 # %% ../nbs/60_engines.ipynb #c7d19b44
 MOST = 32_000_000       # nonzeros that a task takes, of several partitions
