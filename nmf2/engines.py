@@ -15,10 +15,12 @@ from collections import Counter, defaultdict, deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from copy import copy
-from functools import partial
+from ctypes import CDLL
+from functools import cache, partial
 from importlib.metadata import version
 from math import ceil
 from multiprocessing.util import Finalize
+from os import environ
 from os.path import expanduser, isdir
 from pathlib import Path
 from tempfile import gettempdir
@@ -295,6 +297,15 @@ def _check_late(client, workers):
     with reached(client): there = client.run(version, "nmf2", workers=list(workers), on_error="return")
     _check_versions({w: found for w, found in there.items() if isinstance(found, (str, ImportError))})
 
+# %% ../nbs/60_engines.ipynb #d98a81a1
+@cache
+def _reuse_memory():
+    "Let a worker's arrays have the memory of those before them, unless somebody chose otherwise"
+    if sys.platform != "linux" or "MALLOC_MMAP_THRESHOLD_" in environ: return
+    if environ.get("MALLOC_TRIM_THRESHOLD_") != "65536": return
+    with suppress(AttributeError):                   # only glibc has it: M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
+        for option, most in ((-1, 64 << 20), (-3, 32 << 20)): CDLL(None).mallopt(option, most)
+
 # %% ../nbs/60_engines.ipynb #a372b0de
 class Kept(NamedTuple):
     "What stays on a worker, and what is told of it"
@@ -304,6 +315,7 @@ class Kept(NamedTuple):
 def _called(f, *args):
     "Call a function on one thread: on a worker, partitions are what is done at the same time"
     set_num_threads(1)
+    _reuse_memory()
     with single_blas(): return f(*map(_value, args))
 
 def _in_one_piece(value): return Kept(value, None) if type(value) in (list, dict, set) else value

@@ -472,7 +472,10 @@ def _lines(stretch):
         if stretch.start:
             file.seek(stretch.start - 1)
             file.readline()                        # it began before
-        while file.tell() < stretch.end and (line := file.readline()): yield line
+        left = stretch.end - file.tell()
+        while left > 0 and (line := file.readline()):
+            yield line
+            left -= len(line)
 
 def _lines_before(stretch):
     "How many lines of the file are before a stretch"

@@ -959,6 +959,22 @@ def _slowly(part):
     return part + 1
 
 
+@pytest.mark.parametrize("platform, trim, mmap, calls", [
+    ("linux", "65536", None, [(-1, 2**26), (-3, 2**25)]), ("linux", "0", None, []), ("linux", None, None, []),
+    ("linux", "65536", "131072", []), ("darwin", "65536", None, [])])
+def test_workers_keep_memory_unless_somebody_chose_otherwise(monkeypatch, platform, trim, mmap, calls):
+    made = []
+    monkeypatch.setattr(engines.sys, "platform", platform)
+    monkeypatch.setattr(engines, "CDLL", lambda name: SimpleNamespace(mallopt=lambda *args: made.append(args)))
+    for name, value in (("MALLOC_TRIM_THRESHOLD_", trim), ("MALLOC_MMAP_THRESHOLD_", mmap)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None: monkeypatch.setenv(name, value)
+    engines._reuse_memory.__wrapped__()
+    assert made == calls
+    monkeypatch.setattr(engines, "CDLL", lambda name: SimpleNamespace())      # of another library
+    engines._reuse_memory.__wrapped__()
+
+
 @pytest.mark.slow
 def test_all_homes_that_die_at_once_are_not_waited_for():
     "Dask waits for the workers that tasks were to go to, even if these may go elsewhere"
