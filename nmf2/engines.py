@@ -303,7 +303,7 @@ def _reuse_memory():
     "Let a worker's arrays have the memory of those before them, unless somebody chose otherwise"
     if sys.platform != "linux" or "MALLOC_MMAP_THRESHOLD_" in environ: return
     if environ.get("MALLOC_TRIM_THRESHOLD_") != "65536": return
-    with suppress(AttributeError):                   # only glibc has it: M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
+    with suppress(AttributeError):           # only glibc has it: M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
         for option, most in ((-1, 64 << 20), (-3, 32 << 20)): CDLL(None).mallopt(option, most)
 
 # %% ../nbs/60_engines.ipynb #a372b0de
