@@ -385,7 +385,8 @@ def _start_lost(client):
     "Ask a cluster of this machine for the workers it has given up"
     from distributed import LocalCluster, Status
     cluster = client.cluster
-    if isinstance(cluster, LocalCluster) and cluster.status is Status.running: cluster.scale(len(cluster.worker_spec))
+    if isinstance(cluster, LocalCluster) and cluster.status is Status.running:
+        cluster.scale(len(cluster.worker_spec))
 
 # %% ../nbs/60_engines.ipynb #f35dc81a
 def _gathered(client, held, patience):
