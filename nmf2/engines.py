@@ -19,6 +19,7 @@ from ctypes import CDLL
 from functools import cache, partial
 from importlib.metadata import version
 from math import ceil
+from multiprocessing import parent_process
 from multiprocessing.util import Finalize
 from os import environ
 from os.path import expanduser, isdir
@@ -304,7 +305,7 @@ def _reuse_memory():
     if sys.platform != "linux" or "MALLOC_MMAP_THRESHOLD_" in environ: return
     if environ.get("MALLOC_TRIM_THRESHOLD_") != "65536": return
     with suppress(AttributeError):           # only glibc has it: M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
-        for option, most in ((-1, 64 << 20), (-3, 32 << 20)): CDLL(None).mallopt(option, most)
+        for option, most in ((-1, 16 << 20), (-3, 4 << 20)): CDLL(None).mallopt(option, most)
 
 # %% ../nbs/60_engines.ipynb #a372b0de
 class Kept(NamedTuple):
@@ -315,7 +316,7 @@ class Kept(NamedTuple):
 def _called(f, *args):
     "Call a function on one thread: on a worker, partitions are what is done at the same time"
     set_num_threads(1)
-    _reuse_memory()
+    if parent_process(): _reuse_memory()             # not where workers are threads of the user's process
     with single_blas(): return f(*map(_value, args))
 
 def _in_one_piece(value): return Kept(value, None) if type(value) in (list, dict, set) else value
@@ -502,8 +503,9 @@ class Sums:
         both, told = self._both(f, columns, shared)
         held = self.hold(sent, both)        # alone, so that what was told can go when it is added up
         del both
-        with _named(given, names, held): total = self._added(told, add)
-        self._come_home(held)
+        with _named(given, names, held):
+            total = self._added(told, add)
+            self._come_home(held)
         return held, total
 
 # %% ../nbs/60_engines.ipynb #265b30d2
