@@ -97,7 +97,7 @@ def _first_words(tree, ranked, n=None):
 
 # %% ../nbs/24_headings.ipynb #541c5707
 DOTTED = re.compile(r"\w\.\w+\.\w")
-MARKED = re.compile(r"(?:--|\\|:)[^\W\d_]")        # --option, \brief, :param
+MARKED = re.compile(r"""[\[({<"'`«»‹„“”‚‘]*(?:--|\\|:)[^\W\d_]""")  # --option, [\brief, ":param
 
 def is_address(
     piece:str,   # what stands between spaces in a text

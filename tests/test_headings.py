@@ -452,7 +452,8 @@ def test_broken_words_and_addresses_are_those_of_plain_expressions():
     ("ann@x.org (Ann Lee) wrote", ". . . wrote", ["(Ann", "Lee)"]), ("in 3 mails <ann@x.org>", "in 3 . .", ["mails"]),
     ("by Ann Lee (@ann) and Bo (bo@x.org)", ". . . . . . .", ["by", "Ann", "Lee", "and", "Bo"]), ("done: <ann@x.org>", "done: .", []),
     ("see http://x.org (today) or", "see . (today) or", []), ("ann@x.org (not closed", ". (not closed", []), ("a --no-index b :param c", "a . b . c", []),
-    (r"\brief \sa(this) at 10:30, std::vector", ". . at 10:30, std::vector", []), ("well -- then: so", "well -- then: so", [])])
+    (r"\brief \sa(this) at 10:30, std::vector", ". . at 10:30, std::vector", []), ("well -- then: so", "well -- then: so", []),
+    ("[--all] (:param “--help” \"\\brief »--eins« ({`--two`})", ". . . . . .", []), ("(or) [a: \"-- so '30", "(or) [a: \"-- so '30", [])])
 def test_names_beside_addresses_and_words_for_programs(text, elsewhere, owners):
     assert _parted(text, is_address)[::2] == (elsewhere, owners)
 
