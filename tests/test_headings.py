@@ -458,6 +458,18 @@ def test_names_beside_addresses_and_words_for_programs(text, elsewhere, owners):
     assert _parted(text, is_address)[::2] == (elsewhere, owners)
 
 
+@pytest.mark.parametrize("text, whole, pieces", [
+    (":ref:`lists of\na language <LISTS>`, that", "`lists of a language `, that", [":ref:", "<LISTS>"]), (":py:any:`a < b`", "`a < b`", [":py:any:"]),
+    ("(see :doc:`it's <a@b.c>`_)", "(see `it's `_)", [":doc:", "<a@b.c>"]), ("see :func:`len` and `len` :here", "see . and `len` .", [":func:`len`", ":here"]),
+    ("note:`two words` a::b:`c d` :x: `y z`", "note:`two words` a::b:`c d` . `y z`", [":x:"]), (":param x:`foo bar`", ". x:`foo bar`", [":param"]),
+    (":ref:`never closed", "`never closed", [":ref:"]), ("(:ref:`a b`, :ref:`c <d>`)", "( `a b`, `c `)", [":ref:", ":ref:", "<d>"])])
+def test_words_in_roles_count_and_roles_do_not(text, whole, pieces):
+    seen = seen_of([text], lowercase=False)
+    assert seen.whole[0].split() == whole.split() and sorted(seen.pieces[0]) == sorted(pieces)
+    lines = [f":ref:`{kind} random forest <the_forest>` or :ref:`forest <forests>`" for kind in "abcdefghi"]
+    assert [str(p) for p in find_phrases(lines, {"random", "forest", "ref"})] == ["random forest"]
+
+
 def test_a_phrase_with_small_words_that_goes_on_is_none():
     """Many texts have the same sentence, and a phrase would be a piece of it."""
     long = ["an implementation of the vendor neutral dispatch layer"]*9
