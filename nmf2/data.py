@@ -551,8 +551,9 @@ def planted_tree(
 
 # %% ../nbs/01_data.ipynb #46715adc
 def _stem(path):
-    "The name of a file without its endings; of several, that of their folder"
+    "The name of a file without its endings; that of a folder, which for several files is theirs"
     path = getattr(path, "place", path)
+    if Path(path).is_dir(): return Path(path).name
     return re.sub(r"\.\w+$", "", unpacked_name(path)) or Path(path).name
 
 # %% ../nbs/01_data.ipynb #df68035b

@@ -354,6 +354,13 @@ def test_several_paths_of_one_kind(here):
     with pytest.raises(ValueError, match="format='svmlight' is for one path alone; several can be folder, lines"): read(["a.txt", "b.txt"], format="svmlight")
     with pytest.raises(ValueError, match="only what is of one kind"): read(["t1.txt", "j1.txt"], like=table.reading)
 
+def test_a_folder_has_its_whole_name(tmp_path):
+    folder = tmp_path/"notes-2.1"/"first"
+    folder.mkdir(parents=True)
+    for k in range(3): (folder/f"{k}.txt").write_text(f"some words {k}")
+    assert read(folder.parent).name == read(f"{folder.parent}/").name == "notes-2.1"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs links")
 def test_links_among_several_paths(here):
     for name in ("deep/r/x.txt", "x.txt", "o/y.txt"): place(name, name)
