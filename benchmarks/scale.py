@@ -149,7 +149,7 @@ def main():
     args = arguments(__doc__, "scale.json", share=(.05, "of the size of RCV1"), dask="on a cluster of two processes, and of two threads, too")
     X, _ = rcv1_like(.0003 if args.quick else float(args.share))
     clients = clusters() if args.dask else {}
-    how = (4, 1, clients) if args.quick else (20, 3, clients)
+    how = (4, 1, clients) if args.quick else (20, 5, clients)
     seconds, of_texts = measure(X, *how), measure_texts(X, *how)
     waits = answer(clients["Dask"]) if clients else None
     for client in clients.values(): client.close()
