@@ -53,8 +53,8 @@ from .shards import MANY, Found, neighbours, putting_away
 from .topictree import (COUNTING, REMEDIES, Documents, TopicTree, about_words, as_it_was, begin_history, check_parameters, number_of,
                             phrase_options, pipeline_of, topics_of, warn_of_few)
 from .tree import as_words
-from .weighting import (column_peaks, degrees, divide_rows, doc_freq, fewer_asked, on_grid, renumbered, row_lengths, trim_mask,
-                            warn_of_empty_rows)
+from .weighting import (column_peaks, degrees, divide_rows, doc_freq, fewer_empty, on_grid, renumbered, row_lengths,
+                            rows_with, trim_mask, warn_of_empty_rows)
 from .writing import stamp_of
 
 # %% ../nbs/62_scale_texts.ipynb #5312519c
@@ -795,16 +795,18 @@ def fitted_steps(
 
 # %% ../nbs/62_scale_texts.ipynb #7380182d
 def _unit_there(counted, first, number, tfidf, scratch):
-    "A partition with documents of length one, and the rows of those without words"
+    "A partition with documents of length one; rows of those without words, how many had none, or rare ones"
     X = counted.part.X
     if counted.words is not None: number = np.array([number.get(word, -1) for word in counted.words], np.int32)
+    had, rare = np.diff(X.indptr) > 0, rows_with(X, number == -1)
     X = renumbered(X, number, len(tfidf.idf_), X.dtype)
-    empty = first + np.flatnonzero(np.diff(X.indptr) == 0)
+    empty = np.diff(X.indptr) == 0
+    told = first + np.flatnonzero(empty), np.count_nonzero(~had), np.count_nonzero(rare & empty)
     ids = row_numbers(first, first + X.shape[0])
     if X.shape[0]:
         with on_the_way([tfidf]): X = tfidf.transform(made(X))
         X = divide_rows(X, row_lengths(X), own=True)
-    return put_away(as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1]), ids, scratch), empty
+    return put_away(as_csr(X.data, X.indices.astype(np.int32), X.indptr, X.shape[1]), ids, scratch), told
 
 # %% ../nbs/62_scale_texts.ipynb #05ccb902
 def _peaks_in(part): return column_peaks(part.X)
@@ -859,14 +861,16 @@ def weighted_over(
     _check_left(words.keep, counts.n_docs)
     fitted_steps(pipe, words, counts.n_docs)
     if "count" in pipe.named_steps: pipe["count"].found_ = counts.found
-    number = {word: j for j, word in enumerate(words.words[words.keep].tolist())}
+    number = dict.fromkeys(words.words[~words.keep].tolist(), -2)            # too common; what isn't there is rare
+    number |= {word: j for j, word in enumerate(words.words[words.keep].tolist())}
     firsts = np.cumsum(counts.told[:,0]) - counts.told[:,0]
     with watched(engine, PASSES*len(firsts), "Weighing words", verbose):
         counted = used_up(counts.parts) if own else counts.parts
-        parts, empty = engine.keep(_unit_there, counted, firsts, shared=(engine.send(number), tfidf, engine.scratch))
+        parts, told = engine.keep(_unit_there, counted, firsts, shared=(engine.send(number), tfidf, engine.scratch))
+        empty, before, rare = zip(*told)
         trim.empty_docs_ = np.concatenate(empty)
         warn_of_empty_rows(trim.empty_docs_, counts.n_docs, "no terms left after trimming",
-                           fewer_asked(trim))
+                           fewer_empty(trim, sum(before), sum(rare)))
         return _cut_weights(engine, parts, ncut, counts.n_docs)
 
 # %% ../nbs/62_scale_texts.ipynb #5a7ae16e
@@ -1078,7 +1082,7 @@ def _fit_counts(model, X, vocab, engine, how, seed, memory):
     firsts = np.cumsum([f.n_docs for f in given.found]) - [f.n_docs for f in given.found]
     counted = engine.hold(_as_counted, given.parts)
     shared = engine.send(number), pipe["tfidf"], engine.scratch
-    parts, empty = engine.keep(_unit_there, counted, firsts, shared=shared)
-    pipe["trim"].empty_docs_ = np.concatenate(empty)
+    parts, told = engine.keep(_unit_there, counted, firsts, shared=shared)
+    pipe["trim"].empty_docs_ = np.concatenate([empty for empty, _, _ in told])
     blocks = _cut_weights(engine, parts, pipe["ncut"], given.shape[0])
     return _grow_topics(model, blocks, seed, how, lambda tree, leaf_df: {}, 0, memory)

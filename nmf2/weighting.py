@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['BLOCK', 'MANY_EMPTY', 'NORMS', 'OURS', 'doc_freq', 'check_counts', 'check_limits', 'trim_mask',
            'EmptyDocumentsWarning', 'warn_of_empty_rows', 'warn_of_no_label', 'as_names', 'known_names', 'renumbered',
-           'only_columns', 'fewer_asked', 'TrimVocabulary', 'kept_words', 'on_grid', 'row_totals', 'row_lengths',
-           'divide_rows', 'TfIdf', 'column_peaks', 'row_sum', 'degrees', 'check_tau', 'NormalizedCut', 'InPlace',
-           'as_matrices', 'count_pipeline', 'text_pipeline', 'weigh_new']
+           'only_columns', 'rows_with', 'fewer_empty', 'TrimVocabulary', 'kept_words', 'on_grid', 'row_totals',
+           'row_lengths', 'divide_rows', 'TfIdf', 'column_peaks', 'row_sum', 'degrees', 'check_tau', 'NormalizedCut',
+           'InPlace', 'as_matrices', 'count_pipeline', 'text_pipeline', 'weigh_new']
 
 # %% ../nbs/02_weighting.ipynb #dbece4b2
 import warnings
@@ -310,14 +310,29 @@ def _named(trim, X, came_with):
     return X if names is None else with_names(X, _staying(trim, as_names(names)))
 
 # %% ../nbs/02_weighting.ipynb #e250a29b
-MANY_EMPTY = 1/10      # share of documents without terms, from which on a limit is too high
+MANY_EMPTY = 1/10      # share of documents without terms, from which on something helps
 
-def fewer_asked(
-    trim,    # a fitted `TrimVocabulary`
-)->str:      # nothing if that isn't why
-    "What helps where many documents have only terms that few have."
-    if not trim.n_rare_ or len(trim.empty_docs_) < MANY_EMPTY*trim.n_docs_: return ""
-    return "A lower min_df keeps words that fewer documents have"
+def rows_with(
+    X,                # dense or CSR, (n_docs, n_terms)
+    some:np.ndarray,  # of the columns, bool, (n_terms,)
+)->np.ndarray:        # bool, (n_docs,)
+    "Which rows have an entry in some of the columns."
+    return X @ some.astype(X.dtype) > 0 if sp.issparse(X) else X[:, some].any(axis=1)
+
+def fewer_empty(
+    trim,          # a fitted `TrimVocabulary`
+    n_before:int,  # empty documents that had no terms before
+    n_rare:int,    # and that had terms which few have
+)->str:            # nothing if few are empty
+    "What helps where many documents have no terms left."
+    n = len(trim.empty_docs_)
+    if n < MANY_EMPTY*trim.n_docs_: return ""
+    helps = []
+    if n_before > n/2:
+        helps.append(r"Most had none before, as stop words and names with _ aren't counted in texts; "
+                     r"a token_pattern such as '[^\W\d_]{2,}' takes the parts of names")
+    if n_rare > MANY_EMPTY*n: helps.append("A lower min_df keeps words that fewer documents have")
+    return ". ".join(helps)
 
 # %% ../nbs/02_weighting.ipynb #e250a29c
 def _fit_trim(trim, X):
@@ -327,8 +342,12 @@ def _fit_trim(trim, X):
     X = check_matrix(trim, X, min_docs=1)
     dtype = _float_type(trim.dtype, X)
     _learn_trim(trim, X)
-    X, trim.empty_docs_ = _kept(trim, X, dtype, own)
-    warn_of_empty_rows(trim.empty_docs_, trim.n_docs_, "no terms left after trimming", fewer_asked(trim))
+    before = len(_rows_without_terms(X))
+    rare = rows_with(X, trim.df_ < _n_docs_of("min_df", trim.min_df, trim.n_docs_))
+    X, empty = _kept(trim, X, dtype, own)
+    trim.empty_docs_ = empty
+    warn_of_empty_rows(empty, trim.n_docs_, "no terms left after trimming",
+                       fewer_empty(trim, before, np.count_nonzero(rare[empty])))
     return made(_named(trim, X, None))
 
 def _trimmed(trim, X):

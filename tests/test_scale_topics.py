@@ -315,6 +315,20 @@ def test_weights_are_those_in_memory_to_the_last_bit(folder):
         assert_array_equal(other.transform(texts()[:99]).toarray(), pipe.transform(texts()[:99]).toarray())
 
 
+@pytest.mark.parametrize("more, helps", [
+    ([f"test_read_{i}" for i in range(20)], {"token_pattern"}), ([f"unheard{i}" for i in range(20)], {"min_df"}),
+    ([f"test_read_{i}" for i in range(20)] + [f"unheard{i}" for i in range(19)], {"token_pattern", "min_df"}), (["ubiquitous"]*20, set())])
+def test_what_helps_against_empty_documents_is_said_as_in_memory(tmp_path, more, helps):
+    some = [f"ubiquitous {word} {other}" for word in ("ball", "goal", "vote") for other in ("green", "yellow", "purple")]*5
+    for k in range(2): (tmp_path/f"{k}.jsonl").write_text("\n".join(json.dumps(dict(text=text)) for text in (some + more)[k::2]))
+    dealt, options = [text for k in range(2) for text in (some + more)[k::2]], dict(stop_words="english", token_pattern=WORDS)
+    with pytest.warns(EmptyDocumentsWarning) as whole: text_pipeline(max_df=30, **options).fit(dealt)
+    with pytest.warns(EmptyDocumentsWarning) as spread:
+        weighted_over(counted_over(text_sources(tmp_path, 2**30), Local(), **options), text_pipeline(max_df=30, **options))
+    said = str(whole[0].message)
+    assert said == str(spread[0].message) and {name for name in ("token_pattern", "min_df") if name in said} == helps
+
+
 @pytest.mark.slow
 def test_model_of_a_folder_of_texts(folder, tmp_path):
     with pytest.warns(EmptyDocumentsWarning): model = fit_topics(TopicTree(6), folder, whole=40_000, piece=100_000)

@@ -401,6 +401,28 @@ def test_documents_without_words():
     assert X[[6, 7]].nnz == 0 and np.isfinite(X.data).all()
 
 
+def advice(pipe, texts):
+    with pytest.warns(EmptyDocumentsWarning) as caught: pipe.fit(texts)
+    return str(caught[0].message)
+
+
+def test_what_helps_where_many_documents_are_empty():
+    names, rare = [f"test_read_{i}" for i in range(4)], ["unheard", "inaudible", "silent"]
+    said = advice(text_pipeline(2, 1.0), TEXTS + names)
+    assert "token_pattern such as" in said and "min_df" not in said
+    said = advice(text_pipeline(2, 1.0), TEXTS + rare)
+    assert "A lower min_df" in said and "token_pattern" not in said
+    said = advice(text_pipeline(2, 1.0), TEXTS + names + rare)
+    assert "token_pattern" in said and "A lower min_df" in said
+    common = ["ubiquitous"]*9 + ["ubiquitous " + text for text in TEXTS]               # no min_df helps against max_df
+    said = advice(text_pipeline(2, 0.9), [*common, "unheard ubiquitous " + TEXTS[0]])
+    assert "min_df" not in said and "token_pattern" not in said
+    said = advice(text_pipeline(2, 1.0), TEXTS*9 + names)                              # few are empty
+    assert "min_df" not in said and "token_pattern" not in said
+    X = np.vstack([np.ones((6, 2)), np.zeros((2, 2))])
+    for X in (X, sp.csr_array(X)): assert "token_pattern" in advice(TrimVocabulary(1, 1.0), X)
+
+
 @pytest.mark.parametrize("texts, message", [
     ("one text", "got a single string"), (b"one", "got a single string"), ([], "at least one document"), (None, "got NoneType"), (3, "got int"),
     (["a text", None], r"texts\[1\] must be a string, got NoneType"), ([1.5], r"texts\[0\] must be a string, got float"),
