@@ -97,7 +97,7 @@ def _first_words(tree, ranked, n=None):
 
 # %% ../nbs/24_headings.ipynb #541c5707
 DOTTED = re.compile(r"\w\.\w+\.\w")
-MARKED = re.compile(r"""[\[({<"'`«»‹„“”‚‘]*(?:--|\\|:)[^\W\d_]""")  # --option, [\brief, ":param
+MARKED = re.compile(r"""[\[({<"'`«»‹„“”‚‘]*(?:--|[\\:=])[^\W\d_]""")  # --all, "\brief, :by, =cut
 
 def is_address(
     piece:str,   # what stands between spaces in a text
@@ -202,7 +202,7 @@ def _mended(text, halves):
     return "".join([*kept, text[done:]]), pieces
 
 # %% ../nbs/24_headings.ipynb #7f9fdaaa
-MARKS = re.compile(r"@|://|\.\w+\.\w|--\w|\\\w|:\w")     # every address has one of them in it
+MARKS = re.compile(r"@|://|\.\w+\.\w|--\w|[\\:]\w|(?<!\S)=\w")     # each address has one in it
 NAME = re.compile(r"[\"'(]?[^\W\d_][^\W\d_.'’-]*\.?[\"']?")
 
 def _owner(pieces, i):

@@ -453,7 +453,8 @@ def test_broken_words_and_addresses_are_those_of_plain_expressions():
     ("by Ann Lee (@ann) and Bo (bo@x.org)", ". . . . . . .", ["by", "Ann", "Lee", "and", "Bo"]), ("done: <ann@x.org>", "done: .", []),
     ("see http://x.org (today) or", "see . (today) or", []), ("ann@x.org (not closed", ". (not closed", []), ("a --no-index b :param c", "a . b . c", []),
     (r"\brief \sa(this) at 10:30, std::vector", ". . at 10:30, std::vector", []), ("well -- then: so", "well -- then: so", []),
-    ("[--all] (:param “--help” \"\\brief »--eins« ({`--two`})", ". . . . . .", []), ("(or) [a: \"-- so '30", "(or) [a: \"-- so '30", [])])
+    ("[--all] (:param “--help” \"\\brief »--eins« ({`--two`})", ". . . . . .", []), ("(or) [a: \"-- so '30", "(or) [a: \"-- so '30", []),
+    ("=head1 a = b =cut E=mc² =1", ". a = b . E=mc² =1", [])])
 def test_names_beside_addresses_and_words_for_programs(text, elsewhere, owners):
     assert _parted(text, is_address)[::2] == (elsewhere, owners)
 

@@ -1,6 +1,7 @@
 "What goes out with a release: citation, recipe, types, wheel and sdist, and workflows that agree with the settings"
 import ast
 import configparser
+import json
 import os
 import re
 import shutil
@@ -61,6 +62,17 @@ def test_citation_agrees_with_the_settings():
     assert (cited["title"], cited["version"], cited["date-released"]) == (SETTINGS["lib_name"], SETTINGS["version"], SETTINGS["date"])
     assert cited["abstract"] == SETTINGS["description"] and cited["repository-code"] == SETTINGS["git_url"]
     assert cited["url"] == SETTINGS["doc_host"] + SETTINGS["doc_baseurl"] and cited["authors"] == [{"name": SETTINGS["author"]}]
+
+
+def test_citation_names_what_the_page_on_citing_does():
+    page = "".join(line for cell in json.loads((ROOT/"nbs"/"guide"/"cite.ipynb").read_text(encoding="utf-8"))["cells"] for line in cell["source"])
+    entries = [dict(re.findall(r"(\w+) += \{(.*)\},", entry)) for entry in re.findall(r"@\w+\{(?!nmf2,).*?\n\}", page, re.DOTALL)]
+    def people(given): return " and ".join(f"{one['family-names']}, {one['given-names']}" for one in given)
+    cited = [(people(work["authors"]), work["title"], str(work["year"]), work.get("volume"), f"{work.get('start')}--{work.get('end')}") for work in read("CITATION.cff")["references"]]
+    assert len(entries) == len(cited) == 8
+    for entry, (authors, title, year, volume, pages) in zip(entries, cited, strict=True):
+        assert (entry["author"], re.sub("[{}]", "", entry["title"]), entry["year"]) == (authors, title, year)
+        assert (entry.get("volume"), entry.get("pages", "None--None")) == (volume and str(volume), pages)
 
 
 def test_recipe_agrees_with_the_settings():
