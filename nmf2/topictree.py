@@ -316,6 +316,9 @@ def _is_numeric(kind):
 def _is_matrix(X):
     "Is this a matrix of numbers, or an error if it is a table of something else"
     if not is_frame(X) and getattr(X, "ndim", 1) != 2 and not hasattr(type(X), "tocsr"): return False
+    if is_frame(X) and hasattr(type(X), "collect"):
+        raise ValueError(f"documents must be at hand, not to come from a {type(X).__name__}: "
+                         "collect it first, as by df.collect()['text']")
     if not all(map(_is_numeric, X.dtypes if is_frame(X) else [getattr(X, "dtype", None)])):
         raise ValueError("documents must be texts or counts, not a table of texts: "
                          "give one column, such as df['text']")

@@ -249,6 +249,8 @@ def test_counts_of_polars(corpus):
     assert_array_equal(model.predict(table), plain.labels_)
     assert model.outline() == plain.outline()
     with pytest.raises(ValueError, match="one column"): TopicTree().fit(polars.DataFrame(dict(text=["a", "b"])))
+    for some in (dict(text=["a", "b"]), dict(cat=[1, 2])):
+        with pytest.raises(ValueError, match="from a LazyFrame: collect it"): TopicTree().fit(polars.LazyFrame(some))
 
 
 def test_counts_whose_words_are_names_of_attributes(corpus):
