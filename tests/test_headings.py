@@ -471,6 +471,23 @@ def test_words_in_roles_count_and_roles_do_not(text, whole, pieces):
     assert [str(p) for p in find_phrases(lines, {"random", "forest", "ref"})] == ["random forest"]
 
 
+@pytest.mark.parametrize("text, whole, examples", [
+    ("Sorts.\n>>> a = b(c)\nd e\n  f\n\ng", "Sorts. g", [">>> a = b(c)\nd e\n  f"]), ("  >>> a\r\n  b\r\n\r\nc", "c", ["  >>> a\r\n  b\r"]),
+    (">>> a\n>>> b\n\nc\n\n\t>>> d", "c", [">>> a\n>>> b", "\t>>> d"]), ("a >>> b\n>>>c\n... >>> d", "a >>> b >>>c ... >>> d", []),
+    (">>> a\n>> b\n> c\n\nd", ">>> a >> b > c d", []), (">>>> a\n>>> b", ">>>> a >>> b", []), ("a\n >b\n\n>>> c", "a >b >>> c", [])])
+def test_examples_of_python_do_not_count(text, whole, examples):
+    seen = seen_of([text], lowercase=False)
+    assert seen.whole[0].split() == whole.split() and seen.pieces[0] == examples
+
+
+def test_names_in_examples_are_said_last():
+    texts = [f"The {kind} of an array.\n\n>>> arr = np.{kind}(arr)\n>>> arr\n" for kind in ("sum", "mean", "sort")]*4
+    others = [f"The {kind} of a graph.\n\n>>> nx = graph.{kind}(nx)\nnx" for kind in ("edges", "nodes", "degree")]*4
+    for some in (texts + others, [text.replace(">>> ", "") for text in texts + others]):
+        said = [word for heading in TopicTree(2, stop_words="english").fit(some).tree_.headings.values() for word in heading]
+        assert (said.index("array") < said.index("arr") and said.index("graph") < said.index("nx")) == (">>> " in some[0]), said
+
+
 def test_a_phrase_with_small_words_that_goes_on_is_none():
     """Many texts have the same sentence, and a phrase would be a piece of it."""
     long = ["an implementation of the vendor neutral dispatch layer"]*9
