@@ -6,13 +6,13 @@
 __all__ = ['CANDIDATES', 'DOTTED', 'MARKED', 'CUT_OFF', 'PLACE', 'EXAMPLE', 'QUOTED', 'ROLE', 'BREAK', 'BEFORE', 'MARKS', 'NAME',
            'SHORT', 'IN_SENTENCES', 'ASSUMED', 'LEAST', 'RARE', 'TOGETHER', 'NAMED', 'ENDINGS', 'CYRILLIC', 'ALWAYS',
            'MORE', 'LONGEST', 'LINKS', 'ARTICLES', 'GAP', 'LINK', 'NOT', 'NEVER', 'OFTEN', 'OBJECTS', 'IN_NAMES',
-           'TEXTS', 'WORDS', 'COPIES', 'PART', 'SOME', 'CONSONANTS', 'NOUNS', 'UNSAID', 'SIGN', 'INSIDE', 'ENDS',
-           'ELIDED', 'GLUED', 'SEVERAL', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles', 'ranked_words',
-           'is_address', 'Seen', 'seen_of', 'Uses', 'uses_of', 'returning', 'outside', 'varied', 'different',
-           'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares', 'same_word', 'Phrase', 'find_phrases',
-           'enough_texts', 'as_many_as', 'typical_texts', 'OwnTexts', 'is_short_for', 'find_headings', 'with_nouns',
-           'pieces_of', 'with_wholes', 'in_stems', 'said_in', 'give_headings', 'good_cuts', 'good_levels',
-           'checked_levels', 'outline_rows', 'outline', 'name_nodes']
+           'TEXTS', 'WORDS', 'COPIES', 'PART', 'SOME', 'CONSONANTS', 'NOUNS', 'COMPOUND', 'UNSAID', 'SIGN', 'INSIDE',
+           'ENDS', 'ELIDED', 'GLUED', 'SEVERAL', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles',
+           'ranked_words', 'is_address', 'Seen', 'seen_of', 'Uses', 'uses_of', 'returning', 'outside', 'varied',
+           'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares', 'same_word', 'Phrase',
+           'find_phrases', 'enough_texts', 'as_many_as', 'typical_texts', 'OwnTexts', 'is_short_for', 'find_headings',
+           'with_nouns', 'with_compounds', 'pieces_of', 'with_wholes', 'in_stems', 'said_in', 'give_headings',
+           'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
@@ -1108,6 +1108,45 @@ def with_nouns(
         if n >= max(min_df, ALWAYS*alone[word]): found[known[word]] = f"{known[a]} {known[b]}"
     return found
 
+# %% ../nbs/24_headings.ipynb #5ce35a17
+COMPOUND = re.compile(r"[^\W_]+(?:[-‐][^\W_]+)+")
+
+def _compounds_with(text, words, known):
+    "Words in compounds with pieces that are no words: each, and what it may be said as"
+    found = set()
+    runs = {run for run in text.split() if "-" in run[1:-1] or "‐" in run}       # few, so quick
+    compounds = (run for some in runs for run in COMPOUND.findall(some))
+    for pieces in map(re.compile("[-‐]").split, compounds):
+        for i in [i for i, piece in enumerate(pieces) if piece in words]:
+            for lo, hi in [(i - 1, i + 1), (i, i + 2)] + [(0, 3)]*(len(pieces) == 3):
+                some = pieces[max(lo, 0):hi]
+                if lo < 0 or hi > len(pieces) or some[0].isdigit(): continue
+                if known.isdisjoint({*some} - {pieces[i]}): found.add((pieces[i], " ".join(some)))
+    return found
+
+def with_compounds(
+    texts,                              # some documents, or a `Seen`
+    words,                              # single words, and phrases, which stay
+    known,                              # all that are words
+    token_pattern:str=r"\b\w\w+\b",     # what a word looks like
+    lowercase:bool=True,                # ignore upper and lower case?
+    min_df:int=5,                       # documents that must have the compound
+    length:int=5000,                    # letters of each text that are looked at
+)->dict:                                # word -> the pieces
+    "Words with pieces of the compound that they are nearly always in, if these are no words."
+    there, known = {word for word in words if " " not in word}, set(known)
+    texts = seen_of(texts, token_pattern, lowercase, length).whole
+    found = Counter()
+    for text in texts: found.update(_compounds_with(text, there, known))
+    found = {pair: n for pair, n in found.items() if n >= min_df}
+    words = sorted({word for word, _ in found})
+    if not found: return {}
+    alone = _text_freq(tokens_of(texts, words, token_pattern), np.ones(len(words), bool))
+    least = {word: ALWAYS*n for word, n in zip(words, alone)}
+    best = sorted((said.count(" "), n, said, word) for (word, said), n in found.items()
+                  if n >= least[word])
+    return {word: said for *_, said, word in best}
+
 # %% ../nbs/24_headings.ipynb #5ce35a15
 UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn
     shouldn hasn hadn mustn needn ain ll ve
@@ -1348,7 +1387,9 @@ def give_headings(
     else: own = None
     found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid,
                           own=own)
-    more = with_nouns(typical, set().union(*found.values()), nouns, min_df=min_df, **options)
+    said = set().union(*found.values())
+    more = with_compounds(typical, said, map(str, tree.vocab), min_df=min_df, **options)
+    more |= with_nouns(typical, said, nouns, min_df=min_df, **options)
     found = {id: [more.get(entry, entry) for entry in heading] for id, heading in found.items()}
     if stems: full |= said_in(set().union(*found.values()), texts, short, stems, **options)
     tree.headings = {id: _in_full(_in_full(heading, full), whole) for id, heading in found.items()}

@@ -17,7 +17,7 @@ from nmf2.flat import FlatNMF2
 from nmf2.headings import (NOUNS, TEXTS, OwnTexts, seen_of, UNSAID, WORDS, Phrase, WordShares, _beside_champions, _broken, _contrast, _covering, _for_all_below, _mended, _parted, _rare_last, _subjects_first, _telling_words, _together, _together_first,
                            _used_first, as_many_as, checked_levels, different, distinction, varied, enough_texts, find_headings, find_phrases, give_headings, good_levels, in_stems, is_address, leaf_doc_freq, pieces_of, said_in,
                            name_nodes, outline, outline_rows, outside, ranked_words, returning, same_word, smoothed_npmi,
-                           typical_texts, uses_of, with_nouns, with_wholes, word_shares)
+                           typical_texts, uses_of, with_compounds, with_nouns, with_wholes, word_shares)
 from nmf2.regroup import regroup
 from nmf2.tree import words_in_title
 from nmf2.weighting import count_pipeline, text_pipeline
@@ -478,6 +478,17 @@ def test_words_in_roles_count_and_roles_do_not(text, whole, pieces):
 def test_examples_of_python_do_not_count(text, whole, examples):
     seen = seen_of([text], lowercase=False)
     assert seen.whole[0].split() == whole.split() and seen.pieces[0] == examples
+
+
+def test_words_of_compounds_are_said_with_pieces_that_are_none():
+    words = {"sided", "bag", "test", "ray", "end", "free", "two phase"}
+    texts = ["A two-sided test, out-of-bag; x\u2010ray, duty-free and end-to-end"]*5 + ["a bag of tests"]*2
+    assert with_compounds(texts, words, words | {"duty"}) == {"sided": "two sided", "bag": "out of bag", "ray": "x ray", "end": "end to end"}
+    assert with_compounds(texts, words, words)["free"] == "duty free"                              # unless a phrase can have it
+    assert "bag" not in with_compounds([*texts, "bag"], words, words)                              # five of eight
+    assert with_compounds(texts[:4], words, words) == {} == with_compounds([], words, words) == with_compounds(["a test"]*9, words, words)
+    assert with_compounds(["composer-3-airflow, 3-airflow and airflow-3"]*5, {"airflow"}, {"airflow", "composer"}) == {"airflow": "airflow 3"}
+    assert with_compounds(["A Two-Sided test"]*5, ["Sided"], ["test"], lowercase=False) == {"Sided": "Two Sided"}
 
 
 def test_names_in_examples_are_said_last():
