@@ -1109,19 +1109,17 @@ def with_nouns(
     return found
 
 # %% ../nbs/24_headings.ipynb #5ce35a17
-COMPOUND = re.compile(r"[^\W_]+(?:[-‐][^\W_]+)+")
+COMPOUND = re.compile(r"(?<![-‐.\w])[^\W_]+(?:[-‐][^\W_]+){1,2}(?![-‐.]?\w)")
 
 def _compounds_with(text, words, known):
-    "Words in compounds with pieces that are no words: each, and what it may be said as"
+    "Words in compounds whose other pieces are no words: each, and all pieces in a row"
     found = set()
     runs = {run for run in text.split() if "-" in run[1:-1] or "‐" in run}       # few, so quick
-    compounds = (run for some in runs for run in COMPOUND.findall(some))
-    for pieces in map(re.compile("[-‐]").split, compounds):
-        for i in [i for i, piece in enumerate(pieces) if piece in words]:
-            for lo, hi in [(i - 1, i + 1), (i, i + 2)] + [(0, 3)]*(len(pieces) == 3):
-                some = pieces[max(lo, 0):hi]
-                if lo < 0 or hi > len(pieces) or some[0].isdigit(): continue
-                if known.isdisjoint({*some} - {pieces[i]}): found.add((pieces[i], " ".join(some)))
+    for compound in {compound for run in runs for compound in COMPOUND.findall(run)}:
+        pieces = re.split("[-‐]", compound)
+        for word in words.intersection(pieces):
+            if pieces[0].isdigit() or not known.isdisjoint({*pieces} - {word}): continue
+            found.add((word, " ".join(pieces)))
     return found
 
 def with_compounds(
@@ -1133,7 +1131,7 @@ def with_compounds(
     min_df:int=5,                       # documents that must have the compound
     length:int=5000,                    # letters of each text that are looked at
 )->dict:                                # word -> the pieces
-    "Words with pieces of the compound that they are nearly always in, if these are no words."
+    "Words with the rest of the compound that they are nearly always in, if that is no word."
     there, known = {word for word in words if " " not in word}, set(known)
     texts = seen_of(texts, token_pattern, lowercase, length).whole
     found = Counter()
@@ -1143,9 +1141,8 @@ def with_compounds(
     if not found: return {}
     alone = _text_freq(tokens_of(texts, words, token_pattern), np.ones(len(words), bool))
     least = {word: ALWAYS*n for word, n in zip(words, alone)}
-    best = sorted((said.count(" "), n, said, word) for (word, said), n in found.items()
-                  if n >= least[word])
-    return {word: said for *_, said, word in best}
+    best = sorted((n, said, word) for (word, said), n in found.items() if n >= least[word])
+    return {word: said for _, said, word in best}
 
 # %% ../nbs/24_headings.ipynb #5ce35a15
 UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn

@@ -488,6 +488,8 @@ def test_words_of_compounds_are_said_with_pieces_that_are_none():
     assert "bag" not in with_compounds([*texts, "bag"], words, words)                              # five of eight
     assert with_compounds(texts[:4], words, words) == {} == with_compounds([], words, words) == with_compounds(["a test"]*9, words, words)
     assert with_compounds(["composer-3-airflow, 3-airflow and airflow-3"]*5, {"airflow"}, {"airflow", "composer"}) == {"airflow": "airflow 3"}
+    for text in ("state-of-the-art", "lgpl-2.1", "lgpl-22.1", "one-two-lgpl-2", "non-lgpl-software"):       # no compounds, or with another word
+        assert with_compounds([text]*5, {"state", "art", "lgpl"}, {"software"}) == {}
     assert with_compounds(["A Two-Sided test"]*5, ["Sided"], ["test"], lowercase=False) == {"Sided": "Two Sided"}
 
 
