@@ -6,8 +6,8 @@
 __all__ = ['CANDIDATES', 'DOTTED', 'MARKED', 'CUT_OFF', 'PLACE', 'EXAMPLE', 'QUOTED', 'ROLE', 'BREAK', 'BEFORE', 'MARKS', 'NAME',
            'SHORT', 'IN_SENTENCES', 'ASSUMED', 'LEAST', 'RARE', 'TOGETHER', 'NAMED', 'ENDINGS', 'CYRILLIC', 'ALWAYS',
            'MORE', 'LONGEST', 'LINKS', 'ARTICLES', 'GAP', 'LINK', 'NOT', 'NEVER', 'OFTEN', 'OBJECTS', 'IN_NAMES',
-           'TEXTS', 'WORDS', 'COPIES', 'PART', 'SOME', 'CONSONANTS', 'NOUNS', 'COMPOUND', 'UNSAID', 'SIGN', 'INSIDE',
-           'ENDS', 'ELIDED', 'GLUED', 'SEVERAL', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles',
+           'TEXTS', 'WORDS', 'COPIES', 'PART', 'SOME', 'HALF', 'CONSONANTS', 'NOUNS', 'COMPOUND', 'UNSAID', 'SIGN',
+           'INSIDE', 'ENDS', 'ELIDED', 'GLUED', 'SEVERAL', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles',
            'ranked_words', 'is_address', 'Seen', 'seen_of', 'Uses', 'uses_of', 'returning', 'outside', 'varied',
            'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares', 'same_word', 'Phrase',
            'find_phrases', 'enough_texts', 'as_many_as', 'typical_texts', 'OwnTexts', 'is_short_for', 'find_headings',
@@ -864,6 +864,7 @@ def _typical_of(tree, texts, n_docs):
 # %% ../nbs/24_headings.ipynb #f6c4b58f
 PART = .4              # of the documents with a word, how many have what takes its place, at least
 SOME = .25             # the same if the word was said before, unless small words link the two
+HALF = .5              # or so many of a node's own texts with it
 
 def _places(phrases):
     "For each word the phrases that can take its place, the most frequent first"
@@ -915,17 +916,17 @@ class OwnTexts:
 @patch_to(OwnTexts)
 def within(own,
     id:str,      # of a node
-):               # function: a `Phrase`, a word in whose place it may be -> bool
-    "Do a good part of a node's texts that have a word have the phrase?"
+):               # function: a `Phrase`, a word in whose place it may be, the least share -> bool
+    "Do enough of a node's texts that have a word have the phrase?"
     below = np.array([leaf.startswith(id) for leaf in own.ids])
     def texts(counted, key):
         keys, leaves = counted
         lo, hi = np.searchsorted(keys, [key, key + 1])
         return np.count_nonzero(below[leaves[lo:hi]])
-    def say(phrase, word):
+    def say(phrase, word, least=SOME):
         if phrase.link: return True
         first, second = (own.numbers[one] for one in phrase[:2])
-        return bool(texts(own.pairs, first*own.n + second) >= SOME*texts(own.words, own.numbers[word]))
+        return bool(texts(own.pairs, first*own.n + second) >= least*texts(own.words, own.numbers[word]))
     return say
 
 # %% ../nbs/24_headings.ipynb #e0c1d2a1
@@ -1024,7 +1025,8 @@ def _heading(candidates, n, may_use, places, share=(), terms=None, say=None):
         entry, parts = word, _terms_in(word, terms or known)
         if phrase and again(phrase[:2]):
             other = phrase[word == phrase.first]
-            both = _wordings(phrase, other, known, share) if _tells(phrase, other) else []
+            tells = _tells(phrase, other) or say is not None and say(phrase, other, HALF)
+            both = _wordings(phrase, other, known, share) if tells else []
             new = _say_with(heading, phrase, both, other, again, may_use)
             used += new
             alone = any(" " not in entry and same_word(entry, other) for entry in heading)

@@ -1074,8 +1074,17 @@ def test_a_phrase_needs_texts_of_the_node_itself(monkeypatch):
         return {"php" in texts[leaf.docs[0]]: tree.headings[leaf.id] for leaf in tree.leaves() if "version" in texts[leaf.docs[0]]}
     found = titles()
     assert "latest version" in found[False] and "latest version" not in found[True] and {"latest", "version"} <= set(found[True])
-    monkeypatch.setattr(OwnTexts, "within", lambda own, id: lambda phrase, word: True)
+    monkeypatch.setattr(OwnTexts, "within", lambda own, id: lambda phrase, word, least=0: True)
     assert all("latest version" in heading for heading in titles().values())
+
+
+def test_a_phrase_of_one_topic_takes_the_place_of_a_word_of_many():
+    "Elements are everywhere, and *element wise* is said of half of them in one topic only"
+    places = headings._places([Phrase("element", "wise", 57, 259, 103)])
+    def heading(share):
+        def say(phrase, word, least=headings.SOME): return dict(wise=.9, element=share)[word] >= least
+        return headings._heading(["element", "wise"], 3, lambda word: True, places, say=say)[0]
+    assert [heading(share) for share in (.49, .5)] == [["element", "wise"], ["element wise"]]
 
 
 def test_texts_of_nodes_with_words_and_pairs():
@@ -1084,6 +1093,8 @@ def test_texts_of_nodes_with_words_and_pairs():
     own = OwnTexts(seen_of(lines), [0, 0, 1, 1, 1, 2, 2, 2], tree, [Phrase("ball", "game", 3, 6, 5), Phrase("game", "set", 3, 6, 5)])
     pair = Phrase("ball", "game", 3, 6, 5)
     assert [own.within(id)(pair, word) for id in ("0", "10", "11", "1", "") for word in ("ball", "game")] == [True, True, False, False, True, True, False, True, True, True]
+    assert [own.within("0")(Phrase("ball", "game", 3, 6, 5), "ball", least) for least in (.5, 1)] == [True, True]
+    assert [own.within("")(pair, "ball", least) for least in (.4, .5)] == [True, False]
     assert own.within("10")(pair._replace(link="of the"), "ball") and own.within("0")(Phrase("game", "set", 3, 6, 5), "set")
 
 
