@@ -260,7 +260,7 @@ def _close(client):
     else: client.close()
 
 def _leave_thread():
-    "A task that fits leaves its thread to others: it waits for those of the fit, which may need it"
+    "A task leaves its thread to others, and goes on in one that its worker doesn't count"
     from distributed import secede
     with suppress(ValueError, KeyError, AttributeError): secede()       # no task, or it has left before
 
@@ -471,9 +471,9 @@ def _keys(name, n):
 # %% ../nbs/60_engines.ipynb #80532786
 class Sums:
     "What is kept and what is added up, by an engine whose verbs are tasks"
-    def _both(self, f, columns, shared, **where):
+    def _both(self, f, columns, shared, run=_kept, **where):
         "What stays and what is told of each partition, together; and what is told"
-        both = self._at_home(_kept, f, columns, shared, **where)
+        both = self._at_home(run, f, columns, shared, **where)
         return both, self.client.map(_told, both, pure=False, key=_keys("told", len(both)))
 
     def _added(self, sums, add):
@@ -526,7 +526,7 @@ class Dask(Sums):
         self.client, new = _client(client)
         _answer_soon(self.client)
         if new: weakref.finalize(self, _close, self.client)
-        _leave_thread()
+        _leave_thread()              # a task that fits waits for others, which may need its thread
         self.lock = Lock()
         self.under_way = Counter()   # by worker: tasks of `keep_one`
         self.homes = WeakKeyDictionary()    # the worker of each partition, by what is held of it
@@ -669,15 +669,20 @@ def _turn(engine, part):
     finally:
         with engine.lock: engine.under_way[worker] -= 1
 
+def _kept_beside(f, *args):
+    "`_kept`, while the worker takes other tasks"
+    _leave_thread()
+    return _kept(f, *args)
+
 @patch_to(Dask)
 def keep_one(engine,
     f,       # gives a pair
     part,    # a partition, held
     *args,   # what else it takes
 )->tuple:    # the first of the pair, held; the second
-    "What stays and what is told of a single partition, by a worker with little to do."
+    "What stays and what is told of a single partition, by a worker with few such tasks, beside others."
     with engine._turn(part) as where:
-        (both,), told = engine._both(f, [[part]], args, **where)
+        (both,), told = engine._both(f, [[part]], args, _kept_beside, **where)
         return both, engine.fetch(told)[0]
 
 # %% ../nbs/60_engines.ipynb #e09af887

@@ -879,6 +879,26 @@ def test_long_tasks_on_one_partition_go_to_workers_with_little_to_do(cluster):
     assert not +engine.under_way
 
 
+def _waits(part, begun, done):
+    "Was another file there within half a minute?"
+    begun.touch()
+    return None, any(done.exists() or time.sleep(.05) for _ in range(600))
+
+
+@pytest.mark.slow
+def test_others_need_not_wait_for_work_on_a_single_partition(cluster, tmp_path):
+    "Each worker has one thread"
+    engine, begun, done = Dask(cluster), [tmp_path/"a", tmp_path/"b"], tmp_path/"done"
+    parts = engine.take([np.arange(3), np.arange(4)])
+    with ThreadPoolExecutor(2) as threads:
+        long = [threads.submit(engine.keep_one, _waits, part, path, done) for part, path in zip(parts, begun)]
+        while not all(path.exists() for path in begun): time.sleep(.05)
+        assert engine.total(np.sum, parts, add=np.add) == 9
+        done.touch()
+        assert [work.result()[1] for work in long] == [True, True]
+
+
+
 def _worker(part, large=None):
     "The part, and which process has it; slow enough for both to have some"
     time.sleep(.05)
