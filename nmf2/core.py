@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['LIMITS', 'BETWEEN', 'READ', 'expect_error', 'expect_warning', 'measured', 'check_layout', 'check_sparse',
-           'value_range', 'at_hand', 'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'frames_up', 'in_partitions',
-           'check_several', 'check_here', 'check_matrix', 'matrix_tags', 'check_number', 'check_choice',
-           'check_switches', 'labels_of', 'seed_of', 'stream', 'with_names', 'carried', 'names_of', 'on_the_way',
-           'made', 'is_ours', 'width_of', 'LabelsLater', 'progress_bar', 'check_n_jobs', 'in_processes', 'as_table',
-           'renamed', 'patch_to', 'keep_parameters', 'single_blas']
+           'value_range', 'at_hand', 'by_row', 'is_corpus', 'is_arrow_table', 'is_frame', 'check_collected',
+           'frames_up', 'in_partitions', 'check_several', 'check_here', 'check_matrix', 'matrix_tags', 'check_number',
+           'check_choice', 'check_switches', 'labels_of', 'seed_of', 'stream', 'with_names', 'carried', 'names_of',
+           'on_the_way', 'made', 'is_ours', 'width_of', 'LabelsLater', 'progress_bar', 'check_n_jobs', 'in_processes',
+           'as_table', 'renamed', 'patch_to', 'keep_parameters', 'single_blas']
 
 # %% ../nbs/00_core.ipynb #5060ffb5
 import copy
@@ -257,6 +257,15 @@ def is_frame(
     "Is it a data frame, of pandas or polars, which has a type for each column?"
     return hasattr(type(X), "columns") and hasattr(type(X), "dtypes")
 
+def check_collected(
+    name:str,   # of the argument
+    X,          # whatever was given
+):
+    "Stop at a frame of polars that is still to be made."
+    if not (hasattr(type(X), "collect") and hasattr(type(X), "collect_schema")): return
+    raise ValueError(f"{name} must be at hand, not to come from a {type(X).__name__}: collect it first, df.collect(), "
+                     "and for texts give one column, df.collect()['text']")
+
 
 # %% ../nbs/00_core.ipynb #d0e1f2a4
 BETWEEN = "nmf2", "sklearn", "joblib"       # packages between a caller and what warns
@@ -273,6 +282,7 @@ def frames_up(
 # %% ../nbs/00_core.ipynb #bceeaf2d
 def _check_is_matrix(X):
     "Stop at texts, at collections, and at what has no rows and columns"
+    check_collected("X", X)
     if isinstance(X, np.matrix): raise ValueError("X must be an array, not an np.matrix: give np.asarray(X)")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError("X must have no masked entries: fill them, such as with X.filled(0)")

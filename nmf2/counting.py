@@ -38,7 +38,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from .core import check_here, frames_up, is_corpus, made, patch_to, progress_bar, renamed, with_names
+from .core import check_collected, check_here, frames_up, is_corpus, made, patch_to, progress_bar, renamed, with_names
 from .languages import (AFTER_FIRST, FREQUENT, STEM, as_regex, composed, cut_stop_words, cutter, languages_of,
                             look_at, told_apart)
 
@@ -59,6 +59,7 @@ def check_texts(
 )->list:       # the same as a list
     "`texts` as a list, or an error that says what they are instead."
     check_here("texts", texts)
+    check_collected("texts", texts)
     if isinstance(texts, (str, bytes)):
         raise ValueError("texts must be a list of strings, one a document, got a single string. Put it in a list, "
                          "or read files with nmf2.data.read(path).")

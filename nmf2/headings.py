@@ -6,18 +6,18 @@
 __all__ = ['CANDIDATES', 'DOTTED', 'MARKED', 'CUT_OFF', 'PLACE', 'EXAMPLE', 'QUOTED', 'ROLE', 'BREAK', 'BEFORE', 'MARKS', 'NAME',
            'SHORT', 'IN_SENTENCES', 'ASSUMED', 'LEAST', 'RARE', 'TOGETHER', 'NAMED', 'ENDINGS', 'CYRILLIC', 'ALWAYS',
            'MORE', 'LONGEST', 'LINKS', 'ARTICLES', 'GAP', 'LINK', 'NOT', 'NEVER', 'OFTEN', 'OBJECTS', 'IN_NAMES',
-           'TEXTS', 'WORDS', 'COPIES', 'PART', 'SOME', 'HALF', 'CONSONANTS', 'NOUNS', 'COMPOUND', 'UNSAID', 'SIGN',
-           'INSIDE', 'ENDS', 'ELIDED', 'GLUED', 'SEVERAL', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles',
+           'TEXTS', 'WORDS', 'COPIES', 'PART', 'SOME', 'HALF', 'CONSONANTS', 'NOUNS', 'UNSAID', 'SIGN', 'INSIDE',
+           'ENDS', 'ELIDED', 'GLUED', 'SEVERAL', 'AT_ONCE', 'BELOW', 'WIDTH', 'distinction', 'leaf_profiles',
            'ranked_words', 'is_address', 'Seen', 'seen_of', 'Uses', 'uses_of', 'returning', 'outside', 'varied',
            'different', 'smoothed_npmi', 'leaf_doc_freq', 'WordShares', 'word_shares', 'same_word', 'Phrase',
            'find_phrases', 'enough_texts', 'as_many_as', 'typical_texts', 'OwnTexts', 'is_short_for', 'find_headings',
-           'with_nouns', 'with_compounds', 'pieces_of', 'with_wholes', 'in_stems', 'said_in', 'give_headings',
+           'Wider', 'with_nouns', 'with_compounds', 'pieces_of', 'with_wholes', 'in_stems', 'said_in', 'give_headings',
            'good_cuts', 'good_levels', 'checked_levels', 'outline_rows', 'outline', 'name_nodes']
 
 # %% ../nbs/24_headings.ipynb #5f7839bb
 import re
 from collections import Counter, defaultdict
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from math import ceil, prod
 from typing import NamedTuple
@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from .core import check_number, patch_to
 from .dates import missing
 from .counting import words_seen
-from .languages import AFTER_FIRST, FREQUENT, SPOKEN, as_regex, composed, stemmer
+from .languages import AFTER_FIRST, FREQUENT, SPOKEN, as_regex, composed, marks, stemmer
 from .scanning import tokens_of
 from .tree import WEAK, check_given, largest, shortened, span, words_in_title
 from .weighting import doc_freq
@@ -212,7 +212,7 @@ def _mended(text, halves):
     return "".join([*kept, text[done:]]), pieces
 
 # %% ../nbs/24_headings.ipynb #7f9fdaaa
-MARKS = re.compile(r"@|://|\.\w+\.\w|--\w|[\\:]\w|(?<!\S)=\w")     # each address has one in it
+MARKS = re.compile(r"@|://|\.\w+\.\w|--\w|[\\:]\w|=\w")     # each address has one in it
 NAME = re.compile(r"[\"'(]?[^\W\d_][^\W\d_.'’-]*\.?[\"']?")
 
 def _owner(pieces, i):
@@ -1081,13 +1081,19 @@ def find_headings(
 NOUNS = """system fire front back side bottom top bill mine call name move amount detail part show
     interest computer""".split()      # among the stop words of English
 
+class Wider(NamedTuple):
+    "What a word is said with, and texts, by their numbers."
+    said:str            # the word, and what is beside it nearly always
+    both:np.ndarray     # those that have this
+    having:np.ndarray   # those that have the word
+
 def _pairs_with(tokens, noun):
     "Pairs of a word and a noun that adjoin, in either order: (first, second, texts with them)"
     last = _pairs(tokens, np.ones(len(noun), bool))
     last = last[noun[tokens.ids[last - 1]] != noun[tokens.ids[last]]]
     keys = tokens.ids[last - 1].astype(np.int64)*len(noun) + tokens.ids[last]
-    names, _, n_docs = _in_docs(tokens.docs[last], keys)
-    return [(*divmod(name, len(noun)), n) for name, n in zip(names.tolist(), n_docs.tolist())]
+    return [(*divmod(key, len(noun)), np.unique(tokens.docs[last[keys == key]]))
+            for key in np.unique(keys).tolist()]
 
 def with_nouns(
     texts,                              # some documents, or a `Seen`
@@ -1097,32 +1103,52 @@ def with_nouns(
     lowercase:bool=True,                # ignore upper and lower case?
     min_df:int=5,                       # documents that must have the two
     length:int=5000,                    # letters of each text that are looked at
-)->dict:                                # word -> the two
+)->dict:                                # word -> `Wider`
     "Words with the noun beside them that was no word, being among the stop words."
     single = {word for word in words if " " not in word}.difference(nouns)
     if not nouns or not single: return {}
     known = sorted(single.union(nouns))
     noun = np.array([word in nouns for word in known])
     tokens = tokens_of(seen_of(texts, token_pattern, lowercase, length).whole, known, token_pattern)
-    alone, found = _text_freq(tokens, ~noun), {}
-    for a, b, n in _pairs_with(tokens, noun):
+    found = {}
+    for a, b, both in _pairs_with(tokens, noun):
         word = b if noun[a] else a
-        if n >= max(min_df, ALWAYS*alone[word]): found[known[word]] = f"{known[a]} {known[b]}"
+        having = np.unique(tokens.docs[tokens.ids == word])
+        if len(both) < max(min_df, ALWAYS*len(having)): continue
+        found[known[word]] = Wider(f"{known[a]} {known[b]}", both, having)
     return found
 
+
 # %% ../nbs/24_headings.ipynb #5ce35a17
-COMPOUND = re.compile(r"(?<![-‐.\w])[^\W_]+(?:[-‐][^\W_]+){1,2}(?![-‐.]?\w)")
+@cache
+def _compound():
+    "What compounds of two or three pieces look like; marks are letters"
+    letter = rf"(?:[^\W_]|[{marks()}])"
+    before, after = rf"(?<![-‐.\w{marks()}])(?<!\w['’])", rf"(?![-‐.]?(?:_|{letter})|['’][-‐]|[+#])"
+    return re.compile(rf"{before}{letter}+(?:[-‐]{letter}+){{1,2}}{after}")
 
 def _compounds_with(text, words, known):
     "Words in compounds whose other pieces are no words: each, and all pieces in a row"
     found = set()
     runs = {run for run in text.split() if "-" in run[1:-1] or "‐" in run}       # few, so quick
-    for compound in {compound for run in runs for compound in COMPOUND.findall(run)}:
+    for compound in {compound for run in runs for compound in _compound().findall(run)}:
         pieces = re.split("[-‐]", compound)
         for word in words.intersection(pieces):
             if pieces[0].isdigit() or not known.isdisjoint({*pieces} - {word}): continue
             found.add((word, " ".join(pieces)))
     return found
+
+# %% ../nbs/24_headings.ipynb #5ce35a1e
+def _texts_with(phrases, texts, token_pattern):
+    "phrase -> numbers of the texts that have all of its words"
+    parts = {phrase: re.split("[ ']", phrase) for phrase in phrases}
+    known = sorted({part for some in parts.values() for part in some})
+    tokens, having = tokens_of(texts, known, token_pattern), defaultdict(set)
+    there = tokens.ids >= 0
+    for j, i in zip(tokens.ids[there].tolist(), tokens.docs[there].tolist()): having[j].add(i)
+    having = {word: having[j] for j, word in enumerate(known) if j in having}   # no single letters
+    found = {phrase: [having[part] for part in parts[phrase] if part in having] for phrase in parts}
+    return {phrase: sorted(set.intersection(*some)) for phrase, some in found.items() if some}
 
 def with_compounds(
     texts,                              # some documents, or a `Seen`
@@ -1132,19 +1158,46 @@ def with_compounds(
     lowercase:bool=True,                # ignore upper and lower case?
     min_df:int=5,                       # documents that must have the compound
     length:int=5000,                    # letters of each text that are looked at
-)->dict:                                # word -> the pieces
+)->dict:                                # word -> `Wider`
     "Words with the rest of the compound that they are nearly always in, if that is no word."
     there, known = {word for word in words if " " not in word}, set(known)
-    texts = seen_of(texts, token_pattern, lowercase, length).whole
-    found = Counter()
-    for text in texts: found.update(_compounds_with(text, there, known))
-    found = {pair: n for pair, n in found.items() if n >= min_df}
-    words = sorted({word for word, _ in found})
-    if not found: return {}
-    alone = _text_freq(tokens_of(texts, words, token_pattern), np.ones(len(words), bool))
-    least = {word: ALWAYS*n for word, n in zip(words, alone)}
-    best = sorted((n, said, word) for (word, said), n in found.items() if n >= least[word])
-    return {word: said for _, said, word in best}
+    texts, both = seen_of(texts, token_pattern, lowercase, length).whole, defaultdict(list)
+    for i, text in enumerate(texts):
+        for pair in _compounds_with(text, there, known): both[pair].append(i)
+    both = {pair: docs for pair, docs in sorted(both.items()) if len(docs) >= min_df}
+    words = {word for word, _ in both}
+    having, found = _texts_with(words, texts, token_pattern) if words else {}, {}
+    for (word, said), docs in sorted(both.items(), key=lambda pair: len(pair[1])):
+        apart = _texts_with([word], [said.replace(" ", "-")], token_pattern)     # is it one word?
+        if not apart or len(docs) < ALWAYS*len(having[word]): continue
+        found[word] = Wider(said, np.array(docs), np.array(having[word]))
+    return found
+
+
+# %% ../nbs/24_headings.ipynb #5ce35a1a
+def _widened(entry, more, usual):
+    "A word or phrase with what its first word has before it, and its last one behind it"
+    for word in dict.fromkeys(entry.split(" ")):
+        wider = more[word].said if word in more and usual(word) else word
+        words, whole = entry.split(" "), entry
+        if words == [word]: whole = wider
+        elif word == words[0] and wider.endswith(f" {word}"): whole = " ".join([wider, *words[1:]])
+        elif word == words[-1] and wider.startswith(f"{word} "): whole = " ".join([*words[:-1], wider])
+        if len(whole) <= LONGEST: entry = whole
+    return entry
+
+def _all_widened(tree, headings, more, leaves):
+    "Titles whose words are said with what is beside them, where half of a node's own texts do"
+    ids = [leaf.id for leaf in tree.leaves()]
+    def by_leaf(texts): return np.bincount(np.asarray(leaves)[texts], minlength=len(ids))
+    n = {} if leaves is None else {word: [*map(by_leaf, more[word][1:])] for word in more}
+    def usual_in(id, word):
+        if leaves is None: return True
+        both, having = (each[span(ids, id)].sum() for each in n[word])
+        return both > 0 and both >= HALF*having
+    return {id: [_widened(entry, more, partial(usual_in, id)) for entry in heading]
+            for id, heading in headings.items()}
+
 
 # %% ../nbs/24_headings.ipynb #5ce35a15
 UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn
@@ -1276,16 +1329,6 @@ def _in_full(heading, full):
     return [full.get(entry) or " ".join(map(one, entry.split(" "))) for entry in heading]
 
 # %% ../nbs/24_headings.ipynb #5ce35b07
-def _texts_with(phrases, texts, token_pattern):
-    "phrase -> numbers of the texts that have all of its words"
-    parts = {phrase: re.split("[ ']", phrase) for phrase in phrases}
-    known = sorted({part for some in parts.values() for part in some})
-    tokens, having = tokens_of(texts, known, token_pattern), defaultdict(set)
-    for j, i in zip(tokens.ids.tolist(), tokens.docs.tolist()): having[j].add(i)
-    having = {word: having[j] for j, word in enumerate(known) if j in having}   # no single letters
-    found = {phrase: [having[part] for part in parts[phrase] if part in having] for phrase in parts}
-    return {phrase: sorted(set.intersection(*some)) for phrase, some in found.items() if some}
-
 def said_in(
     entries,                          # of titles, in stems
     texts,                            # documents
@@ -1386,10 +1429,10 @@ def give_headings(
     else: own = None
     found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid,
                           own=own)
-    said = set().union(*found.values())
+    said = {word for heading in found.values() for entry in heading for word in entry.split(" ")}
     more = with_compounds(typical, said, map(str, tree.vocab), min_df=min_df, **options)
     more |= with_nouns(typical, said, nouns, min_df=min_df, **options)
-    found = {id: [more.get(entry, entry) for entry in heading] for id, heading in found.items()}
+    found = _all_widened(tree, found, more, leaves)
     if stems: full |= said_in(set().union(*found.values()), texts, short, stems, **options)
     tree.headings = {id: _in_full(_in_full(heading, full), whole) for id, heading in found.items()}
 

@@ -848,6 +848,12 @@ def _cut_weights(engine, parts, ncut, n_docs):
 # %% ../nbs/62_scale_texts.ipynb #b40e93a8
 PASSES = 5              # over the partitions, to weigh words
 
+def _tell_empty(trim, told, n_docs):
+    "Note the documents without words, by what `_unit_there` told of each partition, and warn of them"
+    empty, before, rare = zip(*told)
+    trim.empty_docs_ = np.concatenate(empty)
+    warn_of_empty_rows(trim.empty_docs_, n_docs, "no terms left after trimming", fewer_empty(trim, sum(before), sum(rare)))
+
 def weighted_over(
     counts:Counts,      # all partitions
     pipe,               # of `text_pipeline` or `count_pipeline`; becomes fitted
@@ -867,10 +873,7 @@ def weighted_over(
     with watched(engine, PASSES*len(firsts), "Weighing words", verbose):
         counted = used_up(counts.parts) if own else counts.parts
         parts, told = engine.keep(_unit_there, counted, firsts, shared=(engine.send(number), tfidf, engine.scratch))
-        empty, before, rare = zip(*told)
-        trim.empty_docs_ = np.concatenate(empty)
-        warn_of_empty_rows(trim.empty_docs_, counts.n_docs, "no terms left after trimming",
-                           fewer_empty(trim, sum(before), sum(rare)))
+        _tell_empty(trim, told, counts.n_docs)
         return _cut_weights(engine, parts, ncut, counts.n_docs)
 
 # %% ../nbs/62_scale_texts.ipynb #5a7ae16e
@@ -1078,11 +1081,11 @@ def _fit_counts(model, X, vocab, engine, how, seed, memory):
     keep, gone = trim_mask(df, given.shape[0], model.min_df, model.max_df)
     _check_left(keep, given.shape[0])
     fitted_steps(pipe, Words(names, df, keep, gone, 0), given.shape[0], names=False)
-    number = np.where(keep, np.cumsum(keep) - 1, -1)
+    number = np.where(keep, np.cumsum(keep) - 1, np.where(df < df[keep].min(), -1, -2))       # too rare, too common
     firsts = np.cumsum([f.n_docs for f in given.found]) - [f.n_docs for f in given.found]
     counted = engine.hold(_as_counted, given.parts)
     shared = engine.send(number), pipe["tfidf"], engine.scratch
     parts, told = engine.keep(_unit_there, counted, firsts, shared=shared)
-    pipe["trim"].empty_docs_ = np.concatenate([empty for empty, _, _ in told])
+    _tell_empty(pipe["trim"], told, given.shape[0])
     blocks = _cut_weights(engine, parts, pipe["ncut"], given.shape[0])
     return _grow_topics(model, blocks, seed, how, lambda tree, leaf_df: {}, 0, memory)

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .bisection import first_best, is_first_use, refine, repeated_bisection, rows_of, unit_rows
 from .compiling import compiled_beside, say_if_compiling
-from .core import (LabelsLater, as_table, at_hand, check_choice, check_here, check_matrix, check_number,
+from .core import (LabelsLater, as_table, at_hand, check_choice, check_collected, check_here, check_matrix, check_number,
                        frames_up, in_partitions, is_arrow_table, is_corpus, is_frame, patch_to, progress_bar, seed_of,
                        single_blas, width_of)
 from .counting import check_texts, found_of, is_auto, told_found
@@ -316,9 +316,7 @@ def _is_numeric(kind):
 def _is_matrix(X):
     "Is this a matrix of numbers, or an error if it is a table of something else"
     if not is_frame(X) and getattr(X, "ndim", 1) != 2 and not hasattr(type(X), "tocsr"): return False
-    if is_frame(X) and hasattr(type(X), "collect"):
-        raise ValueError(f"documents must be at hand, not to come from a {type(X).__name__}: "
-                         "collect it first, as by df.collect()['text']")
+    check_collected("documents", X)
     if not all(map(_is_numeric, X.dtypes if is_frame(X) else [getattr(X, "dtype", None)])):
         raise ValueError("documents must be texts or counts, not a table of texts: "
                          "give one column, such as df['text']")

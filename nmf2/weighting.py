@@ -264,7 +264,7 @@ def _copy_columns(data, indices, indptr, number, new_data, new_indices, ends):
 
 def renumbered(
     X,                  # CSR, (n_docs, n_terms)
-    number:np.ndarray,  # of each column the new number, in the same order; −1 for those that go, (n_terms,)
+    number:np.ndarray,  # of each column the new number, in the same order; negative for those that go, (n_terms,)
     n_terms:int,        # columns of the result
     dtype,              # its float type
     own:bool=False,     # may X itself be changed?
@@ -329,8 +329,8 @@ def fewer_empty(
     if n < MANY_EMPTY*trim.n_docs_: return ""
     helps = []
     if n_before > n/2:
-        helps.append(r"Most had none before, as stop words and names with _ aren't counted in texts; "
-                     r"a token_pattern such as '[^\W\d_]{2,}' takes the parts of names")
+        helps.append("Most had none before: they are empty, or nothing in them counts as a word. Of texts, "
+                     r"token_pattern says what does: '[^\W\d_]{2,}' takes the parts of names with _")
     if n_rare > MANY_EMPTY*n: helps.append("A lower min_df keeps words that fewer documents have")
     return ". ".join(helps)
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from nmf2 import TopicTree, scanning
-from nmf2 import headings
+from nmf2 import headings, languages
 from nmf2.data import planted_tree
 from nmf2.flat import FlatNMF2
 from nmf2.headings import (NOUNS, TEXTS, OwnTexts, seen_of, UNSAID, WORDS, Phrase, WordShares, _beside_champions, _broken, _contrast, _covering, _for_all_below, _mended, _parted, _rare_last, _subjects_first, _telling_words, _together, _together_first,
@@ -246,9 +246,9 @@ def test_words_of_hardly_any_documents_come_last():
 
 def test_words_with_a_noun_among_the_stop_words():
     texts = ["The operating system of an early computer"]*8 + ["operating, system"]*2 + ["early birds, an early bird"]*4
-    assert with_nouns(texts, {"operating", "early", "bird", "early birds"}, NOUNS) == {"operating": "operating system"}
+    assert _said(with_nouns(texts, {"operating", "early", "bird", "early birds"}, NOUNS)) == {"operating": "operating system"}
     assert with_nouns(texts, {"operating"}, ["fire"]) == {} == with_nouns(texts, {"early bird"}, NOUNS) == with_nouns([], {"operating"}, NOUNS)
-    assert with_nouns(["fire alarm", "front door"]*5, {"alarm", "door"}, NOUNS) == {"alarm": "fire alarm", "door": "front door"}
+    assert _said(with_nouns(["fire alarm", "front door"]*5, {"alarm", "door"}, NOUNS)) == {"alarm": "fire alarm", "door": "front door"}
     assert with_nouns(["fire alarm"]*4, {"alarm"}, NOUNS) == {}                                # four documents are too few
 
 
@@ -438,7 +438,7 @@ def test_broken_words_and_addresses_are_those_of_plain_expressions():
     """What is found from a hyphen, and from a mark of an address, is what one expression, or a look at each piece, finds."""
     rng = np.random.default_rng(0)
     plain = re.compile(r"\b([^\W\d_]+)[-‐]\r?\n[^\S\n]*([^\W\d_]+)\b")
-    signs = [*"ab1_.@é ", "-", "-\n", "‐\r\n", "-\n ", "\n", "a.b", "://"]
+    signs = [*"ab1_.@é ", "-", "-\n", "‐\r\n", "-\n ", "\n", "a.b", "://", *'="\\:', "--"]
     for text in ("".join(rng.choice(signs, size=40)) for _ in range(2000)):
         assert [(pair, end) for pair, _, end in _broken(text)] == [(found.groups(), found.end()) for found in plain.finditer(text)]
         pairs = {found.groups() for found in plain.finditer(text)}
@@ -480,17 +480,68 @@ def test_examples_of_python_do_not_count(text, whole, examples):
     assert seen.whole[0].split() == whole.split() and seen.pieces[0] == examples
 
 
+def _said(wider): return {word: found.said for word, found in wider.items()}
+
+
 def test_words_of_compounds_are_said_with_pieces_that_are_none():
+    def wider(*args, **options): return _said(with_compounds(*args, **options))
     words = {"sided", "bag", "test", "ray", "end", "free", "two phase"}
     texts = ["A two-sided test, out-of-bag; x\u2010ray, duty-free and end-to-end"]*5 + ["a bag of tests"]*2
-    assert with_compounds(texts, words, words | {"duty"}) == {"sided": "two sided", "bag": "out of bag", "ray": "x ray", "end": "end to end"}
-    assert with_compounds(texts, words, words)["free"] == "duty free"                              # unless a phrase can have it
-    assert "bag" not in with_compounds([*texts, "bag"], words, words)                              # five of eight
-    assert with_compounds(texts[:4], words, words) == {} == with_compounds([], words, words) == with_compounds(["a test"]*9, words, words)
-    assert with_compounds(["composer-3-airflow, 3-airflow and airflow-3"]*5, {"airflow"}, {"airflow", "composer"}) == {"airflow": "airflow 3"}
-    for text in ("state-of-the-art", "lgpl-2.1", "lgpl-22.1", "one-two-lgpl-2", "non-lgpl-software"):       # no compounds, or with another word
-        assert with_compounds([text]*5, {"state", "art", "lgpl"}, {"software"}) == {}
-    assert with_compounds(["A Two-Sided test"]*5, ["Sided"], ["test"], lowercase=False) == {"Sided": "Two Sided"}
+    assert wider(texts, words, words | {"duty"}) == {"sided": "two sided", "bag": "out of bag", "ray": "x ray", "end": "end to end"}
+    assert wider(texts, words, words)["free"] == "duty free"                              # unless a phrase can have it
+    assert "bag" not in wider([*texts, "bag"], words, words)                              # five of eight
+    assert wider(texts[:4], words, words) == {} == wider([], words, words) == wider(["a test"]*9, words, words)
+    assert wider(["3-airflow"]*5, {"airflow"}, {"airflow"}) == {}                         # something else begins with a number
+    assert wider(["composer-3-airflow, 3-airflow and airflow-3"]*5, {"airflow"}, {"airflow", "composer"}) == {"airflow": "airflow 3"}
+    for text in ("state-of-the-art", "lgpl-2.1", "lgpl-22.1", "one-two-lgpl-2", "non-lgpl-software", "v.lgpl-2",       # no compounds, or with another word
+                 "tug-o'-lgpl", "lgpl-o'-war", "an-lgpl++", "l'an-lgpl", "lgpl-a_b"):
+        assert wider([text]*5, {"state", "art", "lgpl"}, {"software"}) == {}
+    assert wider(["A Two-Sided test's"]*5, ["Sided"], ["test"], lowercase=False) == {"Sided": "Two Sided"}
+    assert wider(["'x-ray's'"]*5 + ["b-ray"]*6, ["ray"], ["ray"]) == {}                    # neither is nearly always the one
+    assert wider(["x-ray and b-ray"]*9 + ["b-ray"]*2, ["ray"], ["ray"]) == {"ray": "b ray"}      # the more frequent one
+    found = with_compounds([*texts, "bag"], {"sided", "bag"}, set())["sided"]
+    assert_array_equal(found.both, range(5))
+    assert_array_equal(found.having, range(5))
+
+
+def test_compounds_where_marks_are_letters():
+    assert _said(with_compounds(["जीवन-काल बड़ा"]*10 + ["वन में"]*2, {"वन", "काल"}, {"वन", "काल"}, token_pattern=languages.WORDS)) == {"काल": "जीवन काल"}
+
+
+def test_compounds_where_hyphens_are_letters():
+    "There is no word *sided* in a two-sided test"
+    texts = ["a two-sided test"]*10 + ["sided dice"]
+    assert with_compounds(texts, {"sided"}, {"sided", "two-sided"}, token_pattern=r"[\w-]{2,}") == {}
+    assert _said(with_compounds(texts, {"sided"}, {"sided"})) == {"sided": "two sided"}
+
+
+def _of_topics(*endings):
+    rng, topics = np.random.default_rng(0), ("scan bone image hospital patient", "rose soil seed plant garden", "dice roll board player game")
+    return [" ".join([*rng.choice(topic.split(), 3, replace=False), f". {end}."]) for topic, (end, n) in zip(topics, endings) for _ in range(n)]
+
+
+def _titles_of_topics(texts):
+    "Of the topics with bones, roses and dice"
+    tree = TopicTree(3, max_df=.9).fit(texts).tree_
+    return [next(tree.headings[leaf.id] for leaf in tree.leaves() if any(word in texts[leaf.docs[0]] for word in some))
+            for some in ({"scan", "bone", "image", "hospital"}, {"rose", "soil", "seed", "plant"}, {"dice", "board", "roll"})]
+
+
+def test_titles_have_compounds_that_their_own_texts_have():
+    bones, roses, dice = _titles_of_topics(_of_topics(("two-sided", 80), ("alarm", 40), ("sided", 30)))
+    assert "two sided" in bones and "sided" in dice and "alarm" in roses
+    bones, roses, dice = _titles_of_topics(_of_topics(("fire alarm", 80), ("two-sided", 40), ("alarm", 30)))
+    assert "fire alarm" in bones and "two sided" in roses and "alarm" in dice
+
+
+def test_phrases_are_said_with_the_compounds_at_their_ends():
+    bones, roses, dice = _titles_of_topics(_of_topics(("the two-sided test", 60), ("an x-ray tube", 60), ("end-to-end test", 60)))
+    assert "two sided test" in bones and "x ray tube" in roses and "end to end test" in dice, (bones, roses, dice)
+    more = {"sided": SimpleNamespace(said="two sided"), "operating": SimpleNamespace(said="operating system")}
+    def said(entry): return headings._widened(entry, more, lambda word: True)
+    assert [said(entry) for entry in ("sided", "sided test", "a sided", "operating sided", "test")] == ["two sided", "two sided test", "a sided", "operating sided", "test"]
+    assert said("microsoft operating") == "microsoft operating system"
+    assert said(f"sided {'x'*30}") == f"two sided {'x'*30}" and said(f"sided {'x'*31}") == f"sided {'x'*31}"        # too long
 
 
 def test_names_in_examples_are_said_last():

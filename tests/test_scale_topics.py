@@ -329,6 +329,16 @@ def test_what_helps_against_empty_documents_is_said_as_in_memory(tmp_path, more,
     assert said == str(spread[0].message) and {name for name in ("token_pattern", "min_df") if name in said} == helps
 
 
+def test_empty_rows_of_counts_in_partitions_are_told_as_in_memory():
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(np.vstack([np.c_[rng.poisson(1., (90, 9)) + np.eye(9)[np.arange(90) % 9], np.ones(90), np.zeros(90)],
+                                np.zeros((10, 11)), np.eye(11)[[9]*3 + [10]*2]]))          # without words, too common, too rare
+    words = [f"word{j}" for j in range(11)]
+    with pytest.warns(EmptyDocumentsWarning) as whole: TopicTree(3, max_df=90).fit(X, vocab=words)
+    with pytest.warns(EmptyDocumentsWarning) as spread: fit_topics(TopicTree(3, max_df=90), [X[:50], X[50:]], vocab=words, engine=Local(), whole=0)
+    assert str(spread[0].message) == str(whole[0].message) and "15 of 105" in str(whole[0].message) and "lower min_df" in str(whole[0].message)
+
+
 @pytest.mark.slow
 def test_model_of_a_folder_of_texts(folder, tmp_path):
     with pytest.warns(EmptyDocumentsWarning): model = fit_topics(TopicTree(6), folder, whole=40_000, piece=100_000)

@@ -18,7 +18,7 @@ from nmf2.data import load, planted_tree
 from nmf2.editing import matrix_of
 from nmf2.nnls import heaviest, memberships
 from nmf2.topictree import TOGETHER, best_start, most_similar, pieces, roots_of, settled_topics, sums_of
-from nmf2.weighting import count_pipeline
+from nmf2.weighting import TrimVocabulary, count_pipeline, text_pipeline
 
 
 @pytest.fixture(scope="module")
@@ -250,7 +250,8 @@ def test_counts_of_polars(corpus):
     assert model.outline() == plain.outline()
     with pytest.raises(ValueError, match="one column"): TopicTree().fit(polars.DataFrame(dict(text=["a", "b"])))
     for some in (dict(text=["a", "b"]), dict(cat=[1, 2])):
-        with pytest.raises(ValueError, match="from a LazyFrame: collect it"): TopicTree().fit(polars.LazyFrame(some))
+        for fit in (TopicTree().fit, text_pipeline().fit, HierNMF2(2).fit, TrimVocabulary().fit):
+            with pytest.raises(ValueError, match="from a LazyFrame: collect it"): fit(polars.LazyFrame(some))
 
 
 def test_counts_whose_words_are_names_of_attributes(corpus):

@@ -409,7 +409,7 @@ def advice(pipe, texts):
 def test_what_helps_where_many_documents_are_empty():
     names, rare = [f"test_read_{i}" for i in range(4)], ["unheard", "inaudible", "silent"]
     said = advice(text_pipeline(2, 1.0), TEXTS + names)
-    assert "token_pattern such as" in said and "min_df" not in said
+    assert "token_pattern says" in said and "min_df" not in said
     said = advice(text_pipeline(2, 1.0), TEXTS + rare)
     assert "A lower min_df" in said and "token_pattern" not in said
     said = advice(text_pipeline(2, 1.0), TEXTS + names + rare)
