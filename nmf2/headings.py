@@ -1178,12 +1178,13 @@ def with_compounds(
 def _widened(entry, more, usual):
     "A word or phrase with what its first word has before it, and its last one behind it"
     for word in dict.fromkeys(entry.split(" ")):
-        wider = more[word].said if word in more and usual(word) else word
-        words, whole = entry.split(" "), entry
-        if words == [word]: whole = wider
-        elif word == words[0] and wider.endswith(f" {word}"): whole = " ".join([wider, *words[1:]])
-        elif word == words[-1] and wider.startswith(f"{word} "): whole = " ".join([*words[:-1], wider])
-        if len(whole) <= LONGEST: entry = whole
+        if word not in more or not usual(word): continue
+        wider, (first, *rest), (*start, last) = more[word].said, entry.split(" "), entry.split(" ")
+        if entry == word: parts = [wider]
+        elif word == first and wider.endswith(f" {word}"): parts = [wider, *rest]
+        elif word == last and wider.startswith(f"{word} "): parts = [*start, wider]
+        else: continue
+        if len(" ".join(parts)) <= LONGEST: entry = " ".join(parts)
     return entry
 
 def _all_widened(tree, headings, more, leaves):
