@@ -151,14 +151,16 @@ def timed(call, pause=.1):
     return time.perf_counter() - t0, result
 
 
-def interleaved(calls, rounds, pause=.1, at_least=.05, before=None):
+def interleaved(calls, rounds, pause=.1, at_least=.05, before=None, warm=False):
     """The median seconds of each call in a dict, run in turn, `rounds` times after a round that is not measured.
 
-    Short calls are repeated until they take `at_least` so many seconds. `before` is called with the key of each call.
+    Short calls are repeated until they take `at_least` so many seconds. `before` is called with the key of each call. If `warm`, each call
+    is made once more right before it is measured: where calls are done by several processes, one that has rested for a while is slower.
     """
     seconds, repeats = {key: [] for key in calls}, {}
     for key in [*calls, *list(calls)*rounds]:
         if before: before(key)
+        if warm and key in repeats: calls[key]()
         n = repeats.get(key, 1)
         t, _ = timed(lambda: [calls[key]() for _ in range(n)], pause)
         if key in repeats: seconds[key].append(t/n)
