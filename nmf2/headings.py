@@ -1168,8 +1168,8 @@ def with_compounds(
     words = {word for word, _ in both}
     having, found = _texts_with(words, texts, token_pattern) if words else {}, {}
     for (word, said), docs in sorted(both.items(), key=lambda pair: len(pair[1])):
-        apart = _texts_with([word], [said.replace(" ", "-")], token_pattern)     # is it one word?
-        if not apart or len(docs) < ALWAYS*len(having[word]): continue
+        one = word not in having or not _texts_with([word], [said.replace(" ", "-")], token_pattern)
+        if one or len(docs) < ALWAYS*len(having[word]): continue      # hyphens may be letters
         found[word] = Wider(said, np.array(docs), np.array(having[word]))
     return found
 

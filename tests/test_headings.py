@@ -512,6 +512,7 @@ def test_compounds_where_hyphens_are_letters():
     "There is no word *sided* in a two-sided test"
     texts = ["a two-sided test"]*10 + ["sided dice"]
     assert with_compounds(texts, {"sided"}, {"sided", "two-sided"}, token_pattern=r"[\w-]{2,}") == {}
+    assert with_compounds(["a two‐sided test"]*10, {"sided"}, {"sided"}, token_pattern=r"[\w‐]{2,}") == {}
     assert _said(with_compounds(texts, {"sided"}, {"sided"})) == {"sided": "two sided"}
 
 
