@@ -257,6 +257,7 @@ def is_frame(
     "Is it a data frame, of pandas or polars, which has a type for each column?"
     return hasattr(type(X), "columns") and hasattr(type(X), "dtypes")
 
+# %% ../nbs/00_core.ipynb #e7a40c17
 def check_collected(
     name:str,   # of the argument
     X,          # whatever was given
@@ -265,7 +266,6 @@ def check_collected(
     if not (hasattr(type(X), "collect") and hasattr(type(X), "collect_schema")): return
     raise ValueError(f"{name} must be at hand, not to come from a {type(X).__name__}: collect it first, df.collect(), "
                      "and for texts give one column, df.collect()['text']")
-
 
 # %% ../nbs/00_core.ipynb #d0e1f2a4
 BETWEEN = "nmf2", "sklearn", "joblib"       # packages between a caller and what warns

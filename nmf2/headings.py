@@ -1077,23 +1077,28 @@ def find_headings(
         for word in set(used): heads[word].append(id)
     return headings
 
-# %% ../nbs/24_headings.ipynb #5ce35a12
-NOUNS = """system fire front back side bottom top bill mine call name move amount detail part show
-    interest computer""".split()      # among the stop words of English
-
+# %% ../nbs/24_headings.ipynb #5ce35a0f
 class Wider(NamedTuple):
     "What a word is said with, and texts, by their numbers."
     said:str            # the word, and what is beside it nearly always
     both:np.ndarray     # those that have this
     having:np.ndarray   # those that have the word
 
-def _pairs_with(tokens, noun):
-    "Pairs of a word and a noun that adjoin, in either order: (first, second, texts with them)"
+# %% ../nbs/24_headings.ipynb #5ce35a12
+NOUNS = """system fire front back side bottom top bill mine call name move amount detail part show
+    interest computer""".split()      # among the stop words of English
+
+def _pairs_with(tokens, noun, min_df):
+    "Pairs of a word and a noun that adjoin in enough texts: (first, second, texts)"
     last = _pairs(tokens, np.ones(len(noun), bool))
     last = last[noun[tokens.ids[last - 1]] != noun[tokens.ids[last]]]
     keys = tokens.ids[last - 1].astype(np.int64)*len(noun) + tokens.ids[last]
-    return [(*divmod(key, len(noun)), np.unique(tokens.docs[last[keys == key]]))
-            for key in np.unique(keys).tolist()]
+    docs = tokens.docs[last]
+    names, number, n_docs = _in_docs(docs, keys)
+    ends = np.cumsum(np.bincount(number, minlength=len(names)))
+    each = np.split(docs[np.argsort(number, kind="stable")], ends[:-1])
+    for pair in np.flatnonzero(n_docs >= min_df).tolist():
+        yield *divmod(int(names[pair]), len(noun)), np.unique(each[pair])
 
 def with_nouns(
     texts,                              # some documents, or a `Seen`
@@ -1110,14 +1115,13 @@ def with_nouns(
     known = sorted(single.union(nouns))
     noun = np.array([word in nouns for word in known])
     tokens = tokens_of(seen_of(texts, token_pattern, lowercase, length).whole, known, token_pattern)
-    found = {}
-    for a, b, both in _pairs_with(tokens, noun):
+    alone, found = _text_freq(tokens, ~noun), {}
+    for a, b, both in _pairs_with(tokens, noun, min_df):
         word = b if noun[a] else a
+        if len(both) < ALWAYS*alone[word]: continue
         having = np.unique(tokens.docs[tokens.ids == word])
-        if len(both) < max(min_df, ALWAYS*len(having)): continue
         found[known[word]] = Wider(f"{known[a]} {known[b]}", both, having)
     return found
-
 
 # %% ../nbs/24_headings.ipynb #5ce35a17
 @cache
@@ -1168,8 +1172,8 @@ def with_compounds(
     words = {word for word, _ in both}
     having, found = _texts_with(words, texts, token_pattern) if words else {}, {}
     for (word, said), docs in sorted(both.items(), key=lambda pair: len(pair[1])):
-        one = word not in having or not _texts_with([word], [said.replace(" ", "-")], token_pattern)
-        if one or len(docs) < ALWAYS*len(having[word]): continue      # hyphens may be letters
+        if word not in having or len(docs) < ALWAYS*len(having[word]): continue
+        if not _texts_with([word], [said.replace(" ", "-")], token_pattern): continue    # all one word
         found[word] = Wider(said, np.array(docs), np.array(having[word]))
     return found
 
@@ -1187,8 +1191,11 @@ def _widened(entry, more, usual):
         if len(" ".join(parts)) <= LONGEST: entry = " ".join(parts)
     return entry
 
-def _all_widened(tree, headings, more, leaves):
+def _all_widened(tree, headings, texts, leaves, nouns, **options):
     "Titles whose words are said with what is beside them, where half of a node's own texts do"
+    said = {word for heading in headings.values() for entry in heading for word in entry.split(" ")}
+    more = with_compounds(texts, said, map(str, tree.vocab), **options)
+    more |= with_nouns(texts, said, nouns, **options)
     ids = [leaf.id for leaf in tree.leaves()]
     def by_leaf(texts): return np.bincount(np.asarray(leaves)[texts], minlength=len(ids))
     n = {} if leaves is None else {word: [*map(by_leaf, more[word][1:])] for word in more}
@@ -1430,10 +1437,7 @@ def give_headings(
     else: own = None
     found = find_headings(tree, phrases=phrases, ranked=ranked, shares=shares, unsaid=unsaid,
                           own=own)
-    said = {word for heading in found.values() for entry in heading for word in entry.split(" ")}
-    more = with_compounds(typical, said, map(str, tree.vocab), min_df=min_df, **options)
-    more |= with_nouns(typical, said, nouns, min_df=min_df, **options)
-    found = _all_widened(tree, found, more, leaves)
+    found = _all_widened(tree, found, typical, leaves, nouns, min_df=min_df, **options)
     if stems: full |= said_in(set().union(*found.values()), texts, short, stems, **options)
     tree.headings = {id: _in_full(_in_full(heading, full), whole) for id, heading in found.items()}
 
