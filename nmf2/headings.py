@@ -1173,10 +1173,9 @@ def with_compounds(
     having, found = _texts_with(words, texts, token_pattern) if words else {}, {}
     for (word, said), docs in sorted(both.items(), key=lambda pair: len(pair[1])):
         if word not in having or len(docs) < ALWAYS*len(having[word]): continue
-        if not _texts_with([word], [said.replace(" ", "-")], token_pattern): continue    # all one word
+        if not _texts_with([word], [said.replace(" ", "-")], token_pattern): continue   # it is one
         found[word] = Wider(said, np.array(docs), np.array(having[word]))
     return found
-
 
 # %% ../nbs/24_headings.ipynb #5ce35a1a
 def _widened(entry, more, usual):
@@ -1205,7 +1204,6 @@ def _all_widened(tree, headings, texts, leaves, nouns, **options):
         return both > 0 and both >= HALF*having
     return {id: [_widened(entry, more, partial(usual_in, id)) for entry in heading]
             for id, heading in headings.items()}
-
 
 # %% ../nbs/24_headings.ipynb #5ce35a15
 UNSAID = frozenset("""does did doing having just don doesn didn isn aren wasn weren wouldn couldn
